@@ -38,6 +38,7 @@ export class SmtpConnection {
   readonly #extensions: Extensions
   readonly #limits: SmtpLimits
   #needsReset = false
+  #underWay = 0
 
   constructor(wire: SmtpWire, extensions: Extensions, limits: SmtpLimits) {
     this.#wire = wire
@@ -49,9 +50,9 @@ export class SmtpConnection {
     return this.#wire.lost !== undefined
   }
 
-  /** True while the relay owes us no reply. */
+  /** True while no mail is under way. */
   get quiet(): boolean {
-    return this.#wire.quiet
+    return this.#underWay === 0
   }
 
   onLost(listener: () => void): void {
@@ -68,25 +69,21 @@ export class SmtpConnection {
     this.#wire.lose(because)
   }
 
-  /**
-   * `onFree` is called once, as soon as the next mail may be given: with PIPELINING when the content is written,
-   * else when the outcome is known.
-   */
+  /** With PIPELINING `onFree` is called when the next mail may follow before this one is answered. */
   async send(envelope: Envelope, data: WireData, onFree: () => void): Promise<SendOutcome> {
     this.carried++
-    const objection = this.#objection(envelope, data)
-    if (objection) {
-      onFree()
-      return objection
-    }
-    const offer = this.#offer(envelope, data)
-    const no = this.#extensions.pipelining ? await this.#offerAtOnce(offer) : await this.#offerInTurn(offer)
-    if (no) {
+    this.#underWay++
+    try {
+      const objection = this.#objection(envelope, data)
+      if (objection) return objection
+      const offer = this.#offer(envelope, data)
+      const no = this.#extensions.pipelining ? await this.#offerAtOnce(offer) : await this.#offerInTurn(offer)
+      if (!no) return await this.#transfer(data, onFree)
       this.#needsReset = true
-      onFree()
       return no
+    } finally {
+      this.#underWay--
     }
-    return this.#transfer(data, onFree)
   }
 
   /** What we know to be impossible is not tried: the relay would have to refuse it, or worse, mangle it. */
@@ -164,14 +161,9 @@ export class SmtpConnection {
       answered = wire.reply(this.#limits.dataEndMs)
       if (this.#extensions.pipelining) onFree()
     })
-    const outcome = this.#judgeEnd(await answered)
-    if (!this.#extensions.pipelining) onFree()
-    return outcome
-  }
-
-  #judgeEnd(reply: Reply | undefined): SendOutcome {
+    const reply = await answered
     if (!reply || (reply.code >= 300 && reply.code < 400)) {
-      this.#wire.lose('the relay answered the end of a mail as if it wanted more')
+      wire.lose('the relay answered the end of a mail as if it wanted more')
       return this.#interrupted(true)
     }
     return this.#judge('data', reply) ?? { kind: 'accepted', reply: replyText(reply), queueId: queueIdOf(reply) }

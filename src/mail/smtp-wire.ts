@@ -39,11 +39,6 @@ export class SmtpWire {
     return this.#lost
   }
 
-  /** True while the other side owes us no reply. */
-  get quiet(): boolean {
-    return this.#waiting.length === 0
-  }
-
   /** `utf8` only for what is not ASCII: text of one encoding can leave in one piece. */
   write(text: string, encoding: WireEncoding = 'latin1'): void {
     if (this.#lost !== undefined) return

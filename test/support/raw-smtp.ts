@@ -43,12 +43,17 @@ const usual: Record<string, string> = {
   HELO: '250 raw.test',
 }
 
+const isYes = (answer: Answer) => typeof answer === 'string' && answer.startsWith('2')
+
 /** An SMTP server that follows a script and is strict about what it reads: only CRLF ends a line. */
 export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmtp> {
   const { extensions = ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 1000000', 'ENHANCEDSTATUSCODES'] } = options
   const sockets = new Set<Socket>()
   const counts = new Map<string, number>()
   const log = { commands: [] as string[], pieces: [] as string[], mails: [] as RawMail[] }
+  const ehlo = ['raw.test', ...extensions]
+    .map((text, i, all) => `250${i < all.length - 1 ? '-' : ' '}${text}`)
+    .join('\r\n')
   let connections = 0
 
   const server = createServer((socket) => {
@@ -60,17 +65,21 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
     let rest = ''
     let inData = false
     let hung = false
-    let envelope = { from: '', to: '' }
+    let envelope: { from?: string; to?: string } = {}
 
+    /** What a server that knows the order of commands says when the script says nothing. */
+    const usualAnswer = (verb: string, nth: number): string => {
+      if (verb === 'EHLO') return ehlo
+      if (verb === 'end') return `250 2.0.0 Ok: queued as RAW${nth}`
+      if (verb === 'MAIL' && envelope.from !== undefined) return '503 5.5.1 Nested MAIL'
+      if (verb === 'RCPT' && envelope.from === undefined) return '503 5.5.1 Need MAIL'
+      if (verb === 'DATA' && envelope.to === undefined) return '503 5.5.1 Need RCPT'
+      return usual[verb] ?? '500 5.5.2 Unknown command'
+    }
     const perform = (verb: string, line: string): Answer => {
       const nth = (counts.get(verb) ?? 0) + 1
       counts.set(verb, nth)
-      const ehlo = ['raw.test', ...extensions].map((text, i, all) => `250${i < all.length - 1 ? '-' : ' '}${text}`)
-      const said = options.answer?.({ verb, line, nth, connection })
-      const queued = `250 2.0.0 Ok: queued as RAW${nth}`
-      const answer =
-        said ??
-        (verb === 'EHLO' ? ehlo.join('\r\n') : verb === 'end' ? queued : (usual[verb] ?? '500 5.5.2 Unknown command'))
+      const answer = options.answer?.({ verb, line, nth, connection }) ?? usualAnswer(verb, nth)
       if (answer === hang) hung = true
       else if (answer === reset) socket.resetAndDestroy()
       else if (answer === close) socket.end()
@@ -83,9 +92,10 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
       const text = rest.slice(0, whole).replace(/^\./, '').replaceAll('\r\n.', '\r\n')
       rest = rest.slice(whole + 3)
       inData = false
-      const answer = perform('end', '.')
-      if (typeof answer === 'string' && answer.startsWith('2'))
-        log.mails.push({ ...envelope, raw: Buffer.from(text, 'latin1') })
+      const { from, to } = envelope
+      if (isYes(perform('end', '.')) && from !== undefined && to !== undefined)
+        log.mails.push({ from, to, raw: Buffer.from(text, 'latin1') })
+      envelope = {}
       return true
     }
     const readCommand = (verbs: string[]) => {
@@ -96,10 +106,11 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
       const verb = line.split(' ')[0]!.toUpperCase()
       log.commands.push(line)
       verbs.push(verb)
-      const path = /<(.*)>/.exec(line)?.[1] ?? ''
-      if (verb === 'MAIL') envelope = { from: path, to: '' }
-      if (verb === 'RCPT') envelope.to = path
       const answer = perform(verb, line)
+      const path = /<(.*)>/.exec(line)?.[1] ?? ''
+      if (verb === 'MAIL' && isYes(answer)) envelope = { from: path }
+      if (verb === 'RCPT' && isYes(answer)) envelope.to = path
+      if (verb === 'RSET') envelope = {}
       if (verb === 'DATA' && typeof answer === 'string') inData = answer.startsWith('354')
       if (verb === 'QUIT') socket.end()
       return true
