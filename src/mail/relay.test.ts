@@ -8,6 +8,7 @@ import { type Answer, hang, reset, type Step, startRawSmtp } from '../../test/su
 import { openRelay, type RelayOptions } from './relay.ts'
 import type { RelayState, SendOutcome, Transport } from './transport.ts'
 
+const patient = { timeout: 20_000 }
 const quick = { firstWaitMs: 20, longestWaitMs: 100 }
 
 /** A relay's client that is closed at the end of the test, with a way to wait for its next state. */
@@ -68,7 +69,7 @@ test('a connection is left with QUIT after so many mails, or when no mail comes'
   expect(kinds(await sendAll(busy.relay, 7))).toEqual(['accepted'])
   expect(server.connections()).toBe(3)
   const goodbyes = () => server.commands.filter((command) => command === 'QUIT').length
-  await expect.poll(goodbyes).toBe(3)
+  await expect.poll(goodbyes, patient).toBe(3)
   expect(busy.relay.state()).toEqual({ kind: 'up' })
   expect(await send(busy.relay, 'later')).toMatchObject({ kind: 'accepted' })
   expect(server.connections()).toBe(4)
@@ -197,7 +198,7 @@ test('check never leaves more connections open than allowed', async () => {
   await using it = open(`${server.url}?connections=1`)
   expect(await send(it.relay, 1)).toMatchObject({ kind: 'accepted' })
   expect(await it.relay.check()).toEqual({ kind: 'up' })
-  await expect.poll(() => server.commands.filter((command) => command === 'QUIT').length).toBe(1)
+  await expect.poll(() => server.commands.filter((command) => command === 'QUIT').length, patient).toBe(1)
 })
 
 test('closing gives back what waits, lets what is under way end, and takes nothing more', async () => {
@@ -212,7 +213,7 @@ test('closing gives back what waits, lets what is under way end, and takes nothi
   await once(server.server, 'listening')
   await using it = open(`smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}?connections=1`, {})
   const first = send(it.relay, 1)
-  await expect.poll(() => answers.length).toBe(1)
+  await expect.poll(() => answers.length, patient).toBe(1)
   const rest = sendAll(it.relay, 3)
   const closed = it.relay.close()
   expect(await send(it.relay, 'late')).toMatchObject({ kind: 'unreachable' })
@@ -228,7 +229,7 @@ test('closing does not wait for ever on a relay that hangs', async () => {
   await using server = await startRawSmtp({ answer: ({ verb }) => (verb === 'end' ? hang : undefined) })
   const relay = openRelay(server.url, { relayLimits: { closeMs: 50 } })
   const outcome = send(relay, 1)
-  await expect.poll(() => server.commands).toContain('DATA')
+  await expect.poll(() => server.commands, patient).toContain('DATA')
   await relay.close()
   expect(await outcome).toMatchObject({ kind: 'interrupted', maybeSent: true })
 })
