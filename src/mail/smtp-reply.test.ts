@@ -52,6 +52,7 @@ test('what is no SMTP is a fault, after the replies before it', () => {
 test('a reply without end is a fault long before it fills the memory', () => {
   const line = `250-${'x'.repeat(60)}\r\n`
   expect(readAll(line.repeat(300)).fault).toMatch(/longer than 16384 bytes/)
+  expect(readAll(`${line.repeat(300)}250 end\r\n`).fault).toMatch(/longer than 16384 bytes/)
   expect(readAll(...Array.from({ length: 300 }, () => line)).fault).toMatch(/longer than 16384 bytes/)
   expect(readAll('2'.repeat(17_000)).fault).toMatch(/longer than 16384 bytes/)
   expect(readAll(line.repeat(200)).fault).toBeUndefined()
