@@ -2,7 +2,7 @@ import { isMailable, needsUtf8, type WireData } from './smtp-data.ts'
 import { type Extensions, openWire, type SmtpLimits, smtpLimits } from './smtp-handshake.ts'
 import { queueIdOf, type Reply, replyText, statusOf } from './smtp-reply.ts'
 import type { SmtpTarget } from './smtp-url.ts'
-import { RelayFault, type SmtpWire, type WireEncoding } from './smtp-wire.ts'
+import type { SmtpWire, WireEncoding } from './smtp-wire.ts'
 import type { Envelope, SendOutcome, Stage } from './transport.ts'
 
 export type SmtpOptions = {
@@ -20,8 +20,8 @@ export async function openSmtp(target: SmtpTarget, options: SmtpOptions = {}): P
     const { wire, extensions } = await openWire(target, limits, options.ca)
     return { kind: 'open', connection: new SmtpConnection(wire, extensions, limits) }
   } catch (error) {
-    if (!(error instanceof RelayFault)) throw error
-    return { kind: 'unreachable', because: error.message }
+    // Not only what the relay did: certificates that cannot be read, say, must not leave mails waiting either.
+    return { kind: 'unreachable', because: error instanceof Error ? error.message : String(error) }
   }
 }
 

@@ -184,3 +184,9 @@ for (const verb of ['greeting', 'EHLO', 'STARTTLS', 'AUTH'])
 test('a relay that agrees to TLS and then speaks none is unreachable', async () => {
   expect(await whyNot({ STARTTLS: '220 Go' }, '', short)).toMatch(/did not answer within 0.15 s$/)
 })
+
+test('certificates to trust that cannot be read make the relay unreachable', async () => {
+  await using server = await startServer({ secure: true })
+  const broken = testCa().replace(/[A-Z]{4}/, '!!!!')
+  expect(await deliver(`smtps://localhost:${server.port}`, {}, broken)).toMatch(/PEM|base64|certificate/i)
+})
