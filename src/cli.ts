@@ -4,6 +4,7 @@ import { showConfig } from './commands/config.ts'
 import { createOrganization } from './commands/create-organization.ts'
 import { doctor } from './commands/doctor.ts'
 import { migrateDatabase } from './commands/migrate.ts'
+import { printOpenApi } from './commands/openapi.ts'
 import { run } from './commands/run.ts'
 import { Refusal, SetupFault } from './errors.ts'
 import { version } from './root.ts'
@@ -24,6 +25,7 @@ const commands: Record<string, Command> = {
   migrate: { usage: 'migrate', about: 'Bring the database up to date and end.', run: migrateDatabase },
   config: { usage: 'config', about: 'Print every setting with its value and meaning.', run: showConfig },
   doctor: { usage: 'doctor', about: 'Check the machine and the settings, and say what to do.', run: doctor },
+  openapi: { usage: 'openapi', about: 'Print the OpenAPI document.', run: printOpenApi },
   'create-organization': {
     usage: 'create-organization --name NAME --email EMAIL [--password PASSWORD]',
     about: 'Create an organization, its owner and an API key; prints them as JSON.',

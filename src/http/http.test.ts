@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { type Answer, startTestApp } from '../../test/support/test-app.ts'
+import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
 
 test('health answers code 0 without a credential and without the database', async () => {
   await using app = await startTestApp()
@@ -90,7 +90,7 @@ test('answers carry the security headers, and HSTS when the service is public', 
 test('the service answers under the path of BASE_URL and without it', async () => {
   await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example/waxwing' })
   for (const path of ['/health', '/waxwing/health', '/waxwing/health?x=1'])
-    expect((await app.call('GET', path)).status).toBe(200)
+    expect((await callUrl('GET', `${app.url}${path}`)).status).toBe(200)
   expect((await app.call('GET', '/waxwinghealth')).text).not.toContain('"code":0')
 })
 
