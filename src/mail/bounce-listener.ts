@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { domainToASCII } from 'node:url'
-import type { Logger } from 'pino'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import type { Log } from '../log.ts'
 import { RateWindow, visitorOf } from './rate-window.ts'
 
 export type ListenerLimits = {
@@ -49,7 +49,7 @@ export type BounceListenerOptions = {
   /** The sender is told 250 only after this has resolved, and to try again when it throws. */
   onMail: (mail: BounceMail) => Promise<void>
   tls?: { cert: string; key: string }
-  log: Pick<Logger, 'info' | 'error'>
+  log: Pick<Log, 'info' | 'error'>
   limits?: Partial<ListenerLimits>
 }
 

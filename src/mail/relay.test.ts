@@ -52,7 +52,7 @@ const sendAll = (relay: Transport, count: number) =>
 
 test('many mails share a few connections, and each arrives once', async () => {
   await using server = await startRawSmtp()
-  await using it = open(`${server.url}?connections=3`)
+  await using it = open(server.url, { connections: 3 })
   expect(it.relay.capacity()).toBe(30)
   const outcomes = Array.from({ length: 30 }, (_, i) => send(it.relay, i))
   expect(it.relay.capacity()).toBe(0)
@@ -65,7 +65,10 @@ test('many mails share a few connections, and each arrives once', async () => {
 
 test('a connection is left with QUIT after so many mails, or when no mail comes', async () => {
   await using server = await startRawSmtp()
-  await using busy = open(`${server.url}?connections=1`, { relayLimits: { mailsPerConnection: 3, idleMs: 50 } })
+  await using busy = open(server.url, {
+    connections: 1,
+    relayLimits: { mailsPerConnection: 3, idleMs: 50 },
+  })
   expect(kinds(await sendAll(busy.relay, 7))).toEqual(['accepted'])
   expect(server.connections()).toBe(3)
   const goodbyes = () => server.commands.filter((command) => command === 'QUIT').length
@@ -134,7 +137,7 @@ test('a mail that was next in line when the relay closed the connection goes out
       return seen.get(connection) === 2 ? fault : undefined
     }
     await using server = await startRawSmtp({ answer: secondMail })
-    await using it = open(`${server.url}?connections=1`)
+    await using it = open(server.url, { connections: 1 })
     expect(kinds(await sendAll(it.relay, 10))).toEqual(['accepted'])
     expect(server.mails).toHaveLength(10)
     expect(it.states).toEqual([])
@@ -145,7 +148,7 @@ test('a mail that breaks every connection comes back interrupted instead of bein
   await using server = await startRawSmtp({
     answer: ({ verb, line }) => (verb === 'RCPT' && line.includes('poison') ? reset : undefined),
   })
-  await using it = open(`${server.url}?connections=2`)
+  await using it = open(server.url, { connections: 2 })
   expect(await send(it.relay, 'ada')).toMatchObject({ kind: 'accepted' })
   expect(await send(it.relay, 'poison')).toMatchObject({ kind: 'interrupted', maybeSent: false })
   expect(server.commands.filter((command) => command.includes('poison'))).toHaveLength(2)
@@ -156,7 +159,7 @@ test('when the answer to a whole mail is lost, the mail is marked as maybe sent 
   await using server = await startRawSmtp({
     answer: ({ verb, nth }) => (verb === 'end' && nth === 2 ? reset : undefined),
   })
-  await using it = open(`${server.url}?connections=1`)
+  await using it = open(server.url, { connections: 1 })
   expect(await send(it.relay, 1)).toMatchObject({ kind: 'accepted' })
   expect(await send(it.relay, 2)).toMatchObject({ kind: 'interrupted', maybeSent: true })
   expect(await send(it.relay, 3)).toMatchObject({ kind: 'accepted' })
@@ -195,7 +198,7 @@ test('check tells whether a mail could start now, and why not', async () => {
 
 test('check never leaves more connections open than allowed', async () => {
   await using server = await startRawSmtp()
-  await using it = open(`${server.url}?connections=1`)
+  await using it = open(server.url, { connections: 1 })
   expect(await send(it.relay, 1)).toMatchObject({ kind: 'accepted' })
   expect(await it.relay.check()).toEqual({ kind: 'up' })
   await expect.poll(() => server.commands.filter((command) => command === 'QUIT').length, patient).toBe(1)
@@ -211,7 +214,9 @@ test('closing gives back what waits, lets what is under way end, and takes nothi
   })
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
-  await using it = open(`smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}?connections=1`, {})
+  await using it = open(`smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, {
+    connections: 1,
+  })
   const first = send(it.relay, 1)
   await expect.poll(() => answers.length, patient).toBe(1)
   const rest = sendAll(it.relay, 3)
@@ -252,7 +257,8 @@ test('hundreds of mails reach a real server over STARTTLS, each whole and once',
   server.listen(0)
   await once(server.server, 'listening')
   const { port } = server.server.address() as AddressInfo
-  await using it = open(`smtp://localhost:${port}?tls=required&connections=4`, {
+  await using it = open(`smtp://localhost:${port}?tls=required`, {
+    connections: 4,
     ca: testCa(),
     relayLimits: { mailsPerSlot: 100 },
   })
@@ -280,7 +286,8 @@ test('under faults at random each mail gets one outcome, and the outcome is true
       let at = 0
       const answer = ({ verb }: Step) => (/^(greeting|MAIL|RCPT|DATA|end)$/.test(verb) ? faults[at++] : undefined)
       await using server = await startRawSmtp({ answer, extensions: pipelining ? ['PIPELINING'] : [] })
-      await using it = open(`${server.url}?connections=3`, {
+      await using it = open(server.url, {
+        connections: 3,
         limits: { connectMs: 1000, greetingMs: 20, commandMs: 20, dataEndMs: 20 },
       })
       const outcomes = await sendAll(it.relay, 12)

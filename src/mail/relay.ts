@@ -24,7 +24,10 @@ export const relayLimits: RelayLimits = {
   closeMs: 10_000,
 }
 
+const connectionsDefault = 10
+
 export type RelayOptions = SmtpOptions & {
+  connections?: number
   relayLimits?: Partial<RelayLimits>
   /** Told whenever the relay goes down, is tried in vain, or comes back. */
   onState?: (state: RelayState) => void
@@ -47,6 +50,7 @@ class Relay implements Transport {
   readonly #target: SmtpTarget
   readonly #options: RelayOptions
   readonly #limits: RelayLimits
+  readonly #connections: number
   #queue: Item[] = []
   #inHand = 0
   #live = new Set<SmtpConnection>()
@@ -65,6 +69,7 @@ class Relay implements Transport {
     this.#target = target
     this.#options = options
     this.#limits = { ...relayLimits, ...options.relayLimits }
+    this.#connections = options.connections ?? connectionsDefault
   }
 
   send(envelope: Envelope, raw: Buffer | string): Promise<SendOutcome> {
@@ -81,7 +86,7 @@ class Relay implements Transport {
 
   capacity(): number {
     if (this.#closed || this.state().kind === 'down') return 0
-    return this.#target.connections * this.#limits.mailsPerSlot - this.#inHand
+    return this.#connections * this.#limits.mailsPerSlot - this.#inHand
   }
 
   /** Down only when nothing is left that may still carry a mail. */
@@ -132,7 +137,7 @@ class Relay implements Transport {
   /** True when connections are on their way for mails that wait. */
   #openMore(): boolean {
     if (this.#trouble) return false
-    const room = this.#target.connections - this.#live.size - this.#opening
+    const room = this.#connections - this.#live.size - this.#opening
     const wanted = Math.min(room, this.#queue.length - this.#opening)
     for (let i = 0; i < wanted; i++) void this.#open()
     return this.#opening > 0
@@ -157,8 +162,9 @@ class Relay implements Transport {
   #settle(item: Item, outcome: SendOutcome, fresh: boolean): void {
     const untouched = outcome.kind === 'unreachable' || (outcome.kind === 'interrupted' && !outcome.maybeSent)
     // Relays close connections they are tired of. That says nothing about the mail that was next in line.
-    if (untouched && !fresh && ++item.tries <= staleTriesMax && !this.#closed && this.state().kind === 'up') {
+    if (untouched && !fresh && ++item.tries <= staleTriesMax && !this.#closed) {
       this.#queue.unshift(item)
+      this.#returnQueueIfDown()
       return
     }
     if (outcome.kind === 'unreachable') this.#noteFirstTrouble(outcome.because)
@@ -211,7 +217,7 @@ class Relay implements Transport {
   }
 
   #adopt(connection: SmtpConnection): void {
-    if (this.#closed || this.#live.size >= this.#target.connections) {
+    if (this.#closed || this.#live.size >= this.#connections) {
       connection.quit()
       return
     }

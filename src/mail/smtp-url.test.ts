@@ -8,16 +8,14 @@ test('a URL gives host, port, encryption and credentials', () => {
     tls: 'opportunistic',
     verifyCertificate: false,
     credentials: null,
-    connections: 10,
   })
-  expect(parseSmtpUrl('smtps://us%40er:p%2Fa%3As%25s@relay.example.com?name=mail.example.com&connections=3')).toEqual({
+  expect(parseSmtpUrl('smtps://us%40er:p%2Fa%3As%25s@relay.example.com?name=mail.example.com')).toEqual({
     host: 'relay.example.com',
     port: 465,
     tls: 'implicit',
     verifyCertificate: true,
     credentials: { user: 'us@er', password: 'p/a:s%s' },
     clientName: 'mail.example.com',
-    connections: 3,
   })
   expect(parseSmtpUrl('smtp://[::1]:25')).toMatchObject({ host: '::1', port: 25 })
   expect(parseSmtpUrl('smtp://bücher.example')).toMatchObject({ host: 'xn--bcher-kva.example' })
@@ -55,7 +53,6 @@ test('a URL that cannot be used is refused with a sentence that never repeats th
     ['smtp://u:hunter2@relay?tls=maybe', /"required" or "off"/],
     ['smtp://u:hunter2@relay?tls_verify=no', /true or false/],
     ['smtp://u:hunter2@relay?pool=3', /unknown setting "pool"/],
-    ['smtp://u:hunter2@relay?connections=0', /from 1 to 1000/],
     ['smtp://u:hunter2@relay?name=a%20b', /must be a host name/],
     ['smtps://u:hunter2@relay?tls=off', /Use smtp:\/\/ with tls=/],
   ] as const) {

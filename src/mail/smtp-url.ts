@@ -4,8 +4,6 @@ import { domainToASCII } from 'node:url'
 
 const submissionPort = 587
 const submissionsPort = 465
-const connectionsDefault = 10
-const connectionsMax = 1000
 
 /**
  * How a relay is spoken to. TLS is `implicit` from the first byte, `required` by STARTTLS, `opportunistic` (taken
@@ -19,7 +17,6 @@ export type SmtpTarget = {
   credentials: { user: string; password: string } | null
   /** The name we give in EHLO. */
   clientName: string
-  connections: number
 }
 
 /**
@@ -52,7 +49,6 @@ export function parseSmtpUrl(text: string): SmtpTarget {
     verifyCertificate: tls === 'implicit' || tls === 'required' ? settings.verify : false,
     credentials,
     clientName: settings.name ?? ownName(),
-    connections: settings.connections,
   }
 }
 
@@ -75,9 +71,9 @@ function readCredentials(url: URL): SmtpTarget['credentials'] {
   throw new Error('The user or password of the SMTP URL cannot be read. Write a % in it as %25.')
 }
 
-const settingNames = ['tls', 'tls_verify', 'name', 'connections']
+const settingNames = ['tls', 'tls_verify', 'name']
 
-type Settings = { tls: 'required' | 'off' | null; verify: boolean; name: string | null; connections: number }
+type Settings = { tls: 'required' | 'off' | null; verify: boolean; name: string | null }
 
 function readSettings(params: URLSearchParams): Settings {
   for (const name of params.keys())
@@ -90,10 +86,7 @@ function readSettings(params: URLSearchParams): Settings {
   if (verify !== 'true' && verify !== 'false') throw new Error('tls_verify= in the SMTP URL must be true or false.')
   const name = params.get('name')
   if (name !== null && !isHostName(name)) throw new Error('name= in the SMTP URL must be a host name.')
-  const connections = Number(params.get('connections') ?? connectionsDefault)
-  if (!Number.isInteger(connections) || connections < 1 || connections > connectionsMax)
-    throw new Error(`connections= in the SMTP URL must be a number from 1 to ${connectionsMax}.`)
-  return { tls, verify: verify === 'true', name, connections }
+  return { tls, verify: verify === 'true', name }
 }
 
 const isHostName = (name: string) => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(name)
