@@ -1,17 +1,15 @@
+import { Outage, type OutageLimits } from './outage.ts'
 import { openSmtp, type SmtpConnection, type SmtpOptions } from './smtp-client.ts'
 import { toWireData, type WireData } from './smtp-data.ts'
 import { parseSmtpUrl, type SmtpTarget } from './smtp-url.ts'
 import type { Envelope, RelayState, SendOutcome, Transport } from './transport.ts'
 
-export type RelayLimits = {
+export type RelayLimits = OutageLimits & {
   /** Mails in our hands for each connection: one answered, one right behind it, the rest to bridge the next batch. */
   mailsPerSlot: number
   /** After this many mails a connection is closed in good order, since relays tire of long ones. */
   mailsPerConnection: number
   idleMs: number
-  /** The wait after a failed connection doubles from the first to the longest, give or take a quarter. */
-  firstWaitMs: number
-  longestWaitMs: number
   closeMs: number
 }
 
@@ -39,7 +37,6 @@ export function openRelay(url: string, options: RelayOptions = {}): Transport {
 }
 
 type Item = { envelope: Envelope; data: WireData; tries: number; resolve: (outcome: SendOutcome) => void }
-type Trouble = { since: Date; because: string; nextTryAt: Date }
 
 /**
  * A pool of connections. When one cannot be opened, no other is tried until a wait is over, and then one alone. While
@@ -51,15 +48,13 @@ class Relay implements Transport {
   readonly #options: RelayOptions
   readonly #limits: RelayLimits
   readonly #connections: number
+  readonly #outage: Outage
   #queue: Item[] = []
   #inHand = 0
   #live = new Set<SmtpConnection>()
   /** Those that may be given a mail now, and since when. */
   #free = new Map<SmtpConnection, number>()
   #opening = 0
-  #failures = 0
-  #trouble: Trouble | undefined
-  #probeTimer: NodeJS.Timeout | undefined
   #idleTimer: NodeJS.Timeout | undefined
   #closed = false
   #onDrained: (() => void) | undefined
@@ -70,6 +65,7 @@ class Relay implements Transport {
     this.#options = options
     this.#limits = { ...relayLimits, ...options.relayLimits }
     this.#connections = options.connections ?? connectionsDefault
+    this.#outage = new Outage(this.#limits, () => void this.#probe())
   }
 
   send(envelope: Envelope, raw: Buffer | string): Promise<SendOutcome> {
@@ -91,18 +87,18 @@ class Relay implements Transport {
 
   /** Down only when nothing is left that may still carry a mail. */
   state(): RelayState {
-    if (this.#trouble && this.#live.size + this.#opening === 0) return { kind: 'down', ...this.#trouble }
-    return { kind: 'up' }
+    const outage = this.#outage.current
+    return outage && this.#live.size + this.#opening === 0 ? { kind: 'down', ...outage } : { kind: 'up' }
   }
 
   async check(): Promise<RelayState> {
-    if (!this.#closed) await this.#probe()
+    await this.#probe()
     return this.state()
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    clearTimeout(this.#probeTimer)
+    this.#outage.end()
     clearTimeout(this.#idleTimer)
     this.#returnQueue(closing)
     if (this.#inHand > 0) await this.#drained()
@@ -136,7 +132,7 @@ class Relay implements Transport {
 
   /** True when connections are on their way for mails that wait. */
   #openMore(): boolean {
-    if (this.#trouble) return false
+    if (this.#outage.current) return false
     const room = this.#connections - this.#live.size - this.#opening
     const wanted = Math.min(room, this.#queue.length - this.#opening)
     for (let i = 0; i < wanted; i++) void this.#open()
@@ -167,9 +163,10 @@ class Relay implements Transport {
       this.#returnQueueIfDown()
       return
     }
-    if (outcome.kind === 'unreachable') this.#noteFirstTrouble(outcome.because)
-    else if (outcome.kind !== 'interrupted') this.#failures = 0
+    if (outcome.kind === 'unreachable') this.#outage.noteFirst(outcome.because)
+    else if (outcome.kind !== 'interrupted') this.#outage.mailPassed()
     this.#resolve(item, outcome)
+    this.#returnQueueIfDown()
   }
 
   #resolve(item: Item, outcome: SendOutcome): void {
@@ -204,16 +201,19 @@ class Relay implements Transport {
     const opened = await openSmtp(this.#target, this.#options)
     this.#opening--
     if (opened.kind === 'open') return this.#adopt(opened.connection)
-    this.#noteFirstTrouble(opened.because)
+    this.#outage.noteFirst(opened.because)
     this.#returnQueueIfDown()
   }
 
   async #probe(): Promise<void> {
+    if (this.#closed) return
     const opened = await openSmtp(this.#target, this.#options)
-    if (opened.kind === 'unreachable') return this.#noteTrouble(opened.because)
-    this.#trouble = undefined
-    clearTimeout(this.#probeTimer)
-    this.#adopt(opened.connection)
+    if (opened.kind === 'open') {
+      this.#outage.end()
+      return this.#adopt(opened.connection)
+    }
+    this.#outage.note(opened.because)
+    this.#returnQueueIfDown()
   }
 
   #adopt(connection: SmtpConnection): void {
@@ -239,22 +239,6 @@ class Relay implements Transport {
     this.#returnQueueIfDown()
   }
 
-  /** Connections used at the same time fail together; that is one failure. */
-  #noteFirstTrouble(because: string): void {
-    if (!this.#trouble) this.#noteTrouble(because)
-  }
-
-  #noteTrouble(because: string): void {
-    if (this.#closed) return
-    this.#failures++
-    const waitMs = this.#waitMs()
-    const since = this.#trouble?.since ?? new Date()
-    this.#trouble = { since, because, nextTryAt: new Date(Date.now() + waitMs) }
-    clearTimeout(this.#probeTimer)
-    this.#probeTimer = setTimeout(() => void this.#probe(), waitMs).unref()
-    this.#returnQueueIfDown()
-  }
-
   #returnQueueIfDown(): void {
     const state = this.state()
     if (state.kind === 'up') return
@@ -271,12 +255,6 @@ class Relay implements Transport {
     this.#options.onState?.(state)
   }
 
-  #waitMs(): number {
-    const { firstWaitMs, longestWaitMs } = this.#limits
-    const doubled = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(this.#failures - 1, doublingsMax))
-    return Math.min(longestWaitMs, Math.max(firstWaitMs, doubled * (0.75 + Math.random() / 2)))
-  }
-
   #returnQueue(outcome: SendOutcome): void {
     const queue = this.#queue
     this.#queue = []
@@ -284,7 +262,6 @@ class Relay implements Transport {
   }
 }
 
-const doublingsMax = 16
 const staleTriesMax = 3
 const unreachable = (because: string): SendOutcome => ({ kind: 'unreachable', because })
 const closing = unreachable('the service is shutting down')
