@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readdir, readlink } from 'node:fs/promises'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Writable } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EmbeddedFailure } from './embedded-failure.ts'
 
 const tailLinesMax = 20
+const lastWordsMs = 500
 const askAfterMs = 3000
 const forceAfterMs = 6000
 const giveUpAfterMs = 10_000
@@ -21,14 +22,15 @@ const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin:/usr/sbin:/sb
  * The shell becomes the program, and a small watcher beside it reads from a pipe that only we hold open. When we die,
  * even by -9, the read ends and the watcher stops the program: first politely, then, still within the second, hard.
  * A line on the pipe means that the program has ended already, so that its process id must not be used any more.
+ * The watcher is a grandchild, since PostgreSQL takes the death of a child it does not know for a crash.
  */
 const guarded = `
-( trap '' HUP INT TERM
-  read -r ended <&3 && exit
-  kill -INT $$
-  for tenth in 1 2 3 4 5 6; do sleep 0.1; kill -0 $$ || exit; done
-  kill -QUIT $$
-) >/dev/null 2>&1 &
+( ( trap '' HUP INT TERM
+    read -r ended <&3 && exit
+    kill -INT $$
+    for tenth in 1 2 3 4 5 6; do sleep 0.1; kill -0 $$ || exit; done
+    kill -QUIT $$
+  ) >/dev/null 2>&1 & )
 exec "$0" "$@" 3<&-`
 
 export type Guarded = {
@@ -61,14 +63,32 @@ export function spawnGuarded(
       options.onLine?.(line)
     })
   }
-  const pipe = child.stdio[3] as Writable
-  pipe.on('error', () => {}) // the watcher is gone: nobody to tell
+  guardUntilEnd(child)
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', () => pipe.end('ended\n'))
-    child.once('close', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with code ${code}`))
+    child.once('exit', (code, signal) => {
+      const how = signal ? `ended by ${signal}` : `ended with code ${code}`
+      // Its last words may still be in the pipe; but a child of its own that lives on must not keep us waiting.
+      const timer = setTimeout(resolve, lastWordsMs, how)
+      child.once('close', () => {
+        clearTimeout(timer)
+        resolve(how)
+      })
+    })
   })
   return { child, ended, tail: () => lines.join('\n') }
+}
+
+function guardUntilEnd(child: ChildProcess): void {
+  const pipe = child.stdio[3] as Duplex
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  pipe.on('error', () => {}) // the watcher went first: nobody to tell
+  // Without its watcher the program could outlive us, so it has to end, too. Whoever needs it starts it again.
+  pipe.once('close', () => {
+    if (isRunning()) child.kill('SIGQUIT')
+  })
+  pipe.resume()
+  child.once('exit', () => pipe.end('ended\n'))
 }
 
 /** True when the command succeeds for this user. Used to ask the system what that user may do, instead of guessing. */
@@ -101,18 +121,23 @@ export async function waitUntilQuiet(directory: string): Promise<void> {
   }
 }
 
-/** Every PostgreSQL process, the server and its children, works in its data directory. */
+/**
+ * Every PostgreSQL process, the server and its children, works in its data directory. Read synchronously: a few
+ * microseconds for each process of the system, where going through the thread pool costs a hundred.
+ */
 async function databaseProcessesIn(directory: string): Promise<number[]> {
   if (process.platform !== 'linux') return await serversByCommand(directory)
-  const found: number[] = []
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid)) continue
-    const program = await readlink(`/proc/${pid}/exe`).catch(() => '') // gone, or not ours to see
-    if (!/\/(postgres|initdb)( \(deleted\))?$/.test(program)) continue
-    const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => '')
-    if (cwd === directory || cwd.startsWith(`${directory}/`)) found.push(Number(pid))
+  const isThere = (pid: string) => {
+    try {
+      if (!/\/(postgres|initdb)( \(deleted\))?$/.test(readlinkSync(`/proc/${pid}/exe`))) return false
+      return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${directory}/`)
+    } catch {
+      return false // it ended meanwhile, or belongs to somebody else
+    }
   }
-  return found
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isThere(name))
+    .map(Number)
 }
 
 /** Where there is no /proc: the server itself, by the directory on its command line. */

