@@ -1,4 +1,4 @@
-import { chmod, chown, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, cp, lchown, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { EmbeddedFailure } from './embedded-failure.ts'
@@ -88,10 +88,10 @@ async function copyBinaries(installed: string, copy: string, home: Home): Promis
 /** Modes are as in the original and our umask, which may close the copy to the user who is to run it. */
 async function openTo(user: User, directory: string): Promise<void> {
   await chmod(directory, 0o755)
-  if (user) await chown(directory, user.uid, user.gid)
+  if (user) await lchown(directory, user.uid, user.gid)
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) await openTo(user, path)
-    else if (user && entry.isFile()) await chown(path, user.uid, user.gid)
+    else if (user && entry.isFile()) await lchown(path, user.uid, user.gid)
   }
 }

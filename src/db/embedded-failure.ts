@@ -22,6 +22,12 @@ const advice: [pattern: RegExp, sentence: (directory: string) => string][] = [
     /EACCES|EPERM|permission denied|operation not permitted|wrong ownership/i,
     (at) => `${at} may not be used by this user: give it to the user that runs Waxwing, or set DATA_DIR to another.`,
   ],
+  [/EOPNOTSUPP|ENOTSUP/, (at) => `${at} is on a file system without unix sockets: set DATA_DIR to another directory.`],
+  [
+    /could not look up effective user ID/,
+    () =>
+      'PostgreSQL needs a user with a name, and the one who runs Waxwing is not in /etc/passwd: add it there, or set DATABASE_URL.',
+  ],
   [/ENOTDIR|EEXIST|not a directory/i, (at) => `${at} is not a directory: set DATA_DIR to a directory.`],
 ]
 

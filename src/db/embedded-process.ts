@@ -28,7 +28,7 @@ const guarded = `
 ( ( trap '' HUP INT TERM
     read -r ended <&3 && exit
     kill -INT $$
-    for tenth in 1 2 3 4 5 6; do sleep 0.1; kill -0 $$ || exit; done
+    for tenth in 1 2 3 4; do sleep 0.1; kill -0 $$ || exit; done
     kill -QUIT $$
   ) >/dev/null 2>&1 & )
 exec "$0" "$@" 3<&-`
@@ -37,8 +37,8 @@ export type Guarded = {
   child: ChildProcess
   /** Resolves, never rejects, with how it ended. */
   ended: Promise<string>
-  /** The last lines it wrote. */
-  tail(): string
+  /** The line among its last ones that says what is wrong. */
+  complaint(): string
 }
 
 export function spawnGuarded(
@@ -51,18 +51,15 @@ export function spawnGuarded(
     env: environment,
     // Its own session: a Ctrl-C in the terminal is for us, and the database must outlive our last transaction.
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     ...(options.user ?? {}),
   })
   const lines: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    if (!stream) continue
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line)
-      if (lines.length > tailLinesMax) lines.shift()
-      options.onLine?.(line)
-    })
-  }
+  createInterface({ input: child.stderr! }).on('line', (line) => {
+    lines.push(line)
+    if (lines.length > tailLinesMax) lines.shift()
+    options.onLine?.(line)
+  })
   guardUntilEnd(child)
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
@@ -76,7 +73,8 @@ export function spawnGuarded(
       })
     })
   })
-  return { child, ended, tail: () => lines.join('\n') }
+  const complaint = () => lines.find((line) => /FATAL|PANIC|error|could not/.test(line)) ?? lines.join(' ')
+  return { child, ended, complaint }
 }
 
 function guardUntilEnd(child: ChildProcess): void {
@@ -165,4 +163,12 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController()
+  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false)
+  const settled = await Promise.race([promise.then(() => true), late])
+  timer.abort()
+  return settled
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Binaries } from './embedded-binaries.ts'
 import type { Home } from './embedded-home.ts'
-import { type Guarded, isAlive, signal, spawnGuarded, waitUntilQuiet } from './embedded-process.ts'
+import { type Guarded, isAlive, settlesWithin, signal, spawnGuarded, waitUntilQuiet } from './embedded-process.ts'
 import { isForLog, type ServerLog, socketName } from './embedded-settings.ts'
 
 /** Recovery after a crash reads at most max_wal_size. That took seconds here; a slow disk gets its time. */
@@ -74,8 +74,8 @@ async function launch(cluster: Cluster, stopping: AbortSignal): Promise<Guarded>
     }
     await end(server)
     // Where we cannot see it, something may still hold the memory or the lock of the server before. It never takes long.
-    const isHeld = /postmaster\.pid|shared memory block/.test(server.tail())
-    if (!isHeld || Date.now() - started > retryWithinMs) throw new Error(`postgres ${outcome}: ${server.tail()}`)
+    const isHeld = /postmaster\.pid|shared memory block/.test(server.complaint())
+    if (!isHeld || Date.now() - started > retryWithinMs) throw new Error(`postgres ${outcome}: ${server.complaint()}`)
     await sleep(pauseMinMs)
   }
 }
@@ -133,12 +133,4 @@ async function end({ child, ended }: Guarded): Promise<void> {
     signal(child.pid, name)
     if (await settlesWithin(ended, withinMs)) break
   }
-}
-
-async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  const timer = new AbortController()
-  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false)
-  const settled = await Promise.race([promise.then(() => true), late])
-  timer.abort()
-  return settled
 }

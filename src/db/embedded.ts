@@ -1,12 +1,15 @@
-import { chown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { lchown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findBinaries } from './embedded-binaries.ts'
 import { type Connection, EmbeddedFailure, explain } from './embedded-failure.ts'
 import { type Home, openHome } from './embedded-home.ts'
 import { type Lock, takeLock } from './embedded-lock.ts'
-import { spawnGuarded, waitUntilQuiet } from './embedded-process.ts'
+import { settlesWithin, spawnGuarded, waitUntilQuiet } from './embedded-process.ts'
 import { type Cluster, keepRunning } from './embedded-server.ts'
 import { embeddedSettings, login, quotedPath, type ServerLog } from './embedded-settings.ts'
+
+/** It takes 0.7 s here. */
+const initdbWithinMs = 120_000
 
 export type Embedded = {
   connection: Connection
@@ -74,11 +77,12 @@ async function initialise(cluster: Cluster): Promise<void> {
   const { home, directory, binaries, log } = cluster
   const started = Date.now()
   const unfinished = await mkdtemp(join(home.directory, 'new-'))
-  if (home.user) await chown(unfinished, home.user.uid, home.user.gid)
+  if (home.user) await lchown(unfinished, home.user.uid, home.user.gid)
   const args = ['-D', unfinished, '-U', login.user, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--data-checksums']
   const initdb = spawnGuarded(binaries.initdb, [...args, '--no-instructions'], { cwd: home.directory, user: home.user })
+  if (!(await settlesWithin(initdb.ended, initdbWithinMs))) initdb.child.kill('SIGKILL')
   const how = await initdb.ended
-  if (how !== 'ended with code 0') throw new Error(`initdb ${how}: ${initdb.tail()}`)
+  if (how !== 'ended with code 0') throw new Error(`initdb ${how}: ${initdb.complaint()}`)
   await rename(unfinished, directory)
   await syncDirectory(home.directory)
   log.info({ directory, ms: Date.now() - started }, 'embedded PostgreSQL initialised')
