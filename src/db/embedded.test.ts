@@ -252,8 +252,11 @@ test.each([
   if (!started.connection.host.startsWith(dataDir)) rmSync(started.connection.host, { recursive: true })
 })
 
-test('an ordinary user runs it whatever the environment says about languages and other databases', async () => {
-  const env = { LANG: 'xx_YY.UTF-8', LC_ALL: 'nonsense', PGDATA: '/nowhere', PGPORT: '1', PGOPTIONS: '-c nonsense=1' }
+test('an ordinary user runs it whatever the environment says about languages, databases and libraries', async () => {
+  const libraries = join(site.directory, 'libraries')
+  mkdirSync(libraries)
+  writeFileSync(join(libraries, 'libicuuc.so.60'), 'not a library')
+  const env = { LANG: 'xx_YY.UTF-8', LC_ALL: 'nonsense', PGDATA: '/nowhere', PGPORT: '1', LD_LIBRARY_PATH: libraries }
   const child = startChild(site.installation, site.newDataDir(), { ...ordinaryUser, env })
   const started = await child.ready
 
