@@ -1,14 +1,17 @@
+import { SetupFault } from '../errors.ts'
+
 export type Connection = { host: string; port: number; user: string; database: string }
 
-/** The embedded PostgreSQL cannot run, in one sentence that says what to do. Print the message, not the stack. */
-export class EmbeddedFailure extends Error {
+/** The embedded PostgreSQL cannot run, in one sentence that says what to do. */
+export class EmbeddedFailure extends SetupFault {
   /** Where the database can be reached when it is not broken but owned by another running instance. */
-  readonly runningAt: Connection | null
+  readonly runningAt: Connection | undefined
 
   constructor(message: string, options: { runningAt?: Connection; cause?: unknown } = {}) {
-    super(message, { cause: options.cause })
+    super(message)
     this.name = 'EmbeddedFailure'
-    this.runningAt = options.runningAt ?? null
+    this.cause = options.cause
+    this.runningAt = options.runningAt
   }
 }
 

@@ -172,9 +172,9 @@ test('a server left behind by a killed service and a killed watcher is ended by 
   const watchers = watcherPids(before)
   const server = serverPid(before)
 
-  child.process.kill('SIGKILL')
+  child.process.kill('SIGSTOP') // so that neither of the two has time to notice the death of the other
   for (const pid of watchers) process.kill(pid, 'SIGKILL')
-  await child.exited
+  await child.kill()
   const after = await startHere(made)
 
   expect(await query(after, 'table kept')).toEqual([{ answer: 42 }])

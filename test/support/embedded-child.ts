@@ -42,7 +42,7 @@ export function makeSite(): Site {
 }
 
 function installInto(directory: string): void {
-  cpSync(join(project, 'dist', 'src', 'db'), join(directory, 'dist', 'src', 'db'), { recursive: true })
+  cpSync(join(project, 'dist', 'src'), join(directory, 'dist', 'src'), { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(directory, 'service.js'), service)
   cpSync(process.execPath, join(directory, 'node'))
