@@ -2,11 +2,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { expect, vi } from 'vitest'
 import type { Embedded } from '../../src/db/embedded.ts'
+import { EmbeddedFailure } from '../../src/db/embedded-failure.ts'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -146,6 +148,12 @@ export function processesIn(directory: string): number[] {
     .map(Number)
 }
 
+export const homeOf = (started: Started) => dirname(started.directory)
+
+/** Waits until nothing of a database runs any more. */
+export const quiet = (started: Started) =>
+  vi.waitFor(() => expect(processesIn(homeOf(started))).toEqual([]), { timeout: 30_000, interval: 20 })
+
 /** Tells the server and its children from the watcher, which is a shell. */
 export function isDatabase(pid: number): boolean {
   try {
@@ -153,4 +161,14 @@ export function isDatabase(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** The sentence that a start was refused with. */
+export async function refusalOf(start: Promise<unknown>): Promise<string> {
+  const outcome = await start.then(
+    () => 'started',
+    (error) => error,
+  )
+  expect(outcome).toBeInstanceOf(EmbeddedFailure)
+  return (outcome as EmbeddedFailure).message
 }
