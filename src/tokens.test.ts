@@ -84,7 +84,7 @@ const anyIds = fc.record({
 
 test('every payload comes back as it went in', () => {
   fc.assert(
-    fc.property(anyIds, fc.webUrl({ withQueryParameters: true, withFragments: true }), (some, url) => {
+    fc.property(anyIds, fc.string({ unit: 'grapheme', maxLength: 200 }), (some, url) => {
       expect(tokens.verify('open', tokens.sign('open', some))).toEqual(some)
       expect(tokens.verify('click', tokens.sign('click', { ...some, url }))).toEqual({ ...some, url })
       const { organizationId, messageId } = some

@@ -48,19 +48,21 @@ function trackableHref(attributes: readonly Attribute[]): Attribute | undefined 
   return isOff ? undefined : attributes.find(({ name }) => name === 'href')
 }
 
-const safeUrl = /^https?:\/\/[\w!#$%&'()*+,\-./:;=?@[\]~]+$/i
+const plainUrl = /^https?:\/\/[\w!#$%&'()*+,\-./:;=?@[\]~]+$/i
 
 /** Where a link leads, as browsers read it; undefined where it should stay as it is. */
 function destinationOf(href: string): string | undefined {
   const decoded = href.includes('&') ? decodeEntities(href) : href
   if (decoded === undefined) return undefined
+  const url = plainUrl.test(decoded) ? decoded : encodedUrl(decoded)
+  return url !== undefined && url.length <= clickUrlBytesMax ? url : undefined
+}
+
+/** What a browser would encode is encoded here: the destination comes back as the Location of a redirect. */
+function encodedUrl(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop these, too
-  const url = decoded.replace(/^[\u0000-\u0020]+|[\u0000-\u0020]+$|[\t\r\n]/g, '')
-  if (!/^https?:\/\//i.test(url) || url.length > clickUrlBytesMax) return undefined
-  if (safeUrl.test(url)) return url
-  // What a browser would encode is encoded here: the destination comes back as the Location of a redirect.
-  const encoded = URL.canParse(url) ? new URL(url).href : ''
-  return encoded !== '' && encoded.length <= clickUrlBytesMax ? encoded : undefined
+  const url = text.replace(/^[\u0000-\u0020]+|[\t\r\n]/g, '').trimEnd()
+  return /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : undefined
 }
 
 const characters = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
