@@ -5,6 +5,11 @@ import { KeyCache } from './accounts/key-cache.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config.ts'
+import { contactRoutes } from './contacts/contacts.routes.ts'
+import { groupRoutes } from './contacts/groups.routes.ts'
+import { memberRoutes } from './contacts/members.routes.ts'
+import { MemberAdder } from './contacts/members.ts'
+import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
 import { registerDocs } from './http/docs.ts'
@@ -54,6 +59,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       api.addHook('onRequest', requireApiKey({ keys, rateLimit }))
       withSecurity(api, 'apiKey')
       await api.register(tokenCheckRoutes())
+      await api.register(memberRoutes({ members: new MemberAdder(db) }))
     },
     { prefix: '/public/api/v1' },
   )
@@ -67,6 +73,9 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       await api.register(
         async (organization) => {
           await organization.register(apiKeyRoutes({ db, keys }))
+          await organization.register(contactRoutes({ db, onUnsubscribed: async () => {} }))
+          await organization.register(groupRoutes({ db }))
+          await organization.register(suppressionRoutes({ db }))
         },
         { prefix: '/organization' },
       )
