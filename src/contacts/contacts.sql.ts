@@ -82,7 +82,7 @@ export async function selectContacts(
       ]
     : [sql`contacts where contacts.organization_id = ${organizationId}`, sql`contacts.id`]
   const conditions = [
-    ...matchesWords(filter.query ?? ''),
+    ...matchesWords(organizationId, filter.query ?? ''),
     ...(filter.status ? [hasStatus(organizationId, filter.status)] : []),
     ...(cursor ? [sql`${id} < ${cursor[0]}`] : []),
   ]
