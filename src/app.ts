@@ -7,6 +7,9 @@ import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
+import { flowRoutes } from './flows/flows.routes.ts'
+import { previewRoutes } from './flows/preview.routes.ts'
+import { TemplateCache } from './flows/template-cache.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { createMetrics, registerMetrics } from './http/metrics.ts'
@@ -14,8 +17,20 @@ import { RateLimit } from './http/rate-limit.ts'
 import { createServer, type Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import type { Log } from './log.ts'
+import { loadDkim } from './mail/dkim.ts'
+import { openRelay } from './mail/relay.ts'
+import { Acceptor } from './messages/accept.ts'
+import { inboxRoutes } from './messages/inbox.routes.ts'
+import { messageRoutes } from './messages/messages.routes.ts'
+import { parseMailbox } from './messages/outgoing.ts'
+import { sendJob } from './messages/send.job.ts'
+import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { Hints } from './queue/hints.ts'
+import { Worker } from './queue/worker.ts'
 import type { AppSecrets } from './secrets.ts'
+import { createTokens } from './tokens.ts'
+
+const inboxInFlightMax = 500
 
 export type Role = 'serve' | 'work'
 export type AppOptions = { config: Config; secrets: AppSecrets; db: Db; log: Log; roles: readonly Role[] }
@@ -34,6 +49,28 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
   const hints = new Hints(db)
   const metrics = createMetrics()
   const rateLimit = new RateLimit(config.RATE_LIMIT_PER_SECOND)
+  const templates = new TemplateCache(db)
+  const tokens = createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] })
+  const acceptor = new Acceptor({ db, templates, hints })
+  const relay = config.SMTP_URL ? openRelay(config.SMTP_URL) : undefined
+  const dkim = dkimOf(config)
+  const mailSettings = {
+    baseUrl: config.BASE_URL,
+    mailFrom: parseMailbox(config.MAIL_FROM),
+    bounceDomain: config.BOUNCE_DOMAIN,
+  }
+  const sending = sendJob({
+    db,
+    hints,
+    templates,
+    tokens,
+    settings: mailSettings,
+    relay,
+    dkim,
+    retryDelays: config.MAIL_RETRY_DELAYS,
+    inFlightMax: relay?.capacity() ?? inboxInFlightMax,
+  })
+  const workers = [new Worker({ db, log, hints, spec: sending })]
   const auth = {
     db,
     sessions,
@@ -54,6 +91,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       api.addHook('onRequest', requireApiKey({ keys, rateLimit }))
       withSecurity(api, 'apiKey')
       await api.register(tokenCheckRoutes())
+      await api.register(sendEmailRoutes({ acceptor }))
     },
     { prefix: '/public/api/v1' },
   )
@@ -67,6 +105,11 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       await api.register(
         async (organization) => {
           await organization.register(apiKeyRoutes({ db, keys }))
+          await organization.register(flowRoutes({ db }))
+          await organization.register(previewRoutes({ db }))
+          await organization.register(testSendRoutes({ acceptor }))
+          await organization.register(messageRoutes({ db, templates, mailFrom: mailSettings.mailFrom }))
+          await organization.register(inboxRoutes({ db }))
         },
         { prefix: '/organization' },
       )
@@ -80,6 +123,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
     server,
     start: async () => {
       await hints.start()
+      if (roles.includes('work')) for (const worker of workers) worker.start()
       if (roles.includes('serve')) {
         keys.start()
         await server.listen({ port: config.PORT, host: config.HOST })
@@ -88,9 +132,15 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
     stop: async () => {
       await server.close()
       keys.stop()
+      if (roles.includes('work')) await Promise.all(workers.map((worker) => worker.stop()))
+      await relay?.close()
       await hints.stop()
     },
   }
+}
+
+function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {
+  return domain && selector && privateKeyFile ? loadDkim({ domain, selector, privateKeyFile }) : undefined
 }
 
 /** Names the credential of a group of routes in the OpenAPI document. */
