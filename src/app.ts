@@ -14,6 +14,9 @@ import { MemberAdder } from './contacts/members.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
+import { flowRoutes } from './flows/flows.routes.ts'
+import { previewRoutes } from './flows/preview.routes.ts'
+import { TemplateCache } from './flows/template-cache.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { createMetrics, registerMetrics } from './http/metrics.ts'
@@ -21,9 +24,20 @@ import { RateLimit } from './http/rate-limit.ts'
 import { createServer, type Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import type { Log } from './log.ts'
+import { loadDkim } from './mail/dkim.ts'
+import { openRelay } from './mail/relay.ts'
+import { Acceptor } from './messages/accept.ts'
+import { inboxRoutes } from './messages/inbox.routes.ts'
+import { messageRoutes } from './messages/messages.routes.ts'
+import { parseMailbox } from './messages/outgoing.ts'
+import { sendJob } from './messages/send.job.ts'
+import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
 import type { AppSecrets } from './secrets.ts'
+import { createTokens } from './tokens.ts'
+
+const inboxInFlightMax = 500
 
 export type Role = 'serve' | 'work'
 export type AppOptions = { config: Config; secrets: AppSecrets; db: Db; log: Log; roles: readonly Role[] }
@@ -42,6 +56,31 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
   const hints = new Hints(db)
   const metrics = createMetrics()
   const rateLimit = new RateLimit(config.RATE_LIMIT_PER_SECOND)
+  const templates = new TemplateCache(db)
+  const tokens = createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] })
+  const acceptor = new Acceptor({ db, templates, hints })
+  const relay = config.SMTP_URL ? openRelay(config.SMTP_URL) : undefined
+  const dkim = dkimOf(config)
+  const mailSettings = {
+    baseUrl: config.BASE_URL,
+    mailFrom: parseMailbox(config.MAIL_FROM),
+    bounceDomain: config.BOUNCE_DOMAIN,
+  }
+  const sending = sendJob({
+    db,
+    hints,
+    templates,
+    tokens,
+    settings: mailSettings,
+    relay,
+    dkim,
+    retryDelays: config.MAIL_RETRY_DELAYS,
+    inFlightMax: relay?.capacity() ?? inboxInFlightMax,
+  })
+  const workers = [
+    new Worker({ db, log, hints, spec: sending }),
+    new Worker({ db, log, hints, spec: importWorker({ db, log }) }),
+  ]
   const auth = {
     db,
     sessions,
@@ -63,6 +102,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       withSecurity(api, 'apiKey')
       await api.register(tokenCheckRoutes())
       await api.register(memberRoutes({ members: new MemberAdder(db) }))
+      await api.register(sendEmailRoutes({ acceptor }))
     },
     { prefix: '/public/api/v1' },
   )
@@ -80,6 +120,11 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints }))
           await organization.register(suppressionRoutes({ db }))
+          await organization.register(flowRoutes({ db }))
+          await organization.register(previewRoutes({ db }))
+          await organization.register(testSendRoutes({ acceptor }))
+          await organization.register(messageRoutes({ db, templates, mailFrom: mailSettings.mailFrom }))
+          await organization.register(inboxRoutes({ db }))
         },
         { prefix: '/organization' },
       )
@@ -88,8 +133,6 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
   )
   await registerWebApp(server, config.BASE_URL)
   await server.ready()
-
-  const workers = [new Worker({ db, log, hints, spec: importWorker({ db, log }) })]
 
   return {
     server,
@@ -104,10 +147,15 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
     stop: async () => {
       await server.close()
       keys.stop()
-      await Promise.all(workers.map((worker) => worker.stop()))
+      if (roles.includes('work')) await Promise.all(workers.map((worker) => worker.stop()))
+      await relay?.close()
       await hints.stop()
     },
   }
+}
+
+function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {
+  return domain && selector && privateKeyFile ? loadDkim({ domain, selector, privateKeyFile }) : undefined
 }
 
 /** Names the credential of a group of routes in the OpenAPI document. */
