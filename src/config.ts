@@ -44,6 +44,7 @@ export const settings = {
       secret: true,
     },
   ),
+  SMTP_CONNECTIONS: setting('10', 'Connections to the relay, per process.', wholeNumber(1, 200)),
   MAIL_FROM: setting('hello@localhost', 'The sender of flows that name none.', text),
   MAIL_RETRY_DELAYS: setting('60,300,900,3600,14400', 'Seconds between tries when the relay defers a mail.', seconds),
   DKIM_DOMAIN: optional('Signs mail by DKIM for this domain; needs the next two.', text),
