@@ -8,9 +8,13 @@ import { answerError } from './errors.ts'
 const bodyBytesMax = 1024 * 1024
 /** A click's destination travels inside its token. */
 const pathPartMax = 8_192
-const requestTimeoutMs = 30_000
+const headersTimeoutMs = 30_000
+/** For a whole request: half a gigabyte of contacts may come over a slow line. */
+const requestTimeoutMs = 600_000
 /** Longer than the usual minute of load balancers, so that they close idle connections, not we. */
 const keepAliveTimeoutMs = 72_000
+const stopWithinMs = 10_000
+const sweepEveryMs = 50
 
 export type ServerOptions = { log: Log; baseUrl: string; trustProxy: boolean }
 export type Server = FastifyInstance
@@ -23,11 +27,12 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
   const server = fastify({
     loggerInstance: log as FastifyBaseLogger,
     // One line per request, written below, instead of two.
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => `req_${newId('evt').replaceAll('-', '')}`,
     bodyLimit: bodyBytesMax,
     routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true },
     requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs },
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
     trustProxy,
@@ -47,7 +52,6 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
   server.addHook('onResponse', async (request, reply) => {
     request.log.info(
       {
-        requestId: request.id,
         method: request.method,
         route: request.routeOptions.url,
         status: reply.statusCode,
@@ -56,8 +60,24 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
       'request',
     )
   })
+  server.removeContentTypeParser('text/plain')
   answerUnknownRoutes(server)
+  closeConnectionsOnStop(server)
   return server
+}
+
+/** Stopping waits for requests under way, not for connections that are kept alive behind them, and not for ever. */
+function closeConnectionsOnStop(server: Server): void {
+  let sweep: NodeJS.Timeout | undefined
+  let end: NodeJS.Timeout | undefined
+  server.addHook('preClose', async () => {
+    sweep = setInterval(() => server.server.closeIdleConnections(), sweepEveryMs)
+    end = setTimeout(() => server.server.closeAllConnections(), stopWithinMs)
+  })
+  server.addHook('onClose', async () => {
+    clearInterval(sweep)
+    clearTimeout(end)
+  })
 }
 
 function withoutPrefix(url: string, prefix: string): string {
