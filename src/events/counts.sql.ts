@@ -17,8 +17,16 @@ export type SumRow = {
   machine: number
 }
 
-/** Days as they are; hours and quarters summed by the midnight nearest to them and the side of it they lie on. */
-export async function selectSums(db: Reader, counted: Counted, counters: SpanCounters): Promise<SumRow[]> {
+/**
+ * Days as they are, or under the first of them when they are wanted as one sum; hours and quarters summed by the
+ * midnight nearest to them and the side of it they lie on.
+ */
+export async function selectSums(
+  db: Reader,
+  counted: Counted,
+  counters: SpanCounters,
+  daysAsOne: boolean,
+): Promise<SumRow[]> {
   const { organizationId, eventNames, flowIds } = counted
   // Conditions on the key's columns and no join, so that no plan can miss the key.
   const wanted = sql`
@@ -32,11 +40,15 @@ export async function selectSums(db: Reader, counted: Counted, counters: SpanCou
       and starts_at = any (${starts.map((time) => new Date(time).toISOString())}::timestamptz[])
     group by 1, 2, 3, midnight`
   return db<SumRow>`
-    select event_name, flow_id, 'day' as part, date_part('epoch', starts_at) as midnight,
-      total, uniques as unique, machine
+    select event_name, flow_id, 'day' as part, date_part('epoch', midnight) as midnight,
+      sum(total)::int8 as total, sum(uniques)::int8 as unique, sum(machine)::int8 as machine
     from event_counters
+    cross join lateral (
+      select case when ${daysAsOne} then ${new Date(counters.firstDay)}::timestamptz else starts_at end
+    ) as day (midnight)
     where ${wanted} and grain = 'day'
       and starts_at >= ${new Date(counters.firstDay)} and starts_at < ${new Date(counters.lastDay)}
+    group by 1, 2, 3, day.midnight
     union all ${edges('hour', counters.hours)}
     union all ${edges('quarter', counters.quarters)}`
 }

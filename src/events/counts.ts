@@ -11,7 +11,7 @@ export async function countSpans(
   bounds: readonly number[],
 ): Promise<(eventName: EventName, flowId: FlowId) => Count[]> {
   const sums = new Map<string, SpanSums>()
-  for (const row of await selectSums(db, counted, countersOf(bounds))) {
+  for (const row of await selectSums(db, counted, countersOf(bounds), bounds.length === 2)) {
     const key = `${row.eventName} ${row.flowId}`
     const known = sums.get(key) ?? new SpanSums()
     sums.set(key, known)

@@ -14,7 +14,7 @@ export type Metric = Period & { eventName: EventName } & Count & { series: ({ da
 export async function emailEventMetric(
   db: Reader,
   organizationId: OrganizationId,
-  given: Given & { flow_id?: string | undefined },
+  given: Given & { flow_id?: unknown },
 ): Promise<Metric> {
   const problems: FieldProblem[] = []
   const eventName = readEventName(given.event_name, problems)
@@ -36,9 +36,9 @@ export async function emailEventMetric(
 }
 
 /** All flows when none is named. A flow of another organization does not exist. */
-export async function readFlow(db: Reader, organizationId: OrganizationId, given?: string): Promise<FlowId> {
+export async function readFlow(db: Reader, organizationId: OrganizationId, given: unknown): Promise<FlowId> {
   if (given === undefined || given === '') return allFlows
-  const id = parseId('flw', given)
+  const id = parseId('flw', String(given))
   if (!id || !(await flowExists(db, organizationId, id))) throw new Refusal('not_found', 'There is no such flow.')
   return id
 }

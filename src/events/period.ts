@@ -19,11 +19,9 @@ export const datesOf = ({ startDate, days }: Period): string[] =>
 export const boundsOf = ({ timezone, startDate, days }: Period): number[] =>
   dayBounds(timezone, new Date(midnightOf(startDate)), days)
 
-/** As many days right before. */
-export function periodBefore({ startDate, timezone, days }: Period): Period {
-  const start = midnightOf(startDate)
-  return { startDate: dateOf(start - days * dayMs), endDate: dateOf(start - dayMs), timezone, days }
-}
+/** When the period of the same length right before begins. */
+export const boundBefore = ({ timezone, startDate, days }: Period): number =>
+  dayBounds(timezone, new Date(midnightOf(startDate) - days * dayMs), 0)[0]!
 
 export type Given = { event_name?: unknown; start_date?: unknown; end_date?: unknown; timezone?: unknown }
 
