@@ -5,6 +5,13 @@ import { KeyCache } from './accounts/key-cache.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config.ts'
+import { contactRoutes } from './contacts/contacts.routes.ts'
+import { groupRoutes } from './contacts/groups.routes.ts'
+import { importWorker } from './contacts/import.job.ts'
+import { importRoutes } from './contacts/imports.routes.ts'
+import { memberRoutes } from './contacts/members.routes.ts'
+import { MemberAdder } from './contacts/members.ts'
+import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
 import { registerDocs } from './http/docs.ts'
@@ -15,6 +22,7 @@ import { createServer, type Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import type { Log } from './log.ts'
 import { Hints } from './queue/hints.ts'
+import { Worker } from './queue/worker.ts'
 import type { AppSecrets } from './secrets.ts'
 
 export type Role = 'serve' | 'work'
@@ -54,6 +62,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       api.addHook('onRequest', requireApiKey({ keys, rateLimit }))
       withSecurity(api, 'apiKey')
       await api.register(tokenCheckRoutes())
+      await api.register(memberRoutes({ members: new MemberAdder(db) }))
     },
     { prefix: '/public/api/v1' },
   )
@@ -67,6 +76,10 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       await api.register(
         async (organization) => {
           await organization.register(apiKeyRoutes({ db, keys }))
+          await organization.register(contactRoutes({ db, onUnsubscribed: async () => {} }))
+          await organization.register(groupRoutes({ db }))
+          await organization.register(importRoutes({ db, hints }))
+          await organization.register(suppressionRoutes({ db }))
         },
         { prefix: '/organization' },
       )
@@ -76,6 +89,8 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
   await registerWebApp(server, config.BASE_URL)
   await server.ready()
 
+  const workers = [new Worker({ db, log, hints, spec: importWorker({ db, log }) })]
+
   return {
     server,
     start: async () => {
@@ -84,10 +99,12 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
         keys.start()
         await server.listen({ port: config.PORT, host: config.HOST })
       }
+      if (roles.includes('work')) for (const worker of workers) worker.start()
     },
     stop: async () => {
       await server.close()
       keys.stop()
+      await Promise.all(workers.map((worker) => worker.stop()))
       await hints.stop()
     },
   }
