@@ -19,7 +19,7 @@ export type RefusalType =
   | 'unavailable'
 
 /** One input that is wrong: where it stands (`members.3.email`) and what to do about it. */
-export type FieldProblem = { path: string; problem: string }
+export type FieldProblem = { path: string; problem: string; line?: number; column?: number }
 
 export type RefusalDetails = { fields?: FieldProblem[]; retryAfterSeconds?: number }
 
@@ -43,4 +43,12 @@ export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = fields
   const more = fields.length > 1 ? ` (and ${fields.length - 1} more)` : ''
   return new Refusal('validation_failed', `${first.path}: ${first.problem}${more}`, { fields })
+}
+
+/** Something about the machine or the settings that a person can mend: told as a sentence, without a stack. */
+export class SetupFault extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SetupFault'
+  }
 }

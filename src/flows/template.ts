@@ -32,6 +32,8 @@ export type CompiledTemplate = {
   variables: readonly Variable[]
   /** Refuses when the template fails on these values, or takes more than a mail may take. */
   render(values: TemplateValues): RenderedMail
+  /** The subject alone, which is known from the moment a mail is accepted. */
+  renderSubject(values: TemplateValues): string
 }
 
 export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
@@ -59,6 +61,7 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   // Without tags there is nothing that could leave gaps.
   const leavesGaps = stored.text.from === 'template' && text?.plan.steps.some((step) => 'nodes' in step)
 
+  const renderSubject = (values: TemplateValues) => oneLine(renderPart(subject, scopeOf(values), new Budget()))
   const render = (values: TemplateValues): RenderedMail => {
     const scope = scopeOf(values)
     const budget = new Budget()
@@ -71,7 +74,7 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
     }
   }
   const variables = mergeVariables([subject.variables, html.variables, text?.variables ?? []])
-  return { stored, variables, render }
+  return { stored, variables, render, renderSubject }
 }
 
 /** The variables that this mail lacks: used without default, and given neither by the context nor by the contact. */
