@@ -12,6 +12,7 @@ import { importRoutes } from './contacts/imports.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
+import { timelineRoutes } from './contacts/timeline.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
 import { registerDocs } from './http/docs.ts'
@@ -77,6 +78,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
         async (organization) => {
           await organization.register(apiKeyRoutes({ db, keys }))
           await organization.register(contactRoutes({ db, onUnsubscribed: async () => {} }))
+          await organization.register(timelineRoutes({ db }))
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints }))
           await organization.register(suppressionRoutes({ db }))
