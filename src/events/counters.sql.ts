@@ -1,0 +1,44 @@
+import { type Sql, sql } from '../db/sql.ts'
+import type { FlowId } from '../ids.ts'
+
+/** Stands in `event_counters.flow_id` for the sum over all flows. */
+export const allFlows = '00000000-0000-0000-0000-000000000000' as FlowId
+
+/**
+ * CTEs to follow one named `changes (organization_id, event_name, flow_id, at, total, uniques, machine)`: `counter_rows`
+ * are these changes summed up as the counters keep them, in every grain, for their flow and for all flows.
+ */
+export const counterRows: Sql = sql`
+  -- By quarter first: a batch of hundreds of events becomes a few rows before these are multiplied by grain and flow.
+  quarters as (
+    select organization_id, event_name, flow_id, date_bin('15 minutes', at, '2000-01-01Z') as at,
+      sum(total) as total, sum(uniques) as uniques, sum(machine) as machine
+    from changes
+    group by 1, 2, 3, 4
+  ),
+  counter_rows as (
+    select organization_id, event_name, flow.id as flow_id, grain.name as grain, grain.starts_at,
+      sum(total)::int8 as total, sum(uniques)::int8 as uniques, sum(machine)::int8 as machine
+    from quarters
+    cross join lateral (values (flow_id), (${allFlows}::uuid)) as flow (id)
+    cross join lateral (values
+      ('day' collate "C", date_bin('1 day', at, '2000-01-01Z')),
+      ('hour', date_bin('1 hour', at, '2000-01-01Z')),
+      ('quarter', at)
+    ) as grain (name, starts_at)
+    where flow.id is not null
+    group by 1, 2, 3, 4, 5
+  )`
+
+/** The same, and adds them to the counters; in the order of the key, so that two statements cannot wait for each other. */
+export const countChanges: Sql = sql`
+  ${counterRows},
+  counted as (
+    insert into event_counters (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
+    select organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine from counter_rows
+    order by 1, 2, 3, 4, 5
+    on conflict (organization_id, event_name, flow_id, grain, starts_at) do update
+    set total = event_counters.total + excluded.total,
+      uniques = event_counters.uniques + excluded.uniques,
+      machine = event_counters.machine + excluded.machine
+  )`
