@@ -1,0 +1,5 @@
+import { Page } from '../ui/page.tsx'
+
+export function SuppressionsPage() {
+  return <Page title="SuppressionsPage">{null}</Page>
+}

@@ -1,0 +1,60 @@
+import { ActionIcon, Button, Code, CopyButton as MantineCopyButton, Group, Paper, Tooltip } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import classes from './copy.module.css'
+
+const copiedForMs = 2000
+
+export function CopyIcon({ value, label }: { value: string; label: string }) {
+  return (
+    <MantineCopyButton value={value} timeout={copiedForMs}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? 'Copied' : label}>
+          <ActionIcon size="sm" onClick={copy} aria-label={copied ? 'Copied' : label}>
+            {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </MantineCopyButton>
+  )
+}
+
+export function CopyButton({ value, label = 'Copy' }: { value: string; label?: string }) {
+  return (
+    <MantineCopyButton value={value} timeout={copiedForMs}>
+      {({ copied, copy }) => (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+          onClick={copy}
+        >
+          {copied ? 'Copied' : label}
+        </Button>
+      )}
+    </MantineCopyButton>
+  )
+}
+
+/** An id, a URL, a DNS value: shown in full, copied with one press. */
+export function Copyable({ value, label }: { value: string; label: string }) {
+  return (
+    <Group gap={4} wrap="nowrap" align="center" display="inline-flex">
+      <Code className="break">{value}</Code>
+      <CopyIcon value={value} label={label} />
+    </Group>
+  )
+}
+
+export function CodeBlock({ code, label }: { code: string; label: string }) {
+  return (
+    <Paper withBorder className={classes.block}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <section tabIndex={0} aria-label={label} className={classes.code}>
+        <pre>{code}</pre>
+      </section>
+      <div className={classes.copy}>
+        <CopyIcon value={code} label={`Copy ${label}`} />
+      </div>
+    </Paper>
+  )
+}
