@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { Batcher, BatcherFull } from './batcher.ts'
+
+const ok = <Value>(value: Value) => ({ ok: true as const, value })
+
+test('what arrives while a batch is under way becomes the next batch', async () => {
+  const sizes: number[] = []
+  const batcher = new Batcher<number, number>({
+    itemsMax: 100,
+    waitingMax: 1000,
+    run: async (items) => {
+      sizes.push(items.length)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return items.map((item) => ok(item * 2))
+    },
+  })
+  const first = batcher.add(1)
+  await new Promise((resolve) => setImmediate(resolve))
+  const rest = [2, 3, 4].map((item) => batcher.add(item))
+  expect(await Promise.all([first, ...rest])).toEqual([2, 4, 6, 8])
+  expect(sizes).toEqual([1, 3])
+})
+
+test('no batch is larger than the limit, and more than the limit may not wait', async () => {
+  const sizes: number[] = []
+  const batcher = new Batcher<number, number>({
+    itemsMax: 2,
+    waitingMax: 5,
+    run: async (items) => {
+      sizes.push(items.length)
+      return items.map(ok)
+    },
+  })
+  const calls = [1, 2, 3, 4, 5].map((item) => batcher.add(item))
+  await expect(batcher.add(6)).rejects.toBeInstanceOf(BatcherFull)
+  await Promise.all(calls)
+  await batcher.drained()
+  expect(sizes).toEqual([2, 2, 1])
+})
+
+test('one bad item fails alone: the batch is tried again in halves', async () => {
+  const batcher = new Batcher<number, number>({
+    itemsMax: 100,
+    waitingMax: 100,
+    splitOn: () => true,
+    run: async (items) => {
+      if (items.includes(3)) throw new Error('three')
+      return items.map(ok)
+    },
+  })
+  const results = await Promise.allSettled([1, 2, 3, 4, 5].map((item) => batcher.add(item)))
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+})

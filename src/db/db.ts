@@ -1,0 +1,193 @@
+import pg from 'pg'
+import { type Sql, sql } from './sql.ts'
+
+/** Whatever only reads takes this. Rows come with camelCase columns; keys inside jsonb are the users' and stay. */
+export interface Reader {
+  <Row = never>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>
+  run<Row = never>(query: Sql): Promise<Row[]>
+}
+
+declare const transactional: unique symbol
+/** Whatever writes takes a Tx, so that a forgotten transaction is a type error. */
+export interface Tx extends Reader {
+  readonly [transactional]: true
+  /** Several statements without parameters, as migrations are. */
+  script(text: string): Promise<void>
+}
+
+export interface Db extends Reader {
+  /** Runs `work` in one transaction. It is rolled back when `work` throws. */
+  begin<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
+  /** For a write that is one statement and thereby its own transaction: saves two round trips. */
+  readonly alone: Tx
+  /** Calls `heard` for each notification until the returned function is called; reconnects by itself. */
+  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  readonly pool: pg.Pool
+  close(): Promise<void>
+}
+
+export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }
+
+export type DbOptions = { connection: Connection; connectionsMax?: number; applicationName?: string }
+
+const connectTimeoutMs = 5_000
+const statementTimeoutMs = 30_000
+const idleInTransactionTimeoutMs = 30_000
+const relistenDelayMs = 1_000
+const namedStatementsMax = 500
+
+// Counts and byte sizes are int8 and far below 2^53.
+const int8Oid = 20
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === int8Oid ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+export function openDb({ connection, connectionsMax = 10, applicationName = 'waxwing' }: DbOptions): Db {
+  const settings = {
+    ...connection,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    types,
+  }
+  const pool = new pg.Pool({ ...settings, max: connectionsMax })
+  // A connection that breaks while idle is replaced at the next query, which is told if that fails too.
+  pool.on('error', () => {})
+
+  const onPool = reader(pool)
+  return Object.assign(onPool, {
+    alone: onPool as Tx,
+    pool,
+    begin: <Result>(work: (tx: Tx) => Promise<Result>) => begin(pool, work),
+    listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
+    close: () => pool.end(),
+  })
+}
+
+async function begin<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  // Without a listener a connection lost between two statements would end the process.
+  const lost = (error: Error) => {
+    broken = error
+  }
+  client.on('error', lost)
+  try {
+    await client.query('begin')
+    const result = await work(reader(client) as Tx)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError
+    })
+    throw error
+  } finally {
+    client.off('error', lost)
+    client.release(broken)
+  }
+}
+
+function reader(target: pg.Pool | pg.PoolClient): Reader {
+  const run = async <Row>(query: Sql): Promise<Row[]> => {
+    const config: pg.QueryArrayConfig = { text: query.text, values: query.values as unknown[], rowMode: 'array' }
+    const name = statementName(query.text)
+    if (name) config.name = name
+    return toObjects<Row>(await target.query(config))
+  }
+  const script = async (text: string) => {
+    await target.query(text)
+  }
+  return Object.assign(
+    <Row>(strings: TemplateStringsArray, ...values: unknown[]) => run<Row>(sql(strings, ...values)),
+    {
+      run,
+      script,
+    },
+  ) as Reader
+}
+
+/** Each distinct text is prepared once per connection. The texts are our call sites, so they are few. */
+const statementNames = new Map<string, string>()
+function statementName(text: string): string | undefined {
+  let name = statementNames.get(text)
+  if (name === undefined && statementNames.size < namedStatementsMax) {
+    name = `q${statementNames.size}`
+    statementNames.set(text, name)
+  }
+  return name
+}
+
+const camelNames = new Map<string, string>()
+function toCamel(column: string): string {
+  let name = camelNames.get(column)
+  if (name === undefined) {
+    name = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    camelNames.set(column, name)
+  }
+  return name
+}
+
+function toObjects<Row>({ fields, rows }: pg.QueryArrayResult): Row[] {
+  if (rows.length === 0) return []
+  const names = fields.map((field) => toCamel(field.name))
+  return rows.map((values: unknown[]) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]
+    return row as Row
+  })
+}
+
+async function listen(settings: pg.ClientConfig, channel: string, heard: (payload: string) => void) {
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+
+  const connect = async () => {
+    if (stopped) return
+    const next = new pg.Client(settings)
+    const again = () => {
+      if (client === next) client = undefined
+      if (!stopped) timer = setTimeout(connect, relistenDelayMs)
+    }
+    next.on('error', () => {})
+    next.on('notification', ({ payload }) => heard(payload ?? ''))
+    try {
+      await next.connect()
+      next.once('end', again)
+      await next.query(`listen ${next.escapeIdentifier(channel)}`)
+      client = next
+      if (stopped) await next.end()
+    } catch {
+      // Notifications are hints: whoever listens also polls, so a missed one costs time and nothing else.
+      next.end().catch(() => {})
+      again()
+    }
+  }
+  await connect()
+
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await client?.end().catch(() => {})
+  }
+}
+
+/** True for faults of the way to the database, as opposed to faults of a statement. */
+export function isConnectionFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = (error as { code?: unknown }).code
+  // Class 08 connection, 57P0x shutdown and startup, 53 out of resources; Node's own socket errors.
+  if (typeof code === 'string') return /^(08|57P0|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code)
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+    error.message,
+  )
+}
+
+/** True when PostgreSQL gave up on a transaction that would do if tried again. */
+export function isRetryable(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return code === '40P01' || code === '40001'
+}

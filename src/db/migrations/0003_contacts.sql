@@ -1,0 +1,88 @@
+-- People and the groups they are in.
+--
+-- No foreign keys between tables that are written thousands of rows at a time: a check per row costs more than the
+-- insert itself. The statements that delete keep the tables together.
+
+create table contacts (
+  organization_id uuid        not null,
+  id              uuid        not null,
+  -- As it was given; email_key is the same in lower case and is what makes an address unique.
+  email           text        not null,
+  email_key       text        collate "C" not null,
+  first_name      text,
+  last_name       text,
+  attributes      jsonb       not null default '{}',
+  -- not_subscribed: only ever created by a send. Suppression is kept by address in suppressions.
+  subscription    text        not null check (subscription in ('subscribed', 'not_subscribed', 'unsubscribed')),
+  created_at      timestamptz not null default now(),
+  updated_at      timestamptz not null default now(),
+  primary key (organization_id, id)
+);
+create unique index contacts_by_email on contacts (organization_id, email_key);
+
+create table groups (
+  organization_id uuid        not null references organizations on delete cascade,
+  id              uuid        not null,
+  name            text        not null check (length(name) between 1 and 200),
+  created_at      timestamptz not null default now(),
+  updated_at      timestamptz not null default now(),
+  primary key (organization_id, id)
+);
+create unique index groups_by_name on groups (organization_id, lower(name));
+
+create table group_members (
+  organization_id uuid        not null,
+  group_id        uuid        not null,
+  contact_id      uuid        not null,
+  added_at        timestamptz not null default now(),
+  primary key (organization_id, group_id, contact_id)
+);
+create index group_members_by_contact on group_members (organization_id, contact_id);
+
+-- Who gets no mail, and why. Kept by address, so that it outlives the contact. 'unsubscribe' stops marketing only.
+create table suppressions (
+  organization_id uuid        not null,
+  email_key       text        collate "C" not null,
+  reason          text        not null check (reason in ('hard_bounce', 'complaint', 'unsubscribe', 'manual')),
+  email           text        not null,
+  detail          text,
+  created_at      timestamptz not null default now(),
+  primary key (organization_id, email_key, reason)
+);
+create index suppressions_by_time on suppressions (organization_id, created_at desc, email_key);
+
+create table imports (
+  organization_id uuid        not null,
+  id              uuid        not null,
+  group_id        uuid,
+  file_name       text        not null,
+  -- Which column becomes which field; null until known.
+  mapping         jsonb,
+  status          text        not null check (status in ('uploading', 'queued', 'running', 'done', 'failed')),
+  reason          text,
+  bytes_total     bigint      not null default 0,
+  -- Everything a worker needs to go on after a crash, written with the rows it covers.
+  progress        jsonb       not null default '{}',
+  created_at      timestamptz not null default now(),
+  finished_at     timestamptz,
+  primary key (organization_id, id)
+);
+
+-- The uploaded file in pieces, so that any worker on any machine can read it in bounded memory.
+create table import_chunks (
+  organization_id uuid    not null,
+  import_id       uuid    not null,
+  number          integer not null,
+  bytes           bytea   not null,
+  primary key (organization_id, import_id, number)
+);
+
+-- Lines that were not taken, for the report.
+create table import_problems (
+  organization_id uuid    not null,
+  import_id       uuid    not null,
+  line            integer not null,
+  email           text,
+  problem         text    not null,
+  primary key (organization_id, import_id, line)
+);

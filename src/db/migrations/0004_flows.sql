@@ -1,0 +1,36 @@
+-- A flow sends one email to one contact. What it sends is a version; saving makes a new one and a message keeps the
+-- version it was accepted with.
+
+create table flows (
+  organization_id uuid        not null references organizations on delete cascade,
+  id              uuid        not null,
+  name            text        not null check (length(name) between 1 and 200),
+  kind            text        not null check (kind in ('transactional', 'marketing')),
+  status          text        not null default 'active' check (status in ('active', 'paused', 'archived')),
+  version_id      uuid        not null,
+  created_at      timestamptz not null default now(),
+  updated_at      timestamptz not null default now(),
+  primary key (organization_id, id)
+);
+
+create table flow_versions (
+  organization_id uuid        not null,
+  id              uuid        not null,
+  flow_id         uuid        not null,
+  number          integer     not null,
+  subject         text        not null,
+  -- What the person wrote, in html_format; html is what is sent (for MJML: compiled when it was saved).
+  source          text        not null,
+  html_format     text        not null check (html_format in ('html', 'mjml')),
+  html            text        not null,
+  text            text,
+  from_name       text,
+  from_email      text,
+  reply_to        text,
+  variables       jsonb       not null,
+  created_at      timestamptz not null default now(),
+  created_by      uuid,
+  primary key (organization_id, id),
+  unique (organization_id, flow_id, number),
+  foreign key (organization_id, flow_id) references flows on delete cascade deferrable initially deferred
+);

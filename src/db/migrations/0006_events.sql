@@ -1,0 +1,47 @@
+-- What happened to messages and contacts. Partitioned by month through the time inside the UUIDv7 id, so that old months
+-- can be dropped whole; the counters below do not depend on the rows staying.
+
+create table events (
+  organization_id uuid        not null,
+  id              uuid        not null,
+  event_name      text        collate "C" not null,
+  occurred_at     timestamptz not null,
+  message_id      uuid,
+  flow_id         uuid,
+  contact_id      uuid        not null,
+  machine         boolean     not null default false,
+  machine_reason  text,
+  -- The rest of the webhook's data: url, user_agent, ip, bounce, feedback_type, method.
+  data            jsonb       not null default '{}',
+  primary key (organization_id, id)
+) partition by range (id);
+-- Serves a contact's timeline and a message's events alike: a message has one contact.
+create index events_by_contact on events (organization_id, contact_id, id);
+create table events_default partition of events default;
+
+-- The first human occurrence of each kind of event for each message (or contact, where there is no message).
+-- previous_at is what occurred_at was before the last change: it tells the statement that moved it which counter to
+-- take the occurrence away from.
+create table first_occurrences (
+  organization_id uuid        not null,
+  subject_id      uuid        not null,
+  event_name      text        collate "C" not null,
+  occurred_at     timestamptz not null,
+  previous_at     timestamptz,
+  primary key (organization_id, subject_id, event_name)
+);
+
+-- Counters in three grains: a day's sum in any time zone is read from the coarsest grain that its offsets allow
+-- (whole days for UTC, hours for most zones, quarters of an hour for the rest).
+-- flow_id is the nil UUID for the sum over all flows.
+create table event_counters (
+  organization_id uuid        not null,
+  event_name      text        collate "C" not null,
+  flow_id         uuid        not null,
+  grain           text        collate "C" not null check (grain in ('day', 'hour', 'quarter')),
+  starts_at       timestamptz not null,
+  total           bigint      not null,
+  uniques         bigint      not null,
+  machine         bigint      not null,
+  primary key (organization_id, event_name, flow_id, grain, starts_at)
+) with (fillfactor = 70);

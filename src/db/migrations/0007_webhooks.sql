@@ -1,0 +1,64 @@
+-- Customers' endpoints, what is to be delivered to them, and every attempt.
+
+create table webhooks (
+  organization_id       uuid        not null references organizations on delete cascade,
+  id                    uuid        not null,
+  name                  text        not null,
+  url                   text        not null,
+  all_events            boolean     not null,
+  event_types           text[]      not null,
+  status                text        not null default 'active' check (status in ('active', 'paused')),
+  -- Why it was paused, when the service did it.
+  paused_reason         text,
+  -- AES-256-GCM under a key made from APP_SECRET.
+  secret                bytea       not null,
+  previous_secret       bytea,
+  previous_secret_until timestamptz,
+  created_at            timestamptz not null default now(),
+  updated_at            timestamptz not null default now(),
+  last_delivery_at      timestamptz,
+  failing_since         timestamptz,
+  primary key (organization_id, id)
+) with (fillfactor = 50);
+
+-- One event for one endpoint. The body is serialised at the first attempt and kept with it, so that every attempt sends
+-- the same bytes; until then it is null and made from the event.
+create table deliveries (
+  organization_id uuid        not null,
+  id              uuid        not null,
+  webhook_id      uuid        not null,
+  event_id        uuid        not null,
+  event_name      text        collate "C" not null,
+  status          text        not null check (status in ('pending', 'delivered', 'failed')),
+  attempt_count   integer     not null default 0,
+  next_attempt_at timestamptz,
+  reason          text,
+  body            text,
+  created_at      timestamptz not null default now(),
+  delivered_at    timestamptz,
+  primary key (organization_id, id)
+) with (fillfactor = 70);
+create index deliveries_by_webhook on deliveries (organization_id, webhook_id, id);
+create index deliveries_failed on deliveries (organization_id, webhook_id, id) where status = 'failed';
+
+create table delivery_attempts (
+  organization_id uuid        not null,
+  delivery_id     uuid        not null,
+  number          integer     not null,
+  at              timestamptz not null,
+  duration_ms     integer     not null,
+  status_code     integer,
+  outcome         text        not null,
+  reason          text        not null,
+  -- The X-Service-Signature that was sent; the other headers follow from the delivery.
+  signature       text        not null,
+  response_body   text,
+  primary key (organization_id, delivery_id, number)
+);
+
+-- The id of the delivery of one event to one webhook: the event's time and a hash of both. The same event recorded
+-- twice makes the same delivery, and ids still sort by time.
+create function delivery_id(event_id uuid, webhook_id uuid) returns uuid
+  language sql immutable parallel safe
+  return (substr(event_id::text, 1, 13) || '7' || substr(md5(event_id::text || webhook_id::text), 1, 3)
+          || '8' || substr(md5(event_id::text || webhook_id::text), 4, 15))::uuid;

@@ -1,0 +1,17 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+const bufferBytes = 4096
+
+/** JSON lines; on a terminal the same, readable. Lines are written in blocks: a log line must not cost a write. */
+export async function openLog(level: string, terminal = process.stdout.isTTY): Promise<Log> {
+  let destination: DestinationStream
+  if (terminal) {
+    const { default: pretty } = await import('pino-pretty')
+    destination = pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true })
+  } else {
+    destination = pino.destination({ dest: 1, sync: false, minLength: bufferBytes, periodicFlush: 500 })
+  }
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+}

@@ -1,0 +1,98 @@
+import type { Db, Reader, Tx } from '../db/db.ts'
+import type { OrganizationId } from '../ids.ts'
+import type { JobKind } from './queue.ts'
+
+export type LaneKey = { organizationId: OrganizationId; lane: string }
+
+/** Takes due lanes that nobody holds. Two workers that pick the same wait for each other's row and one gets it. */
+export async function claimLanes(tx: Tx, kind: JobKind, token: string, leaseMs: number, limit: number): Promise<LaneKey[]> {
+  return tx<LaneKey>`
+    with due as materialized (
+      select organization_id, kind, lane
+      from lanes
+      where kind = ${kind} and next_due_at <= now() and not held and leased_until < now()
+      order by next_due_at
+      limit ${limit}
+      for update skip locked
+    )
+    update lanes
+    set token = ${token}, leased_until = now() + ${leaseMs} * interval '1 ms'
+    from due
+    where lanes.organization_id = due.organization_id and lanes.kind = due.kind and lanes.lane = due.lane
+    returning lanes.organization_id, lanes.lane`
+}
+
+export type LaneHold = LaneKey & { token: string }
+
+/** Answers with the lanes that still are ours. */
+export async function renewLanes(tx: Tx, kind: JobKind, holds: LaneHold[], leaseMs: number): Promise<LaneKey[]> {
+  return tx<LaneKey>`
+    update lanes
+    set leased_until = now() + ${leaseMs} * interval '1 ms'
+    from unnest(
+      ${holds.map((hold) => hold.organizationId)}::uuid[],
+      ${holds.map((hold) => hold.lane)}::text[],
+      ${holds.map((hold) => hold.token)}::uuid[]
+    ) as hold (organization_id, lane, token)
+    where lanes.organization_id = hold.organization_id and lanes.kind = ${kind} and lanes.lane = hold.lane
+      and lanes.token = hold.token
+    returning lanes.organization_id, lanes.lane`
+}
+
+export type LaneRead = LaneHold & { afterDue: Date; afterId: string; limit: number }
+export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown }
+
+/**
+ * The next due jobs of several lanes that are ours and not held. Each read starts behind the last row read before: ended jobs leave dead rows at the
+ * low end of the index, and while a snapshot is held open somewhere nothing can remove them.
+ */
+export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Promise<JobRow[]> {
+  return db<JobRow>`
+    select job.*
+    from unnest(
+      ${reads.map((read) => read.organizationId)}::uuid[],
+      ${reads.map((read) => read.lane)}::text[],
+      ${reads.map((read) => read.token)}::uuid[],
+      ${reads.map((read) => read.afterDue)}::timestamptz[],
+      ${reads.map((read) => read.afterId)}::uuid[],
+      ${reads.map((read) => read.limit)}::int[]
+    ) as read (organization_id, lane, token, after_due, after_id, row_limit)
+    join lanes on lanes.organization_id = read.organization_id and lanes.kind = ${kind} and lanes.lane = read.lane
+      and lanes.token = read.token and not lanes.held
+    cross join lateral (
+      select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload
+      from jobs
+      where jobs.organization_id = read.organization_id and jobs.kind = ${kind} and jobs.lane = read.lane
+        and (jobs.due_at, jobs.id) > (read.after_due, read.after_id)
+        and jobs.due_at <= now()
+      order by jobs.due_at, jobs.id
+      limit read.row_limit
+    ) as job`
+}
+
+/**
+ * Gives lanes back with their next due time. The rows are locked first and the jobs looked at in a second statement: a
+ * job whose transaction held the lane's row meanwhile is then visible, so no lane can fall asleep on a job.
+ */
+export async function releaseLanes(db: Db, kind: JobKind, releases: LaneHold[]): Promise<void> {
+  const organizationIds = releases.map((release) => release.organizationId)
+  const lanes = releases.map((release) => release.lane)
+  const tokens = releases.map((release) => release.token)
+  await db.begin(async (tx) => {
+    await tx`
+      select from lanes
+      join unnest(${organizationIds}::uuid[], ${lanes}::text[]) as release (organization_id, lane)
+        on lanes.organization_id = release.organization_id and lanes.lane = release.lane and lanes.kind = ${kind}
+      order by lanes.organization_id, lanes.kind, lanes.lane
+      for update of lanes`
+    await tx`
+      update lanes
+      set token = null, leased_until = '-infinity', next_due_at = (
+        select min(due_at) from jobs
+        where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane)
+      from unnest(${organizationIds}::uuid[], ${lanes}::text[], ${tokens}::uuid[])
+        as release (organization_id, lane, token)
+      where lanes.organization_id = release.organization_id and lanes.kind = ${kind} and lanes.lane = release.lane
+        and lanes.token = release.token`
+  })
+}
