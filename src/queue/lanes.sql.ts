@@ -5,7 +5,13 @@ import type { JobKind } from './queue.ts'
 export type LaneKey = { organizationId: OrganizationId; lane: string }
 
 /** Takes due lanes that nobody holds. Two workers that pick the same wait for each other's row and one gets it. */
-export async function claimLanes(tx: Tx, kind: JobKind, token: string, leaseMs: number, limit: number): Promise<LaneKey[]> {
+export async function claimLanes(
+  tx: Tx,
+  kind: JobKind,
+  token: string,
+  leaseMs: number,
+  limit: number,
+): Promise<LaneKey[]> {
   return tx<LaneKey>`
     with due as materialized (
       select organization_id, kind, lane

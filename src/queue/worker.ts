@@ -171,7 +171,12 @@ export class Worker<Work> {
     const rows = await readJobs(
       this.#db,
       this.#spec.kind,
-      reads.map((read) => ({ ...read, lane: read.lane.lane, organizationId: read.lane.organizationId, token: read.lane.token })),
+      reads.map((read) => ({
+        ...read,
+        lane: read.lane.lane,
+        organizationId: read.lane.organizationId,
+        token: read.lane.token,
+      })),
     )
     for (const { lane } of reads) lane.hungry = false
 
@@ -224,7 +229,11 @@ export class Worker<Work> {
       if (work === undefined || !lane) lane?.known.delete(claim.id)
       else lane.ready.push({ claim, work })
     })
-    if (gone.length > 0) await endJobs(this.#db.alone, gone.map((claim) => ({ claim, retryInMs: null })))
+    if (gone.length > 0)
+      await endJobs(
+        this.#db.alone,
+        gone.map((claim) => ({ claim, retryInMs: null })),
+      )
   }
 
   /** One job of each lane in turn, so that no lane fills the process before the others had their share. */

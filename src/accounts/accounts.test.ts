@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest'
+import { callUrl, startTestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+
+const password = 'correct horse battery'
+
+test('a valid key is told its organization, at both places where clients look for it', async () => {
+  await using app = await startTestApp()
+  const answer = await app.publicApi('GET', '/token/check')
+  expect(answer.status).toBe(200)
+  expect(answer.body).toMatchObject({
+    code: 200,
+    status: 'success',
+    organization_id: app.organizationId,
+    data: {
+      organization_id: app.organizationId,
+      organization_name: 'Acme',
+      scopes: ['contacts:write', 'flows:send', 'analytics:read'],
+    },
+  })
+})
+
+test('missing, malformed, unknown and revoked keys get the same answer', async () => {
+  await using app = await startTestApp()
+  const made = await app.manage('POST', '/organization/api-keys', { name: 'short-lived' })
+  const key: string = made.body.data.api_key
+  expect((await app.call('GET', '/public/api/v1/token/check', { headers: { 'x-api-token': key } })).status).toBe(200)
+  expect((await app.manage('DELETE', `/organization/api-keys/${made.body.data.id}`)).status).toBe(200)
+
+  const answers = await Promise.all(
+    [undefined, '', 'nonsense', `wxk_${'a'.repeat(43)}`, key].map((token) =>
+      app.call('GET', '/public/api/v1/token/check', token === undefined ? {} : { headers: { 'x-api-token': token } }),
+    ),
+  )
+  for (const answer of answers) {
+    expect(answer.status).toBe(401)
+    expect({ ...answer.body, error: { ...answer.body.error, request_id: '' } }).toEqual({
+      code: 401,
+      status: 'error',
+      message: 'The API key is missing or not valid. Send it as X-Api-Token.',
+      data: null,
+      error: { type: 'unauthorized', fields: [], request_id: '' },
+    })
+  }
+})
+
+test('a key revoked elsewhere stops working here within seconds', async () => {
+  await using app = await startTestApp()
+  expect((await app.publicApi('GET', '/token/check')).status).toBe(200)
+  await app.db.alone`update api_keys set revoked_at = now()`
+  await until('the key to stop working', async () => (await app.publicApi('GET', '/token/check')).status === 401)
+})
+
+test('a key is stored as a hash only and listed without itself', async () => {
+  await using app = await startTestApp()
+  const list = await app.manage('GET', '/organization/api-keys')
+  expect(list.body.data).toHaveLength(1)
+  expect(list.text).not.toContain(app.apiKey)
+  const [row] = await app.db<{ row: string }>`select to_jsonb(api_keys)::text as row from api_keys`
+  expect(row!.row).not.toContain(app.apiKey)
+})
+
+test('registration closes after the first user unless it is open', async () => {
+  await using app = await startTestApp({ SIGNUP: 'first-user' })
+  const second = { organization_name: 'Other', email: 'other@acme.example', password }
+  const refused = await app.call('POST', '/api/v1/auth/register', { body: second })
+  expect(refused.status).toBe(403)
+})
+
+test('two first users at once make one organization', async () => {
+  await using app = await startTestApp({ SIGNUP: 'first-user' })
+  await app.db.alone`delete from organizations`
+  const answers = await Promise.all(
+    [1, 2, 3].map((number) =>
+      app.call('POST', '/api/v1/auth/register', {
+        body: { organization_name: `Org ${number}`, email: `u${number}@acme.example`, password },
+      }),
+    ),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403])
+})
+
+test('an address has one account however it is spelled', async () => {
+  await using app = await startTestApp()
+  const answer = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Again', email: ' OWNER@ACME.example ', password },
+  })
+  expect(answer.status).toBe(409)
+  expect(answer.body.error.type).toBe('conflict')
+})
+
+test('bad registrations name every wrong field and change nothing', async () => {
+  await using app = await startTestApp()
+  const empty = await app.call('POST', '/api/v1/auth/register', { body: {} })
+  expect(empty.status).toBe(422)
+  expect(empty.body.error.fields.map((field: { path: string }) => field.path)).toEqual([
+    'organization_name',
+    'email',
+    'password',
+  ])
+  const short = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'X', email: 'x@acme.example', password: 'short' },
+  })
+  expect(short.body.error.fields).toEqual([{ path: 'password', problem: 'must have at least 10 characters' }])
+  expect(await app.db`select from users`).toHaveLength(1)
+})
+
+test('login answers as registration did, and a wrong password looks like an unknown account', async () => {
+  await using app = await startTestApp()
+  const right = await app.call('POST', '/api/v1/auth/login', { body: { email: 'Owner@acme.example', password } })
+  expect(right.status).toBe(200)
+  expect(right.body.data).toMatchObject({
+    organization_id: app.organizationId,
+    user: { email: 'owner@acme.example', role: 'owner' },
+  })
+
+  const wrong = await app.call('POST', '/api/v1/auth/login', {
+    body: { email: 'owner@acme.example', password: 'wrong' },
+  })
+  const unknown = await app.call('POST', '/api/v1/auth/login', { body: { email: 'nobody@acme.example', password } })
+  expect([wrong.status, unknown.status]).toEqual([401, 401])
+  expect(wrong.body.message).toBe(unknown.body.message)
+})
+
+test('guessing a password is slowed down after ten failures', async () => {
+  await using app = await startTestApp()
+  const attempt = () =>
+    app.call('POST', '/api/v1/auth/login', { body: { email: 'owner@acme.example', password: 'wrong' } })
+  const answers = []
+  for (let i = 0; i < 11; i++) answers.push(await attempt())
+  expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(401), 429])
+  expect(Number(answers[10]!.headers.get('retry-after'))).toBeGreaterThan(0)
+})
+
+test('a session is refused when forged, unsigned, or of somebody who is gone', async () => {
+  await using app = await startTestApp()
+  const me = (token: string) =>
+    callUrl('GET', `${app.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
+  expect((await me(app.session)).body.data).toMatchObject({
+    user: { email: 'owner@acme.example' },
+    organization: { name: 'Acme' },
+    role: 'owner',
+  })
+
+  const [, payload] = app.session.split('.')
+  const unsigned = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${payload}.`
+  for (const token of [unsigned, `${app.session.slice(0, -2)}xx`, 'x', '']) expect((await me(token)).status).toBe(401)
+
+  await app.db.alone`delete from users`
+  expect((await me(app.session)).status).toBe(401)
+})
+
+test('another organization sees neither keys nor their existence', async () => {
+  await using app = await startTestApp()
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'other@acme.example', password },
+  })
+  const headers = { authorization: `Bearer ${other.body.data.token}` }
+  const mine = await app.manage('GET', '/organization/api-keys')
+  const theirs = await app.call('GET', '/api/v1/organization/api-keys', { headers })
+  expect(theirs.body.data).toEqual([])
+  const deleted = await app.call('DELETE', `/api/v1/organization/api-keys/${mine.body.data[0].id}`, { headers })
+  expect(deleted.status).toBe(404)
+  expect((await app.publicApi('GET', '/token/check')).status).toBe(200)
+})

@@ -1,0 +1,55 @@
+import type { Db } from '../db/db.ts'
+import { parseEmail } from '../email.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { newId, type UserId } from '../ids.ts'
+import { findUserByEmail, hasUsers, insertOrganization, insertUser, lockSignup, type User } from './accounts.sql.ts'
+import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
+import type { LoginThrottle } from './throttle.ts'
+
+export type Registration = { organizationName: string; email: string; password: string }
+
+/** Makes an organization and its owner. Open to the first user, and to everyone when `signup` is open. */
+export async function register(db: Db, signup: 'first-user' | 'open', registration: Registration): Promise<User> {
+  const organizationName = registration.organizationName.trim()
+  if (organizationName === '') throw invalid({ path: 'organization_name', problem: 'must not be empty' })
+  const email = parseEmail(registration.email)
+  if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
+  checkNewPassword(registration.password)
+  if (signup !== 'open' && (await hasUsers(db))) throw signupClosed()
+  const passwordHash = await hashPassword(registration.password)
+
+  return db.begin(async (tx) => {
+    await lockSignup(tx)
+    if (signup !== 'open' && (await hasUsers(tx))) throw signupClosed()
+    const organizationId = newId('org')
+    await insertOrganization(tx, organizationId, organizationName)
+    const user = await insertUser(tx, {
+      id: newId('usr') as UserId,
+      organizationId,
+      email: email.address,
+      emailKey: email.key,
+      passwordHash,
+      role: 'owner',
+    })
+    if (!user) throw new Refusal('conflict', 'There is an account with this address already. Log in instead.')
+    return user
+  })
+}
+
+const signupClosed = () =>
+  new Refusal('forbidden', 'Registration is closed here. Ask an owner of the organization to invite you.')
+
+export type Credentials = { email: string; password: string; address: string }
+
+export async function login(db: Db, throttle: LoginThrottle, { email, password, address }: Credentials): Promise<User> {
+  const parsed = parseEmail(email)
+  const key = parsed.ok ? parsed.key : email.slice(0, 320).toLowerCase()
+  throttle.check(key, address)
+  const user = await findUserByEmail(db, key)
+  if (!(await passwordFits(user?.passwordHash, password)) || !user) {
+    throttle.failed(key, address)
+    throw new Refusal('unauthorized', 'The address or the password is wrong.')
+  }
+  throttle.succeeded(key)
+  return user
+}

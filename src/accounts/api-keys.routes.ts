@@ -1,0 +1,114 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { Db } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
+import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { parseId, toText } from '../ids.ts'
+import { type ApiKey, scopes, selectApiKeys } from './api-keys.sql.ts'
+import { createApiKey, deleteApiKey } from './api-keys.ts'
+import { keyOf, memberOf } from './guards.ts'
+import type { KeyCache } from './key-cache.ts'
+
+const ScopeOut = oneOf(...scopes)
+const ApiKeyOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'The first characters, to tell keys apart.' }),
+  scopes: Type.Array(ScopeOut),
+  created_at: Timestamp,
+  last_used_at: Nullable(Timestamp),
+})
+const tags = ['API keys']
+
+export function apiKeyRoutes({ db, keys }: { db: Db; keys: KeyCache }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/api-keys',
+      { schema: { tags, summary: 'List API keys', response: answers(Type.Array(ApiKeyOut)) } },
+      async (request) => ok((await selectApiKeys(db, memberOf(request).organizationId)).map(apiKeyOut)),
+    )
+
+    api.post(
+      '/api-keys',
+      {
+        schema: {
+          tags,
+          summary: 'Create an API key; `api_key` is shown only here',
+          body: Type.Object({
+            name: Type.String({ minLength: 1, maxLength: 200 }),
+            scopes: Type.Optional(Type.Array(ScopeOut, { maxItems: 20 })),
+          }),
+          response: creates(Type.Object({ ...ApiKeyOut.properties, api_key: Type.String() })),
+        },
+      },
+      async (request, reply) => {
+        const { record, key } = await createApiKey(db, memberOf(request).organizationId, {
+          name: request.body.name,
+          scopes: request.body.scopes,
+        })
+        return reply.status(201).send(created({ ...apiKeyOut(record), api_key: key }))
+      },
+    )
+
+    api.delete(
+      '/api-keys/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Revoke an API key',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        const id = parseId('key', request.params.id)
+        if (!id) throw new Refusal('not_found', 'There is no such API key.')
+        await deleteApiKey(db, memberOf(request).organizationId, id)
+        keys.forget(id)
+        return ok(null, 'The key is revoked')
+      },
+    )
+  }
+}
+
+/** Public API: the call that tells whether a key is good, and for whom. */
+export function tokenCheckRoutes(): FastifyPluginAsyncTypebox {
+  const TokenOut = Type.Object({
+    code: Type.Literal(200),
+    status: Type.Literal('success'),
+    message: Type.String(),
+    organization_id: Type.String(),
+    data: Type.Object({
+      organization_id: Type.String(),
+      organization_name: Type.String(),
+      scopes: Type.Array(ScopeOut),
+    }),
+  })
+  return async (api) => {
+    api.get(
+      '/token/check',
+      {
+        schema: { tags: ['Public API'], summary: 'Check an API key', response: { ...answers(Nothing), 200: TokenOut } },
+      },
+      async (request) => {
+        const key = keyOf(request)
+        const organizationId = toText('org', key.organizationId)
+        return {
+          ...ok(
+            { organization_id: organizationId, organization_name: key.organizationName, scopes: key.scopes },
+            'The key is valid',
+          ),
+          organization_id: organizationId,
+        }
+      },
+    )
+  }
+}
+
+const apiKeyOut = (key: ApiKey) => ({
+  id: toText('key', key.id),
+  name: key.name,
+  prefix: key.hint,
+  scopes: key.scopes,
+  created_at: key.createdAt.toISOString(),
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+})

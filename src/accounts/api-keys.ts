@@ -1,0 +1,40 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Db } from '../db/db.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { type ApiKeyId, newId, type OrganizationId } from '../ids.ts'
+import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey, type Scope, scopes } from './api-keys.sql.ts'
+
+const keysMax = 100
+const hintLength = 8
+
+/** SHA-256 in hex: the key has 256 random bits, so there is nothing to guess and nothing slower is needed. */
+export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** The key itself is answered here and never again. */
+export async function createApiKey(
+  db: Db,
+  organizationId: OrganizationId,
+  input: { name: string; scopes?: Scope[] | undefined },
+): Promise<{ record: ApiKey; key: string }> {
+  const name = input.name.trim()
+  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
+  if (input.scopes?.length === 0)
+    throw invalid({ path: 'scopes', problem: `must name at least one of ${scopes.join(', ')}` })
+  if ((await countApiKeys(db, organizationId)) >= keysMax)
+    throw new Refusal('conflict', `An organization can have ${keysMax} keys. Delete one that is not used any more.`)
+
+  const key = `wxk_${randomBytes(32).toString('base64url')}`
+  const record = await insertApiKey(db.alone, {
+    id: newId('key'),
+    organizationId,
+    name,
+    keyHash: Buffer.from(hashKey(key), 'hex'),
+    hint: key.slice(0, hintLength),
+    scopes: [...new Set(input.scopes ?? scopes)],
+  })
+  return { record, key }
+}
+
+export async function deleteApiKey(db: Db, organizationId: OrganizationId, id: ApiKeyId): Promise<void> {
+  if (!(await revokeApiKey(db.alone, organizationId, id))) throw new Refusal('not_found', 'There is no such API key.')
+}

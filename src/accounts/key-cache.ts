@@ -1,0 +1,110 @@
+import { Batcher } from '../batcher.ts'
+import type { Db } from '../db/db.ts'
+import type { ApiKeyId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
+import { hashKey } from './api-keys.ts'
+
+const confirmEveryMs = 2_000
+/** A key that could not be confirmed for this long is looked up again before it is believed. */
+const believeForMs = 4_000
+const keysMax = 10_000
+const touchEveryMs = 60_000
+const lookUpsWaitingMax = 10_000
+
+type Entry = { key: KnownKey; confirmedAt: number; used: boolean; touchedAt: number }
+
+/**
+ * Valid API keys in memory. A request with a known key costs no query: all keys in use are confirmed together every two
+ * seconds, so a revoked one stops working within that time on every node.
+ */
+export class KeyCache {
+  readonly #db: Db
+  readonly #log: Log
+  /** By the key itself rather than its hash: the hot path then hashes nothing. Memory only, never logged. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #lookUps: Batcher<string, KnownKey | undefined>
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(db: Db, log: Log) {
+    this.#db = db
+    this.#log = log
+    this.#lookUps = new Batcher({
+      itemsMax: 500,
+      waitingMax: lookUpsWaitingMax,
+      run: async (hashes) => {
+        const found = new Map((await findKeysByHash(db, hashes)).map((key) => [key.hash, key]))
+        return hashes.map((hash) => ({ ok: true, value: found.get(hash) }))
+      },
+    })
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#confirm(), confirmEveryMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Undefined for a key that is unknown or revoked. */
+  find(text: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+    const entry = this.#entries.get(text)
+    if (entry && Date.now() - entry.confirmedAt < believeForMs) {
+      entry.used = true
+      return entry.key
+    }
+    return this.#lookUp(text)
+  }
+
+  /** A key deleted on this node stops at once. */
+  forget(id: ApiKeyId): void {
+    for (const [text, { key }] of this.#entries) if (key.id === id) this.#entries.delete(text)
+  }
+
+  async #lookUp(text: string): Promise<KnownKey | undefined> {
+    const key = await this.#lookUps.add(hashKey(text))
+    if (!key) {
+      this.#entries.delete(text)
+      return undefined
+    }
+    if (this.#entries.size >= keysMax) this.#entries.clear()
+    const known = this.#entries.get(text)
+    this.#entries.set(text, { key, confirmedAt: Date.now(), used: true, touchedAt: known?.touchedAt ?? 0 })
+    return key
+  }
+
+  async #confirm(): Promise<void> {
+    const asked = [...this.#entries]
+    if (asked.length === 0) return
+    try {
+      const askedAt = Date.now()
+      const found = new Map(
+        (
+          await findKeysByHash(
+            this.#db,
+            asked.map(([, entry]) => entry.key.hash),
+          )
+        ).map((key) => [key.id, key]),
+      )
+      const toTouch: ApiKeyId[] = []
+      for (const [text, entry] of asked) {
+        const key = found.get(entry.key.id)
+        // Keys that nobody uses leave the cache by not being confirmed.
+        if (!key || !entry.used) {
+          this.#entries.delete(text)
+          if (!key) continue
+        }
+        if (entry.used && askedAt - entry.touchedAt >= touchEveryMs) {
+          toTouch.push(key.id)
+          entry.touchedAt = askedAt
+        }
+        Object.assign(entry, { key, confirmedAt: askedAt, used: false })
+      }
+      if (toTouch.length > 0) await touchApiKeys(this.#db.alone, toTouch)
+    } catch (error) {
+      this.#log.warn({ error }, 'API keys could not be confirmed')
+    }
+  }
+}

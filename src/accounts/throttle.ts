@@ -1,0 +1,44 @@
+import { Refusal } from '../errors.ts'
+
+const windowMs = 15 * 60_000
+const perAccountMax = 10
+const perAddressMax = 50
+const namesMax = 50_000
+
+type Failures = { count: number; until: number }
+
+/** Counts failed logins per account and per client address, so that neither can be guessed at speed. */
+export class LoginThrottle {
+  readonly #failures = new Map<string, Failures>()
+
+  check(account: string, address: string, nowMs = Date.now()): void {
+    const retryAfterMs = Math.max(
+      this.#waitMs(`account ${account}`, perAccountMax, nowMs),
+      this.#waitMs(`address ${address}`, perAddressMax, nowMs),
+    )
+    if (retryAfterMs > 0)
+      throw new Refusal('rate_limited', 'Too many failed logins. Wait a while and try again.', {
+        retryAfterSeconds: retryAfterMs / 1000,
+      })
+  }
+
+  failed(account: string, address: string, nowMs = Date.now()): void {
+    for (const name of [`account ${account}`, `address ${address}`]) {
+      const known = this.#failures.get(name)
+      if (known && known.until > nowMs) known.count++
+      else {
+        if (this.#failures.size >= namesMax) this.#failures.clear()
+        this.#failures.set(name, { count: 1, until: nowMs + windowMs })
+      }
+    }
+  }
+
+  succeeded(account: string): void {
+    this.#failures.delete(`account ${account}`)
+  }
+
+  #waitMs(name: string, max: number, nowMs: number): number {
+    const known = this.#failures.get(name)
+    return known && known.count >= max ? known.until - nowMs : 0
+  }
+}

@@ -1,0 +1,37 @@
+import { domainToASCII } from 'node:url'
+
+/** `address` is the spelling to show and to send to; `key` is what makes an address one and the same. */
+export type ParsedEmail = { ok: true; address: string; key: string } | { ok: false; problem: string }
+
+const addressMax = 254
+const localMax = 64
+
+// The unquoted local part of RFC 5321, with letters of any script (RFC 6531).
+const localPattern = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+const no = (problem: string): ParsedEmail => ({ ok: false, problem })
+
+/**
+ * Reads an email address as people type it: trimmed, the domain in lower case and in its ASCII form, the local part as
+ * given. Addresses are the same when they differ only in case.
+ */
+export function parseEmail(input: unknown): ParsedEmail {
+  if (typeof input !== 'string') return no('must be a string')
+  const text = input.trim()
+  if (text === '') return no('must not be empty')
+  if (text.length > addressMax) return no(`must have at most ${addressMax} characters`)
+  const at = text.lastIndexOf('@')
+  if (at < 1 || at === text.length - 1) return no('is not an email address')
+  const local = text.slice(0, at).normalize('NFC')
+  if (Buffer.byteLength(local) > localMax || !localPattern.test(local))
+    return no('is not an email address: check what stands before the @')
+  const domain = domainToASCII(text.slice(at + 1))
+  const labels = domain.split('.')
+  if (domain === '' || domain.length > 253 || !labels.every((label) => labelPattern.test(label)))
+    return no('is not an email address: check what stands behind the @')
+  if (labels.length < 2 && domain !== 'localhost') return no('is not an email address: the domain needs a dot')
+  if (/^\d+$/.test(labels.at(-1)!)) return no('is not an email address: the domain must be a name')
+  const address = `${local}@${domain}`
+  return { ok: true, address, key: address.toLowerCase() }
+}

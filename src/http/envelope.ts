@@ -1,0 +1,86 @@
+import { type Static, type TSchema, Type } from '@fastify/type-provider-typebox'
+
+// The one shape of every JSON answer. Routes name the schema of `data`; these functions put the envelope around it.
+
+const Envelope = <Code extends number, Data extends TSchema>(code: Code, data: Data) =>
+  Type.Object({ code: Type.Literal(code), status: Type.Literal('success'), message: Type.String(), data })
+
+const PageEnvelope = <Item extends TSchema>(item: Item) =>
+  Type.Object({
+    code: Type.Literal(200),
+    status: Type.Literal('success'),
+    message: Type.String(),
+    data: Type.Array(item),
+    next_cursor: Nullable(Type.String()),
+  })
+
+export const ErrorEnvelope = Type.Object(
+  {
+    code: Type.Integer(),
+    status: Type.Literal('error'),
+    message: Type.String({ description: 'One sentence a person can act on.' }),
+    data: Type.Null(),
+    error: Type.Object({
+      type: Type.String(),
+      fields: Type.Array(
+        Type.Object({
+          path: Type.String(),
+          problem: Type.String(),
+          line: Type.Optional(Type.Integer()),
+          column: Type.Optional(Type.Integer()),
+        }),
+      ),
+      request_id: Type.String(),
+    }),
+  },
+  { $id: 'Error' },
+)
+
+const errors = { '4xx': Type.Ref('Error#'), '5xx': Type.Ref('Error#') } as const
+
+/** Response schemas of a route that answers 200 with `data`. */
+export const answers = <Data extends TSchema>(data: Data) => ({ 200: Envelope(200, data), ...errors })
+/** … 201 with what was created. */
+export const creates = <Data extends TSchema>(data: Data) => ({ 201: Envelope(201, data), ...errors })
+/** … 202 with what was begun. */
+export const begins = <Data extends TSchema>(data: Data) => ({ 202: Envelope(202, data), ...errors })
+/** … 200 with a page of a list. */
+export const pages = <Item extends TSchema>(item: Item) => ({ 200: PageEnvelope(item), ...errors })
+/** … something that is not the envelope (a page, a picture), or the usual errors. */
+export const errorsOnly = errors
+
+export const ok = <Data>(data: Data, message = 'OK') => ({
+  code: 200 as const,
+  status: 'success' as const,
+  message,
+  data,
+})
+export const created = <Data>(data: Data, message = 'Created') => ({
+  code: 201 as const,
+  status: 'success' as const,
+  message,
+  data,
+})
+export const begun = <Data>(data: Data, message = 'Accepted') => ({
+  code: 202 as const,
+  status: 'success' as const,
+  message,
+  data,
+})
+export const page = <Item>({ items, nextCursor }: { items: Item[]; nextCursor: string | null }) => ({
+  ...ok(items),
+  next_cursor: nextCursor,
+})
+
+/** `type: [T, 'null']` rather than a union: the serialiser then needs no validation to choose a branch. */
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [(schema as unknown as { type: string }).type, 'null'] })
+}
+
+export const Timestamp = Type.String({ format: 'date-time' })
+export const Nothing = Type.Null()
+/** Free-form JSON of the customer's own: passed through untouched. */
+export const FreeObject = Type.Record(Type.String(), Type.Unknown())
+
+export const oneOf = <const Values extends readonly string[]>(...values: Values) =>
+  Type.Unsafe<Values[number]>({ type: 'string', enum: values })

@@ -1,0 +1,110 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { BatcherFull } from '../batcher.ts'
+import { isConnectionFault } from '../db/db.ts'
+import { type FieldProblem, Refusal, type RefusalType } from '../errors.ts'
+
+const statusOf: Record<RefusalType, number> = {
+  invalid_json: 400,
+  invalid_idempotency_key: 400,
+  unauthorized: 401,
+  insufficient_scope: 403,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  flow_not_active: 409,
+  idempotency_key_reused: 409,
+  idempotency_in_progress: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  missing_variables: 422,
+  rate_limited: 429,
+  unavailable: 503,
+}
+
+const unavailableRetrySeconds = 2
+const fieldsMax = 100
+
+/** The one place where an error becomes an answer. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = toRefusal(error)
+  if (!refusal) {
+    request.log.error({ error, requestId: request.id }, 'A request failed')
+    return reply.status(500).send(errorBody(500, 'internal', 'Something went wrong on our side.', [], request.id))
+  }
+  if (refusal.type === 'unavailable')
+    request.log.warn({ error, requestId: request.id }, 'A request could not be served')
+  if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
+  if (refusal.type === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  const status = statusOf[refusal.type]
+  return reply
+    .status(status)
+    .send(errorBody(status, refusal.type, refusal.message, refusal.fields.slice(0, fieldsMax), request.id))
+}
+
+function errorBody(code: number, type: string, message: string, fields: FieldProblem[], requestId: string) {
+  return { code, status: 'error' as const, message, data: null, error: { type, fields, request_id: requestId } }
+}
+
+/** Undefined for what is our own fault. */
+function toRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  if (error instanceof BatcherFull || isConnectionFault(error))
+    return new Refusal('unavailable', 'The service cannot take this right now. Try again in a moment.', {
+      retryAfterSeconds: unavailableRetrySeconds,
+    })
+  const fault = error as Partial<FastifyError>
+  if (fault.validation) return validationRefusal(fault as FastifyError)
+  switch (fault.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Refusal('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.')
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Refusal('payload_too_large', 'The body is larger than this endpoint takes.')
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Refusal('invalid_json', 'The body is not valid JSON.')
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ASYNC_CONSTRAINT':
+      return new Refusal('not_found', 'There is nothing here.')
+  }
+  if (error instanceof SyntaxError && fault.statusCode === 400)
+    return new Refusal('invalid_json', 'The body is not valid JSON.')
+  return undefined
+}
+
+type AjvError = { instancePath?: string; keyword?: string; params?: Record<string, unknown>; message?: string }
+
+function validationRefusal({ validation, validationContext }: FastifyError): Refusal {
+  const fields = ((validation ?? []) as AjvError[]).map((fault): FieldProblem => {
+    const parts = (fault.instancePath ?? '').split('/').slice(1)
+    if (fault.keyword === 'required') parts.push(String(fault.params?.missingProperty))
+    return { path: parts.join('.') || String(validationContext ?? 'body'), problem: problemOf(fault) }
+  })
+  const [first] = fields
+  return new Refusal('validation_failed', first ? `${first.path}: ${first.problem}.` : 'The request is not valid.', {
+    fields,
+  })
+}
+
+function problemOf({ keyword, params = {}, message }: AjvError): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required'
+    case 'type':
+      return `must be ${[params.type].flat().join(' or ')}`
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
+    case 'minLength':
+      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`
+    case 'minItems':
+      return `must have at least ${params.limit} element${params.limit === 1 ? '' : 's'}`
+    case 'maxItems':
+      return `must have at most ${params.limit} elements`
+    default:
+      return message ?? 'is not valid'
+  }
+}

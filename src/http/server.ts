@@ -1,0 +1,104 @@
+import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify'
+import { Refusal } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { ErrorEnvelope } from './envelope.ts'
+import { answerError } from './errors.ts'
+
+const bodyBytesMax = 1024 * 1024
+/** A click's destination travels inside its token. */
+const pathPartMax = 8_192
+const requestTimeoutMs = 30_000
+/** Longer than the usual minute of load balancers, so that they close idle connections, not we. */
+const keepAliveTimeoutMs = 72_000
+
+export type ServerOptions = { log: Log; baseUrl: string; trustProxy: boolean }
+export type Server = FastifyInstance
+
+/** The HTTP core: limits, request ids, envelope and error mapping, security headers. Routes are registered in app.ts. */
+export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Server {
+  const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
+  const headers = securityHeaders(baseUrl)
+
+  const server = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => `req_${newId('evt').replaceAll('-', '')}`,
+    bodyLimit: bodyBytesMax,
+    routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true },
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    trustProxy,
+    // A proxy may hand over the path with or without the prefix under which the service is published.
+    rewriteUrl: (request) => withoutPrefix(request.url ?? '/', basePath),
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    // What comes in is checked as it is: "5" is no number, and fields we do not know are ignored, not removed.
+    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: true } },
+  })
+
+  server.addSchema(ErrorEnvelope)
+  server.setErrorHandler(answerError)
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers(headers)
+    reply.header('x-request-id', request.id)
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    )
+  })
+  answerUnknownRoutes(server)
+  return server
+}
+
+function withoutPrefix(url: string, prefix: string): string {
+  if (prefix === '' || !url.startsWith(prefix)) return url
+  const rest = url.slice(prefix.length)
+  if (rest === '') return '/'
+  return rest.startsWith('/') ? rest : rest.startsWith('?') ? `/${rest}` : url
+}
+
+/** The strictest that an API needs; pages bring their own content policy. */
+function securityHeaders(baseUrl: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cache-control': 'no-store',
+  }
+  if (baseUrl.startsWith('https:')) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
+  return headers
+}
+
+/** 405 with Allow where the path exists for another method, else 404. */
+function answerUnknownRoutes(server: Server): void {
+  const routes: { method: string; pattern: RegExp }[] = []
+  server.addHook('onRoute', ({ method, url }) => {
+    const pattern = new RegExp(
+      `^${url
+        .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+        .replace(/:[^/]+/g, '[^/]+')
+        .replace(/\*$/, '.*')}/?$`,
+    )
+    if (url !== '/*') for (const each of [method].flat()) routes.push({ method: each, pattern })
+  })
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0]!
+    const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
+    if (methods.size > 0 && !methods.has(request.method)) {
+      reply.header('allow', [...methods].sort().join(', '))
+      throw new Refusal('method_not_allowed', `${request.method} is not possible here.`)
+    }
+    throw new Refusal('not_found', 'There is nothing here.')
+  })
+}

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import { packageRoot } from '../root.ts'
+import type { Server } from './server.ts'
+
+// Mail previews stand in frames that inherit this policy, so pictures may come from anywhere; scripts may not.
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https: http:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+
+const notThePages = /^\/(api|public|t|u|docs|providers|assets|health|ready|metrics|openapi\.json)(\/|$)/
+
+const notBuilt =
+  '<!doctype html><title>Waxwing</title><p>The web app is not built yet. Run <code>npm run build</code>.</p>'
+
+/** The web app: its files, and its one page for every path that is no API's. */
+export async function registerWebApp(server: Server, baseUrl: string): Promise<void> {
+  const folder = join(packageRoot, 'web', 'dist')
+  const basePath = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`
+  let page: string | undefined
+  const readPage = () => {
+    const file = join(folder, 'index.html')
+    // The page's addresses are relative to its base, so it works under any prefix.
+    page ??= existsSync(file)
+      ? readFileSync(file, 'utf8').replace('<base href="/"', `<base href="${basePath}"`)
+      : undefined
+    return page ?? notBuilt
+  }
+
+  if (existsSync(join(folder, 'assets')))
+    await server.register(fastifyStatic, {
+      root: join(folder, 'assets'),
+      prefix: '/assets/',
+      preCompressed: true,
+      // File names carry a hash of their content.
+      setHeaders: (reply) => reply.header('cache-control', 'public, max-age=31536000, immutable'),
+    })
+
+  server.get('/*', { schema: { hide: true } }, async (request, reply) => {
+    if (notThePages.test(request.url)) return reply.callNotFound()
+    return reply
+      .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
+      .type('text/html; charset=utf-8')
+      .send(readPage())
+  })
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { TestProject } from 'vitest/node'
+import { openDb } from '../../src/db/db.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgres: { host: string; port: number; user: string; database: string }
+  }
+}
+
+export const templateDatabase = 'waxwing_template'
+
+/** One real PostgreSQL for the whole run, and in it a migrated database that each test clones in some milliseconds. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-test-'))
+  // Durability is tested by the tests that kill processes, on databases of their own.
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }
+  const postgres = await startEmbedded({ dataDir, log: pino({ level: 'warn' }), settings })
+
+  const admin = openDb({ connection: postgres.connection, connectionsMax: 1 })
+  await admin.alone.script(`create database ${templateDatabase}`)
+  await admin.close()
+  const template = openDb({ connection: { ...postgres.connection, database: templateDatabase } })
+  await migrate(template)
+  await template.close()
+
+  project.provide('postgres', postgres.connection)
+  return async () => {
+    await postgres.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { type App, createApp, type Role } from '../../src/app.ts'
+import { type Config, type Environment, readConfig } from '../../src/config.ts'
+import type { Db } from '../../src/db/db.ts'
+import { createTestDb } from './test-db.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+export type Answer = { status: number; headers: Headers; body: any; text: string }
+
+export type Call = { headers?: Record<string, string>; body?: unknown; raw?: string | Uint8Array }
+
+export type TestApp = AsyncDisposable & {
+  app: App
+  db: Db
+  config: Config
+  url: string
+  call(method: string, path: string, call?: Call): Promise<Answer>
+  /** With the owner's session; `path` below /api/v1. */
+  manage(method: string, path: string, body?: unknown): Promise<Answer>
+  /** With an API key; `path` below /public/api/v1. */
+  publicApi(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  session: string
+  apiKey: string
+  organizationId: string
+}
+
+const appSecret = 'a secret that only the tests know, and all of them do'
+
+/** The whole service on a free port with a database of its own, an organization, its owner and an API key. */
+export async function startTestApp(
+  environment: Environment = {},
+  roles: readonly Role[] = ['serve', 'work'],
+): Promise<TestApp> {
+  const testDb = await createTestDb()
+  const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-app-'))
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    SIGNUP: 'open',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    RATE_LIMIT_PER_SECOND: '0',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  })
+  const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
+  const app = await createApp({ config, secrets, db: testDb.db, log: pino({ level: config.LOG_LEVEL }), roles })
+  await app.start()
+  const { port } = app.server.server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+
+  const call = (method: string, path: string, options: Call = {}) => callUrl(method, `${url}${path}`, options)
+  const registered = await call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Acme', email: 'owner@acme.example', password: 'correct horse battery' },
+  })
+  const session: string = registered.body.data.token
+  const manage = (method: string, path: string, body?: unknown) =>
+    call(method, `/api/v1${path}`, { headers: { authorization: `Bearer ${session}` }, body })
+  const key = await manage('POST', '/organization/api-keys', { name: 'test' })
+
+  return {
+    app,
+    db: testDb.db,
+    config,
+    url,
+    call,
+    manage,
+    session,
+    apiKey: key.body.data.api_key,
+    organizationId: registered.body.data.organization_id,
+    publicApi: (method, path, body, headers = {}) =>
+      call(method, `/public/api/v1${path}`, { headers: { 'x-api-token': key.body.data.api_key, ...headers }, body }),
+    [Symbol.asyncDispose]: async () => {
+      await app.stop()
+      await testDb[Symbol.asyncDispose]()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function callUrl(method: string, url: string, { headers = {}, body, raw }: Call = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+    body: (body === undefined ? raw : JSON.stringify(body)) ?? null,
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text }
+}
