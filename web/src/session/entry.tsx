@@ -1,6 +1,6 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { basePath } from '../api/base.ts'
+import logo from '../logo.svg'
 import classes from './entry.module.css'
 
 /** The frame of the pages before the app: first visit, login, invitation. */
@@ -10,7 +10,7 @@ export function Entry({ title, lead, children }: { title: string; lead?: ReactNo
       <title>{`${title} · Waxwing`}</title>
       <Stack gap="lg" w="100%" maw={400}>
         <Stack gap={4} align="center">
-          <img src={`${basePath}logo.svg`} alt="" width={72} height={72} />
+          <img src={logo} alt="" width={72} height={72} />
           <Text fw={650} fz={20}>
             Waxwing
           </Text>

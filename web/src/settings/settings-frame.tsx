@@ -1,7 +1,7 @@
-import { NavLink, Outlet, useLocation } from 'react-router'
+import { Outlet, useLocation } from 'react-router'
 import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
-import classes from './settings-frame.module.css'
+import { TabLinks } from '../ui/tab-links.tsx'
 
 const tabs = [
   { to: paths.webhooks, label: 'Webhooks' },
@@ -17,13 +17,7 @@ export function SettingsFrame() {
   const tab = tabs.find((candidate) => pathname.startsWith(candidate.to))
   return (
     <Page title="Settings" tabTitle={tab ? `${tab.label} · Settings` : 'Settings'}>
-      <nav aria-label="Settings" className={classes.tabs}>
-        {tabs.map(({ to, label }) => (
-          <NavLink key={to} to={to} className={classes.tab ?? ''}>
-            {label}
-          </NavLink>
-        ))}
-      </nav>
+      <TabLinks label="Settings" tabs={tabs} />
       <Outlet />
     </Page>
   )

@@ -15,7 +15,7 @@ import {
 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { NavLink } from 'react-router'
-import { basePath } from '../api/base.ts'
+import logo from '../logo.svg'
 import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
 import { useMe } from '../session/session.api.ts'
@@ -36,7 +36,7 @@ export const places: { to: string; label: string; icon: ReactNode }[] = [
 export function Brand() {
   return (
     <span className={classes.brand}>
-      <img src={`${basePath}logo.svg`} alt="" width={30} height={30} />
+      <img src={logo} alt="" width={30} height={30} />
       Waxwing
     </span>
   )
