@@ -11,6 +11,8 @@ export type Pages<T> = {
   hasMore: boolean
   loadMore: () => unknown
   loadingMore: boolean
+  /** Whether the list renews itself now. */
+  live: boolean
 }
 
 type Options = { live?: boolean; enabled?: boolean }
@@ -34,5 +36,6 @@ export function usePages<T>(key: readonly unknown[], path: string, query: Query,
     hasMore: list.hasNextPage,
     loadMore: list.fetchNextPage,
     loadingMore: list.isFetchingNextPage,
+    live: (options.live ?? false) && (list.data?.pages.length ?? 1) === 1,
   }
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group as Row, Menu, Modal, Stack, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Menu, Modal, Group as Row, Stack, TextInput } from '@mantine/core'
 import { IconDots, IconPlus, IconUsersGroup } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Code, CopyButton as MantineCopyButton, Group, Paper, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Code, Group, CopyButton as MantineCopyButton, Paper, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import classes from './copy.module.css'
 
