@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { SetupFault } from './errors.ts'
 
 /** One setting: what people read about it, and how its text becomes a value. `parse` throws a sentence. */
 type Setting<Value> = { meaning: string; fallback: string | undefined; secret?: true; parse: (text: string) => Value }
@@ -88,7 +89,7 @@ export type Config = Omit<Parsed, 'BASE_URL'> & { readonly BASE_URL: string }
 export type SettingName = keyof typeof settings
 
 /** All faults at once, each naming its setting. */
-export class ConfigError extends Error {
+export class ConfigError extends SetupFault {
   constructor(faults: string[]) {
     super(`The settings are not right:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
     this.name = 'ConfigError'

@@ -44,3 +44,11 @@ export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
   const more = fields.length > 1 ? ` (and ${fields.length - 1} more)` : ''
   return new Refusal('validation_failed', `${first.path}: ${first.problem}${more}`, { fields })
 }
+
+/** Something about the machine or the settings that a person can mend: told as a sentence, without a stack. */
+export class SetupFault extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SetupFault'
+  }
+}

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SetupFault } from '../errors.ts'
 import { packageRoot } from '../root.ts'
 import type { Db } from './db.ts'
 
@@ -44,7 +45,7 @@ function refuseNewer(applied: { number: number }[], migrations: Migration[]): vo
   const newest = Math.max(0, ...migrations.map(({ number }) => number))
   const ahead = applied.find(({ number }) => number > newest)
   if (ahead)
-    throw new Error(
+    throw new SetupFault(
       `The database has migration ${ahead.number}, but this version of Waxwing knows only up to ${newest}. Run a newer version.`,
     )
 }

@@ -20,7 +20,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-test-'))
   // Durability is tested by the tests that kill processes, on databases of their own.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }
-  const postgres = await startEmbedded({ dataDir, log: pino({ level: 'warn' }), settings })
+  const postgres = await startEmbedded({ dataDir, log: pino({ level: 'error' }), settings })
 
   const admin = openDb({ connection: postgres.connection, connectionsMax: 1 })
   await admin.alone.script(`create database ${templateDatabase}`)

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { type App, createApp, type Role } from '../../src/app.ts'
 import { type Config, type Environment, readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/db.ts'
+import { OpenApiCheck } from './openapi-check.ts'
 import { createTestDb } from './test-db.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -15,9 +16,11 @@ export type Call = { headers?: Record<string, string>; body?: unknown; raw?: str
 
 export type TestApp = AsyncDisposable & {
   app: App
+  openapi: OpenApiCheck
   db: Db
   config: Config
   url: string
+  /** Fails when the answer is not what the OpenAPI document says. */
   call(method: string, path: string, call?: Call): Promise<Answer>
   /** With the owner's session; `path` below /api/v1. */
   manage(method: string, path: string, body?: unknown): Promise<Answer>
@@ -52,7 +55,13 @@ export async function startTestApp(
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
 
-  const call = (method: string, path: string, options: Call = {}) => callUrl(method, `${url}${path}`, options)
+  const openapi = new OpenApiCheck(app)
+  const call = async (method: string, path: string, options: Call = {}) => {
+    const answer = await callUrl(method, `${url}${path}`, options)
+    if (answer.body !== undefined && path !== '/openapi.json')
+      openapi.check(method, `${url}${path}`, answer.status, answer.body)
+    return answer
+  }
   const registered = await call('POST', '/api/v1/auth/register', {
     body: { organization_name: 'Acme', email: 'owner@acme.example', password: 'correct horse battery' },
   })
@@ -63,6 +72,7 @@ export async function startTestApp(
 
   return {
     app,
+    openapi,
     db: testDb.db,
     config,
     url,

@@ -1,0 +1,89 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util'
+import { showConfig } from './commands/config.ts'
+import { createOrganization } from './commands/create-organization.ts'
+import { doctor } from './commands/doctor.ts'
+import { migrateDatabase } from './commands/migrate.ts'
+import { printOpenApi } from './commands/openapi.ts'
+import { run } from './commands/run.ts'
+import { Refusal, SetupFault } from './errors.ts'
+import { version } from './root.ts'
+
+type Flags = Record<string, string | undefined>
+type Command = {
+  usage: string
+  about: string
+  flags?: Record<string, string>
+  run: (flags: Flags, files: string[]) => Promise<number | undefined>
+}
+
+/** Every command there is. */
+const commands: Record<string, Command> = {
+  start: { usage: 'start', about: 'Run everything: API, web app and workers.', run: () => run(['serve', 'work']) },
+  serve: { usage: 'serve', about: 'Run the API and the web app only.', run: () => run(['serve']) },
+  work: { usage: 'work', about: 'Run the workers only: sending, webhooks, imports.', run: () => run(['work']) },
+  migrate: { usage: 'migrate', about: 'Bring the database up to date and end.', run: migrateDatabase },
+  config: { usage: 'config', about: 'Print every setting with its value and meaning.', run: showConfig },
+  doctor: { usage: 'doctor', about: 'Check the machine and the settings, and say what to do.', run: doctor },
+  openapi: { usage: 'openapi', about: 'Print the OpenAPI document.', run: printOpenApi },
+  'create-organization': {
+    usage: 'create-organization --name NAME --email EMAIL [--password PASSWORD]',
+    about: 'Create an organization, its owner and an API key; prints them as JSON.',
+    flags: {
+      name: 'The name of the organization.',
+      email: 'The address of its owner.',
+      password: 'The owner’s password; made up and printed when left out.',
+    },
+    run: createOrganization,
+  },
+}
+
+async function main(words: string[]): Promise<number | undefined> {
+  const [name = 'help', ...rest] = words
+  if (name === '--version' || name === '-v') return print(version)
+  const command = commands[name]
+  if (!command) {
+    const wanted = name === 'help' || name === '--help' || name === '-h'
+    if (!wanted) process.stderr.write(`There is no command "${name}".\n\n`)
+    print(help())
+    return wanted ? 0 : 2
+  }
+  if (rest.includes('--help') || rest.includes('-h')) return print(commandHelp(command))
+  const options = Object.fromEntries(
+    Object.keys(command.flags ?? {}).map((flag) => [flag, { type: 'string' as const }]),
+  )
+  const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true })
+  return command.run(values as Flags, positionals)
+}
+
+function help(): string {
+  const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(22)}${about}`)
+  return [
+    `Waxwing ${version}: email engagement for product teams.`,
+    '',
+    'Usage: waxwing COMMAND [--help]',
+    '',
+    ...lines,
+    '',
+    'Settings come from the environment and from .env: see `waxwing config`.',
+  ].join('\n')
+}
+
+function commandHelp({ usage, about, flags = {} }: Command): string {
+  const lines = Object.entries(flags).map(([flag, meaning]) => `  --${flag.padEnd(14)}${meaning}`)
+  return [`Usage: waxwing ${usage}`, '', about, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n')
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+try {
+  process.exitCode = (await main(process.argv.slice(2))) ?? 0
+} catch (error) {
+  const fault = error as Error & { code?: string }
+  const forPeople = fault instanceof SetupFault || fault instanceof Refusal || fault.code?.startsWith('ERR_PARSE_ARGS')
+  process.stderr.write(`${forPeople ? fault.message : fault.stack}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { register } from '../accounts/accounts.ts'
+import { createApiKey } from '../accounts/api-keys.ts'
+import { Sessions } from '../accounts/sessions.ts'
+import { readConfig, readEnvironment } from '../config.ts'
+import { migrate } from '../db/migrate.ts'
+import { toText } from '../ids.ts'
+import { openLog } from '../log.ts'
+import { databaseOf, readSecrets } from './run.ts'
+
+/** Whoever can run this has the machine, so registration need not be open. */
+export async function createOrganization(flags: Record<string, string | undefined>): Promise<number> {
+  const { name, email, password = randomBytes(15).toString('base64url') } = flags
+  if (!name || !email) {
+    process.stderr.write('Both --name and --email are needed.\n')
+    return 2
+  }
+  const config = readConfig(readEnvironment())
+  // Standard output is for the JSON alone.
+  const database = await databaseOf(config, await openLog('silent'))
+  try {
+    await migrate(database.db)
+    const user = await register(database.db, 'open', { organizationName: name, email, password })
+    const { token, expiresAt } = await new Sessions(readSecrets(config)).issue({
+      userId: user.id,
+      organizationId: user.organizationId,
+    })
+    const { record, key } = await createApiKey(database.db, user.organizationId, { name: 'first key' })
+    const made = {
+      organization_id: toText('org', user.organizationId),
+      user_id: toText('usr', user.id),
+      email: user.email,
+      ...(flags.password ? {} : { password }),
+      token,
+      expires_at: expiresAt.toISOString(),
+      api_key_id: toText('key', record.id),
+      api_key: key,
+    }
+    process.stdout.write(`${JSON.stringify(made, null, 2)}\n`)
+    return 0
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,125 @@
+import { lookup } from 'node:dns/promises'
+import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { type Config, readConfig, readEnvironment } from '../config.ts'
+import { isMigrated } from '../db/migrate.ts'
+import { openLog } from '../log.ts'
+import { databaseOf } from './run.ts'
+
+type Finding = { what: string; ok: boolean; says: string }
+
+const freeBytesMin = 1024 ** 3
+const clockDriftMaxSeconds = 5
+const connectTimeoutMs = 5_000
+
+/** Looks at everything the service stands on, and says what to do about what is wrong. */
+export async function doctor(): Promise<number> {
+  const config = readConfig(readEnvironment())
+  let wrong = 0
+  for await (const { what, ok, says } of findings(config)) {
+    if (!ok) wrong++
+    process.stdout.write(`${ok ? 'ok  ' : 'BAD '} ${what.padEnd(10)} ${says}\n`)
+  }
+  process.stdout.write(wrong === 0 ? '\nEverything looks right.\n' : `\n${wrong} to look at.\n`)
+  return wrong === 0 ? 0 : 1
+}
+
+async function* findings(config: Config): AsyncGenerator<Finding> {
+  yield nodeVersion()
+  yield disk(config.DATA_DIR)
+  yield* database(config)
+  yield await relay(config.SMTP_URL)
+  yield await baseUrl(config.BASE_URL)
+  yield appSecret(config)
+}
+
+function nodeVersion(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const ok = major > 20 || (major === 20 && minor >= 19)
+  return { what: 'Node', ok, says: ok ? process.version : `${process.version}: install 20.19 or newer` }
+}
+
+function disk(folder: string): Finding {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+    const { bavail, bsize } = statfsSync(folder)
+    const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free in ${folder}`
+    return bavail * bsize >= freeBytesMin
+      ? { what: 'Disk', ok: true, says: free }
+      : { what: 'Disk', ok: false, says: `${free}: make room` }
+  } catch (error) {
+    return { what: 'Disk', ok: false, says: `${(error as Error).message}: set DATA_DIR to a folder you can write to` }
+  }
+}
+
+async function* database(config: Config): AsyncGenerator<Finding> {
+  const opened = await databaseOf(config, await openLog('silent')).catch(
+    (error: Error & { runningAt?: unknown }) => error,
+  )
+  if (opened instanceof Error) {
+    // The service running on this very folder is not a fault.
+    yield { what: 'Database', ok: 'runningAt' in opened && opened.runningAt !== undefined, says: opened.message }
+    return
+  }
+  try {
+    const migrated = await isMigrated(opened.db).catch(() => false)
+    yield {
+      what: 'Database',
+      ok: true,
+      says: `${opened.description}, ${migrated ? 'migrated' : 'to be migrated at the next start'}`,
+    }
+    const [row] = await opened.db<{
+      drift: number
+    }>`select abs(extract(epoch from clock_timestamp()) - ${Date.now() / 1000})::float8 as drift`
+    const ok = row!.drift <= clockDriftMaxSeconds
+    yield {
+      what: 'Clock',
+      ok,
+      says: ok
+        ? 'agrees with the database’s'
+        : `differs from the database’s by ${Math.round(row!.drift)} s: set both by NTP`,
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+async function relay(url: string | undefined): Promise<Finding> {
+  if (!url) return { what: 'Relay', ok: true, says: 'none set: mail stays in the built-in inbox' }
+  const { hostname, port, protocol } = new URL(url)
+  const number = Number(port) || (protocol === 'smtps:' ? 465 : 587)
+  const problem = await new Promise<string | undefined>((resolve) => {
+    const socket = connect({ host: hostname, port: number, timeout: connectTimeoutMs })
+    const end = (says: string | undefined) => {
+      socket.destroy()
+      resolve(says)
+    }
+    socket.once('connect', () => end(undefined))
+    socket.once('timeout', () => end('does not answer'))
+    socket.once('error', (error) => end(error.message))
+  })
+  const where = `${hostname}:${number}`
+  return {
+    what: 'Relay',
+    ok: !problem,
+    says: problem ? `${where} ${problem}: check SMTP_URL and the firewall` : `${where} answers`,
+  }
+}
+
+async function baseUrl(url: string): Promise<Finding> {
+  const { hostname } = new URL(url)
+  const known = await lookup(hostname).catch(() => undefined)
+  return known
+    ? { what: 'BASE_URL', ok: true, says: `${url} (${known.address})` }
+    : { what: 'BASE_URL', ok: false, says: `${hostname} does not resolve: links in mail would lead nowhere` }
+}
+
+function appSecret(config: Config): Finding {
+  const shared = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
+  return {
+    what: 'Secret',
+    ok: true,
+    says: shared ? 'from DATA_DIR; set APP_SECRET when more than one machine uses this database' : 'set',
+  }
+}

@@ -1,0 +1,15 @@
+import { createApp } from '../app.ts'
+import { readConfig } from '../config.ts'
+import { openDb } from '../db/db.ts'
+import { openLog } from '../log.ts'
+
+/** Prints the OpenAPI document. Needs no database: nothing is asked of it until a request comes. */
+export async function printOpenApi(): Promise<undefined> {
+  const config = readConfig({})
+  const db = openDb({ connection: { connectionString: 'postgres://localhost/none' } })
+  const secrets = { current: 'only to build the routes, signs nothing', previous: undefined }
+  const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: [] })
+  process.stdout.write(`${JSON.stringify(app.server.swagger(), null, 2)}\n`)
+  await app.stop()
+  await db.close()
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SetupFault } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { type Connection, type Db, isConnectionFault, openDb } from './db.ts'
+import { startEmbedded } from './embedded.ts'
+
+const giveUpAfterMs = 30_000
+const retryEveryMs = 1_000
+const versionMin = 15
+
+export type Database = {
+  db: Db
+  /** For people: which database this is. */
+  description: string
+  note: string | null
+  close(): Promise<void>
+}
+
+export type DatabaseOptions = { url: string | undefined; dataDir: string; connectionsMax: number; log: Log }
+
+/** The database of DATABASE_URL, waited for up to thirty seconds, or the embedded one in DATA_DIR. */
+export async function openDatabase({ url, dataDir, connectionsMax, log }: DatabaseOptions): Promise<Database> {
+  if (url !== undefined) {
+    const db = await connect({ connectionString: url }, connectionsMax, log)
+    return { db, description: withoutPassword(url), note: null, close: () => db.close() }
+  }
+  const embedded = await startEmbedded({ dataDir, log })
+  const db = await connect(embedded.connection, connectionsMax, log)
+  return {
+    db,
+    description: `embedded PostgreSQL in ${embedded.directory}`,
+    note: embedded.note,
+    close: async () => {
+      await db.close()
+      await embedded.stop()
+    },
+  }
+}
+
+async function connect(connection: Connection, connectionsMax: number, log: Log): Promise<Db> {
+  const db = openDb({ connection, connectionsMax })
+  const giveUpAt = Date.now() + giveUpAfterMs
+  for (;;) {
+    try {
+      await checkVersion(db)
+      return db
+    } catch (error) {
+      if (!isConnectionFault(error) || Date.now() >= giveUpAt) {
+        await db.close()
+        throw isConnectionFault(error)
+          ? new SetupFault(
+              `The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL and whether it is running.`,
+            )
+          : error
+      }
+      log.warn({ reason: (error as Error).message }, 'The database cannot be reached yet; trying again')
+      await sleep(retryEveryMs)
+    }
+  }
+}
+
+async function checkVersion(db: Db): Promise<void> {
+  const [row] = await db<{ number: number }>`select current_setting('server_version_num')::int as number`
+  const major = Math.floor(row!.number / 10_000)
+  if (major < versionMin) throw new SetupFault(`Waxwing needs PostgreSQL ${versionMin} or newer; this one is ${major}.`)
+}
+
+function withoutPassword(url: string): string {
+  const parsed = new URL(url)
+  if (parsed.password) parsed.password = '********'
+  return parsed.href
+}

@@ -1,0 +1,129 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
+
+test('health answers code 0 without a credential and without the database', async () => {
+  await using app = await startTestApp()
+  await app.db.pool.end()
+  const answer = await app.call('GET', '/health')
+  expect(answer.status).toBe(200)
+  expect(answer.body).toEqual({ code: 0, status: 'success', message: 'ok', data: 'ok' })
+  const ready = await app.call('GET', '/ready')
+  expect(ready.status).toBe(503)
+  expect(ready.headers.get('retry-after')).toBe('2')
+  app.db.close = async () => {}
+})
+
+test('ready answers 200 once the database is migrated', async () => {
+  await using app = await startTestApp()
+  expect((await app.call('GET', '/ready')).status).toBe(200)
+  await app.db.alone`delete from schema_migrations where number = 1`
+  expect((await app.call('GET', '/ready')).status).toBe(503)
+})
+
+test('every kind of wrong request gets the envelope, a type and a request id', async () => {
+  await using app = await startTestApp()
+  const login = '/api/v1/auth/login'
+  const json = { 'content-type': 'application/json' }
+  const cases: [string, Promise<Answer>, number, string][] = [
+    ['unknown path', app.call('GET', '/api/v1/nothing'), 404, 'not_found'],
+    ['wrong method', app.call('DELETE', login), 405, 'method_not_allowed'],
+    ['no JSON', app.call('POST', login, { headers: json, raw: '{"email":' }), 400, 'invalid_json'],
+    ['empty body', app.call('POST', login, { headers: json, raw: '' }), 400, 'invalid_json'],
+    [
+      'prototype pollution',
+      app.call('POST', login, { headers: json, raw: '{"__proto__":{"a":1}}' }),
+      400,
+      'invalid_json',
+    ],
+    [
+      'other media type',
+      app.call('POST', login, { headers: { 'content-type': 'text/plain' }, raw: 'x' }),
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      'large body',
+      app.call('POST', login, { headers: json, raw: `"${'x'.repeat(1024 * 1024)}"` }),
+      413,
+      'payload_too_large',
+    ],
+    ['wrong type', app.call('POST', login, { body: { email: 5, password: 'x' } }), 422, 'validation_failed'],
+    ['no credential', app.call('GET', '/api/v1/me'), 401, 'unauthorized'],
+  ]
+  for (const [what, pending, status, type] of cases) {
+    const answer = await pending
+    expect([what, answer.status, answer.body?.error?.type]).toEqual([what, status, type])
+    expect(answer.body).toMatchObject({ code: status, status: 'error', data: null })
+    expect(answer.body.error.request_id).toBe(answer.headers.get('x-request-id'))
+    expect(answer.body.message).toMatch(/\.$/)
+  }
+})
+
+test('a fault of our own is a 500 that tells nothing', async () => {
+  await using app = await startTestApp()
+  await app.db.alone`alter table api_keys rename column hint to hint_gone`
+  const answer = await app.manage('GET', '/organization/api-keys')
+  expect(answer.status).toBe(500)
+  expect(answer.body.error.type).toBe('internal')
+  expect(answer.text).not.toContain('hint')
+})
+
+test('a key that calls too often is told when to come back', async () => {
+  await using app = await startTestApp({ RATE_LIMIT_PER_SECOND: '5' })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => app.publicApi('GET', '/token/check')))
+  const limited = answers.filter(({ status }) => status === 429)
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(5)
+  expect(limited.length).toBeGreaterThan(0)
+  expect(limited[0]!.body.error.type).toBe('rate_limited')
+  expect(limited[0]!.headers.get('retry-after')).toBe('1')
+})
+
+test('answers carry the security headers, and HSTS when the service is public', async () => {
+  await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example/waxwing' })
+  const { headers } = await app.call('GET', '/health')
+  expect(headers.get('strict-transport-security')).toContain('max-age=')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+})
+
+test('the service answers under the path of BASE_URL and without it', async () => {
+  await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example/waxwing' })
+  for (const path of ['/health', '/waxwing/health', '/waxwing/health?x=1'])
+    expect((await callUrl('GET', `${app.url}${path}`)).status).toBe(200)
+  expect((await app.call('GET', '/waxwinghealth')).text).not.toContain('"code":0')
+})
+
+test('the reference and its script come from here, and nothing else is asked for', async () => {
+  await using app = await startTestApp()
+  const page = await app.call('GET', '/docs/')
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-security-policy')).toContain("connect-src 'self'")
+  for (const [, url] of page.text.matchAll(/(?:src|href)="([^"]+)"/g)) expect(url).not.toMatch(/^(https?:)?\/\//)
+  const document = await app.call('GET', '/openapi.json')
+  expect(document.body.openapi).toBe('3.1.0')
+})
+
+test('metrics are in Prometheus’ format', async () => {
+  await using app = await startTestApp()
+  const answer = await app.call('GET', '/metrics')
+  expect(answer.text).toContain('process_resident_memory_bytes')
+})
+
+test('stopping waits for the request under way', async () => {
+  const app = await startTestApp()
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  const body = JSON.stringify({ email: 'owner@acme.example', password: 'correct horse battery' })
+  socket.write(
+    `POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+  )
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const stopped = app[Symbol.asyncDispose]()
+  socket.write(body)
+  await stopped
+  await ended
+  expect(Buffer.concat(chunks).toString()).toContain('HTTP/1.1 200 OK')
+})

@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
+import type { Db } from '../db/db.ts'
+import { newId, type OrganizationId } from '../ids.ts'
+import { Hints } from './hints.ts'
+import { type Claim, dropLane, endJobs, enqueue, holdLane } from './queue.ts'
+import { type Health, Worker } from './worker.ts'
+
+const organizationId = newId('org')
+const log = pino({ level: 'silent' })
+const kind = 'webhook.deliver' as const
+
+type Handle = (claim: Claim) => Promise<Health>
+
+/** A worker that ends every job unless told otherwise, and what it saw. */
+function startWorker(db: Db, handle?: Handle, laneWidthMax = 16) {
+  const hints = new Hints(db)
+  const seen: Claim[] = []
+  const worker = new Worker<object>({
+    db,
+    log,
+    hints,
+    spec: {
+      kind,
+      inFlightMax: 100,
+      laneWidthMax,
+      load: async (claims) => claims.map(() => ({})),
+      handle: async (claim) => {
+        seen.push(claim)
+        if (handle) return handle(claim)
+        await endJobs(db.alone, [{ claim, retryInMs: null }])
+        return 'well'
+      },
+    },
+  })
+  worker.start()
+  return { worker, hints, seen, [Symbol.asyncDispose]: () => worker.stop() }
+}
+
+const job = (lane: string, extra: { delayMs?: number; organizationId?: OrganizationId } = {}) => ({
+  organizationId,
+  kind,
+  lane,
+  id: newId('dlv'),
+  ...extra,
+})
+
+const jobsLeft = async (db: Db) => (await db<{ count: number }>`select count(*) from jobs`)[0]!.count
+
+test('every job runs once, in the order of its lane', async () => {
+  await using test = await createTestDb()
+  const jobs = Array.from({ length: 200 }, (_, index) => job(`lane ${index % 3}`))
+  await enqueue(test.db.alone, jobs)
+  await using worker = startWorker(test.db, undefined, 1)
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  for (const lane of ['lane 0', 'lane 1', 'lane 2'])
+    expect(worker.seen.filter((claim) => claim.lane === lane).map(({ id }) => id)).toEqual(
+      jobs.filter((job) => job.lane === lane).map(({ id }) => id),
+    )
+})
+
+test('a lane never falls asleep on a job, however the writing meets the giving back', async () => {
+  await using test = await createTestDb()
+  await using worker = startWorker(test.db)
+  const total = 600
+  for (let i = 0; i < total; i++) {
+    await enqueue(test.db.alone, [job(`lane ${i % 2}`)])
+    // No hint: what is asleep stays asleep, and the wait below would end in vain.
+    await sleep(Math.random() * 4)
+  }
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  expect(new Set(worker.seen.map(({ id }) => id)).size).toBe(total)
+})
+
+test('a job whose transaction commits late is found behind the cursor', async () => {
+  await using test = await createTestDb()
+  const late = job('lane')
+  let commit = () => {}
+  const written = test.db.begin(async (tx) => {
+    // Due now, visible only after the commit. Its lane is written by someone else meanwhile, so it takes no part here.
+    await tx`insert into jobs (organization_id, kind, lane, due_at, id) values (${organizationId}, ${kind}, 'lane', now(), ${late.id})`
+    await new Promise<void>((resolve) => {
+      commit = resolve
+    })
+  })
+  const busy = { on: true }
+  await using worker = startWorker(test.db, async (claim) => {
+    await sleep(5)
+    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    return 'well'
+  })
+  const keepBusy = (async () => {
+    while (busy.on) await enqueue(test.db.alone, [job('lane'), job('lane')])
+  })()
+  await until('jobs to flow', () => worker.seen.length > 20)
+  commit()
+  await written
+  await until('the late job', () => worker.seen.some(({ id }) => id === late.id))
+  busy.on = false
+  await keepBusy
+})
+
+test('a postponed job comes again after its delay, with its attempt counted', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane')])
+  await using worker = startWorker(test.db, async (claim) => {
+    await endJobs(test.db.alone, [{ claim, retryInMs: claim.attempt < 2 ? 30 : null }])
+    return 'well'
+  })
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  expect(worker.seen.map(({ attempt }) => attempt)).toEqual([0, 1, 2])
+})
+
+test('a job written for later is not run before its time', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane', { delayMs: 400 })])
+  const [before] = await test.db<{ dueAt: Date }>`select due_at from jobs`
+  let ranAt = new Date(0)
+  await using _worker = startWorker(test.db, async (claim) => {
+    ranAt = (await test.db<{ now: Date }>`select clock_timestamp() as now`)[0]!.now
+    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    return 'well'
+  })
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  expect(+ranAt).toBeGreaterThanOrEqual(+before!.dueAt)
+})
+
+test('a lane that hangs is narrowed to one probe and does not hold up the others', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [
+    ...Array.from({ length: 50 }, () => job('hanging')),
+    ...Array.from({ length: 300 }, () => job('healthy')),
+  ])
+  let hanging = 0
+  const widths: number[] = []
+  await using worker = startWorker(test.db, async (claim) => {
+    if (claim.lane === 'healthy') {
+      await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+      return 'well'
+    }
+    widths.push(++hanging)
+    await sleep(100)
+    hanging--
+    await endJobs(test.db.alone, [{ claim, retryInMs: 60_000 }])
+    return 'ill'
+  })
+  await until('the healthy lane to drain', () => worker.seen.filter(({ lane }) => lane === 'healthy').length === 300)
+  await until('probes', () => widths.length > 8)
+  // Four at first, then the first failure leaves room for one at a time.
+  expect(Math.max(...widths.slice(0, 4))).toBe(4)
+  expect(widths.slice(7)).toEqual(widths.slice(7).map(() => 1))
+})
+
+test('a held lane keeps its jobs until it is offered again', async () => {
+  await using test = await createTestDb()
+  await holdLane(test.db.alone, organizationId, kind, 'lane', true)
+  await enqueue(test.db.alone, [job('lane'), job('other')])
+  await using worker = startWorker(test.db)
+  await until('the other lane', () => worker.seen.length === 1)
+  expect(worker.seen[0]!.lane).toBe('other')
+  await holdLane(test.db.alone, organizationId, kind, 'lane', false)
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+})
+
+test('a dropped lane takes its jobs along', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane'), job('other')])
+  await test.db.begin((tx) => dropLane(tx, organizationId, kind, 'lane'))
+  await using worker = startWorker(test.db)
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  expect(worker.seen.map(({ lane }) => lane)).toEqual(['other'])
+})
+
+test('a worker that lost its lane can neither end nor postpone its jobs', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane')])
+  let claimed: Claim | undefined
+  let goOn = () => {}
+  await using _worker = startWorker(test.db, async (claim) => {
+    claimed = claim
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    return 'well'
+  })
+  await until('the claim', () => claimed)
+  await test.db.alone`update lanes set token = ${randomUUID()}`
+  await endJobs(test.db.alone, [{ claim: claimed!, retryInMs: null }])
+  await endJobs(test.db.alone, [{ claim: claimed!, retryInMs: 60_000 }])
+  const [left] = await test.db<{ dueAt: Date; attempt: number }>`select due_at, attempt from jobs`
+  expect(left).toEqual({ dueAt: claimed!.dueAt, attempt: 0 })
+  goOn()
+})
+
+test('two workers share the lanes and run every job once', async () => {
+  await using test = await createTestDb()
+  await enqueue(
+    test.db.alone,
+    Array.from({ length: 1000 }, (_, index) => job(`lane ${index % 20}`)),
+  )
+  await using one = startWorker(test.db)
+  await using two = startWorker(test.db)
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  const ids = [...one.seen, ...two.seen].map(({ id }) => id)
+  expect(ids).toHaveLength(1000)
+  expect(new Set(ids).size).toBe(1000)
+})
+
+test('a lane whose worker died is taken over when its lease has run out', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane')])
+  await test.db.alone`update lanes set token = ${randomUUID()}, leased_until = now() + interval '300 ms'`
+  await using worker = startWorker(test.db)
+  await until('the job', () => worker.seen.length === 1)
+})
+
+test('a handler that throws leaves the job to be tried again', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane')])
+  await using _worker = startWorker(test.db, async () => {
+    throw new Error('our own fault')
+  })
+  const left = await until(
+    'the postponed job',
+    async () => (await test.db<{ attempt: number }>`select attempt from jobs where attempt = 1`)[0],
+  )
+  expect(left.attempt).toBe(1)
+})
+
+test('a hint reaches the workers of other processes', async () => {
+  await using test = await createTestDb()
+  const [here, there] = [new Hints(test.db), new Hints(test.db)]
+  await Promise.all([here.start(), there.start()])
+  try {
+    const heard: (string | undefined)[] = []
+    there.on(kind, (lane) => heard.push(lane))
+    here.give(kind)
+    here.give(kind, 'lane')
+    await until('both hints', () => heard.length === 2)
+    expect(heard).toEqual([undefined, 'lane'])
+  } finally {
+    await Promise.all([here.stop(), there.stop()])
+  }
+})

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, test } from 'vitest'
+
+// Left to right: a folder may import itself and anything to its left.
+const order = [
+  '',
+  'db',
+  'queue',
+  'mail',
+  'http',
+  'accounts',
+  'webhooks',
+  'contacts',
+  'events',
+  'flows',
+  'messages',
+  'tracking',
+  'commands',
+]
+
+const root = 'src'
+/** These may import everything. */
+const wiring = new Set(['app.ts', 'cli.ts'])
+const folderOf = (file: string) => (file.includes('/') ? file.split('/')[0]! : '')
+
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+)
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+
+function relativeImports(file: string): string[] {
+  return [...textOf(file).matchAll(/(?:from|import)\s*\(?'(\.{1,2}\/[^']+)'/g)].map((match) =>
+    normalize(join(dirname(file), match[1]!)),
+  )
+}
+
+test('imports only point left, and no one reads another folder’s SQL', () => {
+  const wrong: string[] = []
+  for (const file of files) {
+    for (const target of relativeImports(file)) {
+      const [from, to] = [folderOf(file), folderOf(target)]
+      if (!wiring.has(file) && from !== 'commands' && order.indexOf(to) > order.indexOf(from))
+        wrong.push(`${file} -> ${target}`)
+      if (target.endsWith('.sql.ts') && from !== to) wrong.push(`${file} -> ${target} (SQL)`)
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test('every folder of the source stands in the line', () => {
+  const folders = new Set(files.map(folderOf))
+  expect([...folders].filter((folder) => !order.includes(folder))).toEqual([])
+})
+
+test('only config.ts reads the environment', () => {
+  expect(files.filter((file) => file !== 'config.ts' && /process\.env\b/.test(textOf(file)))).toEqual([])
+})
+
+test('SQL is written in .sql.ts files, in the database folder, and in the pieces other folders splice in', () => {
+  const pieces = new Set([
+    'queue/queue.ts',
+    'queue/hints.ts',
+    'webhooks/fan-out.ts',
+    'commands/banner.ts',
+    'commands/doctor.ts',
+  ])
+  const statement = /`\s*(?:with\s+\w+\s+as|select\s|insert\s+into|update\s+\w+\s|delete\s+from)/
+  const wrong = files.filter(
+    (file) => !file.endsWith('.sql.ts') && !file.startsWith('db/') && !pieces.has(file) && statement.test(textOf(file)),
+  )
+  expect(wrong).toEqual([])
+})

@@ -1,0 +1,66 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { App } from '../../src/app.ts'
+
+type Operation = { responses: Record<string, { content?: Record<string, { schema?: object }> }> }
+type Document = { paths: Record<string, Record<string, Operation>>; components: object }
+
+/** Throws when an answer is not what the OpenAPI document says. Every call of every test goes through it. */
+export class OpenApiCheck {
+  readonly #document: Document
+  readonly #paths: { template: string; pattern: RegExp }[]
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  readonly #validators = new Map<string, ValidateFunction>()
+
+  constructor(app: App) {
+    this.#document = app.server.swagger() as unknown as Document
+    this.#ajv.addSchema(this.#document, 'openapi')
+    this.#paths = Object.keys(this.#document.paths)
+      // Literal paths before those with parameters, as the router does.
+      .sort((a, b) => a.split('{').length - b.split('{').length)
+      .map((template) => ({
+        template,
+        pattern: new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}/?$`),
+      }))
+  }
+
+  /** Every operation of the document. */
+  operations(): { method: string; path: string }[] {
+    return Object.entries(this.#document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+    )
+  }
+
+  check(method: string, url: string, status: number, body: unknown): void {
+    const path = new URL(url).pathname
+    const template = this.#paths.find(({ pattern }) => pattern.test(path))?.template
+    const operation = template && this.#document.paths[template]![method.toLowerCase()]
+    // Unknown paths and methods have no operation; their answers are errors all the same.
+    const where = operation ? pointer(template, method, status, operation) : '#/components/schemas/Error'
+    if (where === undefined)
+      throw new Error(`${method} ${template} answered ${status}, which the document does not name.`)
+    const validate = this.#validator(where)
+    if (!validate(body))
+      throw new Error(
+        `${method} ${path} answered ${status}: ${this.#ajv.errorsText(validate.errors)}\n${JSON.stringify(body)}`,
+      )
+  }
+
+  #validator(where: string): ValidateFunction {
+    let validate = this.#validators.get(where)
+    if (!validate) {
+      validate = this.#ajv.compile({ $ref: `openapi${where}` })
+      this.#validators.set(where, validate)
+    }
+    return validate
+  }
+}
+
+function pointer(template: string, method: string, status: number, { responses }: Operation): string | undefined {
+  const key = [String(status), `${String(status)[0]}XX`, `${String(status)[0]}xx`, 'default'].find(
+    (name) => responses[name],
+  )
+  const content = key && Object.keys(responses[key]!.content ?? {}).find((type) => type.includes('json'))
+  if (!content) return undefined
+  const escaped = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
+  return `#/paths/${escaped(template)}/${method.toLowerCase()}/responses/${key}/content/${escaped(content)}/schema`
+}
