@@ -31,7 +31,7 @@ const columns: Column<EmailEvent>[] = [
     header: 'Contact',
     cell: (event) =>
       event.contact ? (
-        <Anchor component={Link} to={paths.contact(event.contact.id)}>
+        <Anchor component={Link} to={paths.contact(event.contact.id)} c="inherit" fw={500} className="break">
           {event.contact.email}
         </Anchor>
       ) : (
@@ -42,7 +42,7 @@ const columns: Column<EmailEvent>[] = [
     header: 'Message',
     cell: (event) =>
       event.message_id ? (
-        <Anchor component={Link} to={paths.message(event.message_id)}>
+        <Anchor component={Link} to={paths.message(event.message_id)} c="inherit">
           {event.flow_name ?? 'Message'}
         </Anchor>
       ) : (

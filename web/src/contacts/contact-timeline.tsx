@@ -46,7 +46,7 @@ function Entry({ entry }: { entry: TimelineEntry }) {
         )}
         <div>
           {entry.message_id ? (
-            <Anchor component={Link} to={paths.message(entry.message_id)}>
+            <Anchor component={Link} to={paths.message(entry.message_id)} c="inherit" fw={500}>
               {entry.subject ?? entry.flow_name ?? 'Message'}
             </Anchor>
           ) : (

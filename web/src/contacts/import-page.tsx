@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import type { ContactImport } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { count } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
@@ -39,16 +40,16 @@ function OneImport({ one }: { one: ContactImport }) {
             ? `All ${count(one.rows_done)} lines are read.`
             : one.status === 'failed'
               ? 'The import stopped.'
-              : `${count(one.rows_done)} lines read, ${percent} %. You can leave this page; it goes on.`}
+              : `${count(one.rows_done)} lines read, ${percent}%. You can leave this page; it goes on.`}
         </Text>
         <Progress.Root size="lg">
-          <Progress.Section value={percent} animated={!over} aria-label="Import" />
+          <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import" />
         </Progress.Root>
       </Paper>
       {one.problem && (
-        <Alert color="wax" role="alert" title="The import failed">
+        <Notice tone="bad" role="alert" title="The import failed">
           {one.problem}
-        </Alert>
+        </Notice>
       )}
       <Facts
         facts={[

@@ -77,7 +77,7 @@ function Difference({ before, after }: { before: FlowVersion; after: FlowVersion
     <Stack gap="xs">
       {before.subject !== after.subject && (
         <Text>
-          Subject: <del>{before.subject}</del> → <ins>{after.subject}</ins>
+          Subject: <del>{before.subject}</del>, now <ins>{after.subject}</ins>
         </Text>
       )}
       <Suspense fallback={<Skeleton height={320} />}>

@@ -1,6 +1,6 @@
-import { Alert, Anchor, List } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
+import { Anchor, List } from '@mantine/core'
 import type { TemplateProblem } from '../api/types.ts'
+import { Notice } from '../ui/notice.tsx'
 
 const partNames: Record<string, string> = { html: 'HTML', text: 'Plain text', subject: 'Subject' }
 
@@ -11,7 +11,7 @@ export function Problems({ problems, onChoose }: Props) {
   return (
     <div aria-live="polite">
       {problems.length > 0 && (
-        <Alert color="wax" icon={<IconAlertTriangle aria-hidden />} title="This template has a problem">
+        <Notice tone="bad" title="This template has a problem">
           <List spacing={4} listStyleType="none">
             {problems.map((problem) => (
               <List.Item key={`${problem.path} ${problem.line} ${problem.column} ${problem.problem}`}>
@@ -22,7 +22,7 @@ export function Problems({ problems, onChoose }: Props) {
               </List.Item>
             ))}
           </List>
-        </Alert>
+        </Notice>
       )}
     </div>
   )

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -6,6 +6,7 @@ import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Flow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
+import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { sendTest } from './flows.api.ts'
 import type { Context } from './sample-data.ts'
@@ -40,7 +41,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
         }}
       >
         <Stack gap="sm">
-          {dirty && <Alert color="yellow">The saved version is sent. Save first to test your changes.</Alert>}
+          {dirty && <Notice tone="warn">The saved version is sent. Save first to test your changes.</Notice>}
           <TextInput
             label="To"
             type="email"
@@ -55,7 +56,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
           </Text>
           <ErrorLine>{remainingProblem(send.error, ['to'])}</ErrorLine>
           {send.data && (
-            <Alert color="green" role="status" title="Sent">
+            <Notice tone="good" role="status" title="Sent">
               <Anchor component={Link} to={paths.message(send.data.message_id)}>
                 See what becomes of it
               </Anchor>
@@ -68,7 +69,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
                 </>
               )}
               .
-            </Alert>
+            </Notice>
           )}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Code, Text } from '@mantine/core'
+import { Anchor, Button, Code, Text } from '@mantine/core'
 import { IconInbox, IconMailOff } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { More } from '../ui/more.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -91,20 +92,18 @@ function Banner() {
   const me = useMe()
   if (me.data?.mail.transport !== 'inbox') {
     return me.data ? (
-      <Alert color="gray" mb="md">
-        A relay is set, so mail leaves this machine. What is here is from before.
-      </Alert>
+      <Notice tone="still">A relay is set, so mail leaves this machine. What is here is from before.</Notice>
     ) : null
   }
   return (
-    <Alert color="yellow" mb="md" icon={<IconInbox aria-hidden />} title="Nothing leaves this machine">
+    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Nothing leaves this machine">
       No relay is set, so all mail lands here. To send for real, restart with{' '}
       <Code>SMTP_URL=smtp://user:password@relay:587</Code>. See{' '}
       <Anchor component={Link} to={paths.sending}>
-        Settings → Sending
+        the sending settings
       </Anchor>
       .
-    </Alert>
+    </Notice>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Paper, Tabs, Text } from '@mantine/core'
+import { Anchor, Paper, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { detailOf, EventMark } from '../activity/event-list.tsx'
@@ -8,6 +8,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { MailFrame, MailText } from '../ui/mail-frame.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
@@ -33,13 +34,12 @@ function OneMessage({ message }: { message: MessageDetail }) {
   return (
     <>
       {message.reason && (
-        <Alert
-          color={message.status === 'suppressed' ? 'yellow' : 'wax'}
-          mb="md"
+        <Notice
+          tone={message.status === 'suppressed' ? 'warn' : 'bad'}
           title={message.status === 'suppressed' ? 'Not sent' : 'Why'}
         >
           {message.reason}
-        </Alert>
+        </Notice>
       )}
       <Facts
         facts={[

@@ -22,7 +22,6 @@ export function DayChart({ measure, series }: { measure: Measure; series: Day[] 
       series={measure.parts.map((part) => ({ name: part.key, label: part.label, color: part.color }))}
       withLegend={measure.parts.length > 1}
       legendProps={{ verticalAlign: 'top', height: 36 }}
-      gridAxis="y"
       tickLine="none"
       valueFormatter={count}
       xAxisProps={{ tickFormatter: (day: string) => shortDay.format(dateOf(day)), minTickGap: 24 }}

@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
 import type { Overview } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
 import { type Measure, measures } from './measures.ts'
@@ -44,7 +45,9 @@ function Change({ measure, overview }: { measure: Measure; overview: Overview })
   const tone = change === 0 ? 'same' : change > 0 === measure.moreIsBetter ? 'better' : 'worse'
   return (
     <span className={classes.change} data-tone={tone} title={`${count(before)} in the range before`}>
-      {change > 0 ? '▲' : change < 0 ? '▼' : '='} {Math.abs(change)} %
+      {change > 0 && <IconArrowUpRight size={14} role="img" aria-label="up" />}
+      {change < 0 && <IconArrowDownRight size={14} role="img" aria-label="down" />}
+      {Math.abs(change)}%
     </span>
   )
 }

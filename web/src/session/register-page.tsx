@@ -1,9 +1,10 @@
-import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, Navigate } from 'react-router'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
+import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { Entry } from './entry.tsx'
 import { authStateQuery, register } from './session.api.ts'
@@ -36,9 +37,7 @@ export function RegisterPage() {
       }
     >
       {authState.data && !authState.data.registration_open && (
-        <Alert color="gray" mb="sm">
-          New organizations cannot be created here. Ask an owner for an invitation.
-        </Alert>
+        <Notice tone="still">New organizations cannot be created here. Ask an owner for an invitation.</Notice>
       )}
       <form
         onSubmit={(event) => {

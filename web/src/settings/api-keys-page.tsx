@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import type { ApiKey, Scope } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -159,9 +160,9 @@ function KeyOnce({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
       closeOnClickOutside={false}
     >
       <Stack gap="md">
-        <Alert color="yellow" icon={<IconKey aria-hidden />} title="Copy the key now">
+        <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the key now">
           It is shown this once and never again.
-        </Alert>
+        </Notice>
         <CodeBlock code={apiKey} label="API key" />
         <Text c="dimmed">Try it:</Text>
         <CodeBlock

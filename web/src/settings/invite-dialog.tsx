@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Role } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { invite } from './settings.api.ts'
 import { roleOptions } from './team-page.tsx'
@@ -29,9 +30,9 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     >
       {send.data ? (
         <Stack gap="md">
-          <Alert color="yellow" title="Send them this link">
+          <Notice tone="warn" title="Send them this link">
             It is shown this once. Whoever opens it chooses a password and joins your organization.
-          </Alert>
+          </Notice>
           <CodeBlock code={send.data.url} label="invitation link" />
           <Group justify="flex-end">
             <Button onClick={onClose}>Done</Button>

@@ -1,4 +1,4 @@
-import { Alert, Button, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { IconInbox, IconPlugConnected } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { messageOf } from '../api/api-error.ts'
@@ -6,6 +6,7 @@ import type { DnsRecord, Sending } from '../api/types.ts'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
@@ -93,14 +94,14 @@ function SendingState({ sending }: { sending: Sending }) {
 
 function NoRelay() {
   return (
-    <Alert color="yellow" icon={<IconInbox aria-hidden />} title="Nothing leaves this machine yet">
+    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Nothing leaves this machine yet">
       <Stack gap="xs">
         <Text>
           No relay is set, so every mail lands in the built-in inbox. To send for real, restart the service with:
         </Text>
         <CodeBlock code="SMTP_URL=smtp://user:password@relay.example.com:587 npm start" label="start command" />
       </Stack>
-    </Alert>
+    </Notice>
   )
 }
 

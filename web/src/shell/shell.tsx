@@ -74,7 +74,7 @@ function Chrome() {
 
 function SearchOnDemand() {
   const wanted = useSearchWanted()
-  return <Suspense>{wanted && <Search />}</Suspense>
+  return <Suspense>{wanted > 0 && <Search />}</Suspense>
 }
 
 /** Tells a screen reader that the page changed, and lets the keyboard start at its top. */

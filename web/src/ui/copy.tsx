@@ -45,12 +45,13 @@ export function Copyable({ value, label }: { value: string; label: string }) {
   )
 }
 
-export function CodeBlock({ code, label }: { code: string; label: string }) {
+/** `shown` is for reading where what is copied reads badly, such as JSON on one line. */
+export function CodeBlock({ code, label, shown }: { code: string; label: string; shown?: string }) {
   return (
     <Paper withBorder className={classes.block}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section tabIndex={0} aria-label={label} className={classes.code}>
-        <pre>{code}</pre>
+        <pre>{shown ?? code}</pre>
       </section>
       <div className={classes.copy}>
         <CopyIcon value={code} label={`Copy ${label}`} />

@@ -1,7 +1,8 @@
-import { Alert, Box, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react'
+import { Box, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { ApiError, messageOf } from '../api/api-error.ts'
+import { Notice } from './notice.tsx'
 
 type Loadable<T> = {
   data: T | undefined
@@ -57,7 +58,7 @@ export function Failed({ error, retry, retrying, stale }: FailedProps) {
       ? 'Not found'
       : 'This did not load'
   return (
-    <Alert role="alert" color="wax" variant="light" title={title} icon={<IconAlertTriangle aria-hidden />}>
+    <Notice role="alert" tone="bad" title={title}>
       <Text>{messageOf(error)}</Text>
       {error instanceof ApiError && error.requestId && (
         <Text size="xs" c="dimmed" mt={4}>
@@ -76,7 +77,7 @@ export function Failed({ error, retry, retrying, stale }: FailedProps) {
           Try again
         </Button>
       )}
-    </Alert>
+    </Notice>
   )
 }
 
@@ -103,8 +104,8 @@ export function Empty({ title, icon, children, action }: EmptyProps) {
 export function ErrorLine({ children }: { children: ReactNode }) {
   if (!children) return null
   return (
-    <Alert role="alert" color="wax" variant="light" p="xs" icon={<IconAlertTriangle size={16} aria-hidden />}>
+    <Notice role="alert" tone="bad">
       {children}
-    </Alert>
+    </Notice>
   )
 }

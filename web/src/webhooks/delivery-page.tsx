@@ -71,9 +71,20 @@ function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
           </Stack>
         )}
       </Section>
-      <Section title="Payload" description="The body as it was sent, byte for byte, on every attempt.">
-        <CodeBlock code={delivery.payload} label="payload" />
+      <Section
+        title="Payload"
+        description="Indented for reading; copying gives the body as it was sent, byte for byte, on every attempt."
+      >
+        <CodeBlock code={delivery.payload} shown={indented(delivery.payload)} label="payload" />
       </Section>
     </>
   )
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2)
+  } catch {
+    return json
+  }
 }

@@ -1,15 +1,16 @@
-import { Alert, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { CodeBlock } from '../ui/copy.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { verificationCode } from './verification-code.ts'
 
 /** The one moment at which the signing secret can be seen. */
 export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Stack gap="md">
-      <Alert color="yellow" variant="light" icon={<IconKey aria-hidden />} title="Copy the signing secret now">
+      <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the signing secret now">
         It is shown this once and never again. Keep it where your endpoint can read it, and nobody else.
-      </Alert>
+      </Notice>
       <CodeBlock code={secret} label="signing secret" />
       <Stack gap={6}>
         <Title order={3}>Verify each delivery with it</Title>

@@ -19,7 +19,7 @@ export function WebhookHealth({ webhook }: { webhook: Webhook }) {
 export function successShare(webhook: Webhook): string {
   const { delivered = 0, failed = 0 } = webhook.stats_24h ?? {}
   const finished = delivered + failed
-  return finished === 0 ? '–' : `${Math.floor((delivered / finished) * 100)} % of ${finished.toLocaleString('en')}`
+  return finished === 0 ? '–' : `${Math.floor((delivered / finished) * 100)}% of ${finished.toLocaleString('en')}`
 }
 
 export function eventsOf(webhook: Webhook): string {

@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Button, Menu } from '@mantine/core'
+import { ActionIcon, Button, Menu } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import {
   IconDots,
@@ -16,6 +16,7 @@ import { useParams } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { DeliveryLog } from './delivery-log.tsx'
@@ -74,9 +75,9 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
     >
       {toggle.isError && <ErrorLine>{messageOf(toggle.error)}</ErrorLine>}
       {paused && (
-        <Alert color="yellow" mb="md" title="This webhook is paused">
+        <Notice tone="warn" title="This webhook is paused">
           {webhook.paused_reason ?? 'Events that happen now are not delivered to it.'}
-        </Alert>
+        </Notice>
       )}
       <WebhookFacts webhook={webhook} />
       <DeliveryLog webhook={webhook} onReplay={() => setDialog('replay')} />
