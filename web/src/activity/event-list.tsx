@@ -1,6 +1,6 @@
 import { Anchor, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { EmailEvent } from '../api/types.ts'
+import type { EmailEvent, Happening } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
@@ -8,11 +8,11 @@ import { Time } from '../ui/time.tsx'
 import { EventBadge } from './event-names.tsx'
 
 /** What there is to say about an event beyond its name: where the click led, why it bounced. */
-export function detailOf({ data }: EmailEvent): string {
+export function detailOf({ data }: Happening): string {
   return data.url ?? data.bounce?.reason ?? data.bounce?.diagnostic ?? data.feedback_type ?? data.method ?? ''
 }
 
-export function EventMark({ event }: { event: EmailEvent }) {
+export function EventMark({ event }: { event: Happening }) {
   return (
     <span style={{ display: 'inline-flex', gap: 6, flexWrap: 'wrap' }}>
       <EventBadge name={event.event_name} />

@@ -153,6 +153,8 @@ export type EventName =
   | 'emailComplaint'
   | 'contactUnsubscribe'
 export type EventType = { event_name: EventName; description: string; example: unknown }
+/** An event of a message that is known already. */
+export type Happening = Pick<EmailEvent, 'id' | 'event_name' | 'occurred_at' | 'machine' | 'machine_reason' | 'data'>
 export type EmailEvent = {
   id: string
   event_name: EventName
@@ -197,7 +199,7 @@ export type MessageDetail = Message & {
   html: string | null
   text: string | null
   relay_response: string | null
-  events: EmailEvent[]
+  events: Happening[]
 }
 export type InboxRow = {
   id: string
@@ -206,7 +208,6 @@ export type InboxRow = {
   to: string
   subject: string
   received_at: string
-  preview: string
   size_bytes: number
 }
 export type InboxMail = InboxRow & {

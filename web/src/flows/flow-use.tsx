@@ -58,17 +58,20 @@ function curlCall(body: Body): string {
 }
 
 function sdkCall(body: Body): string {
-  const context = JSON.stringify(body.context, null, 2).replaceAll('\n', '\n  ')
+  const context = JSON.stringify(body.context, null, 2).replaceAll('\n', '\n    ')
   return `import { Waxwing } from '@waxwing/sdk'
 
-const waxwing = new Waxwing({ baseUrl: '${baseUrl}', apiKey: process.env.WAXWING_API_KEY })
+const waxwing = new Waxwing({ baseUrl: '${baseUrl}', apiKey: process.env.WAXWING_API_KEY! })
 
-const message = await waxwing.sendEmailThroughFlow({
-  flow_id: '${body.flow_id}',
-  contact_email: '${body.contact_email}',
-  context: ${context},
-}, { idempotencyKey: 'order-1001-confirmation' })
+const accepted = await waxwing.sendEmailThroughFlow(
+  {
+    flowId: '${body.flow_id}',
+    contactEmail: '${body.contact_email}',
+    context: ${context},
+  },
+  { idempotencyKey: 'order-1001-confirmation' },
+)
 
-console.log(message.message_id, message.status)
+console.log(accepted.messageId, accepted.status)
 `
 }

@@ -118,7 +118,7 @@ function Row({ row }: { row: InboxRow }) {
       </span>
       <strong className="one-line">{row.subject}</strong>
       <Text span size="xs" c="dimmed" className="one-line">
-        {row.preview}
+        from {row.from}
       </Text>
     </NavLink>
   )

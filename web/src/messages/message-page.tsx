@@ -2,7 +2,7 @@ import { Anchor, Paper, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { detailOf, EventMark } from '../activity/event-list.tsx'
-import type { EmailEvent, MessageDetail } from '../api/types.ts'
+import type { Happening, MessageDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -81,7 +81,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
   )
 }
 
-const columns: Column<EmailEvent>[] = [
+const columns: Column<Happening>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
   {
     header: 'Detail',

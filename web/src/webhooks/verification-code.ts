@@ -19,6 +19,7 @@ export function isFromWaxwing(rawBody: string, header: string, secret: string): 
 }
 
 // if (!isFromWaxwing(rawBody, request.headers['x-service-signature'], process.env.WEBHOOK_SECRET)) answer 400
+// With @waxwing/sdk: const event = verifyWebhook(rawBody, request.headers, process.env.WEBHOOK_SECRET)
 `,
   },
   {
