@@ -24,7 +24,10 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 
   if (size === 'phone') await page.getByRole('button', { name: 'Menu', exact: true }).click()
-  await page.getByRole('button', { name: 'Account' }).filter({ visible: true }).click()
+  await page
+    .getByRole('button', { name: /^Account/ })
+    .filter({ visible: true })
+    .click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 

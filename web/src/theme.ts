@@ -62,7 +62,10 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
-    Modal: Modal.extend({ defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.5 } } }),
+    Modal: Modal.extend({
+      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.5 } },
+      styles: { title: { fontSize: '16px', fontWeight: 600 } },
+    }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 'xs' } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
   },

@@ -35,7 +35,7 @@ export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
         lintGutter(),
         codeTheme,
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) edited(update.state.doc.toString())
         }),

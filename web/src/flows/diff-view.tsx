@@ -21,7 +21,7 @@ export function DiffView({ before, after, label }: { before: string; after: stri
         liquid({ base: html() }),
         codeTheme,
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorState.readOnly.of(true),
         unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 6 } }),
       ],

@@ -16,7 +16,7 @@ export function FlowUse({ flow, context }: { flow: Flow; context: Context }) {
       description={
         <>
           Put an{' '}
-          <Anchor component={Link} to={paths.apiKeys}>
+          <Anchor component={Link} to={paths.apiKeys} underline="always">
             API key
           </Anchor>{' '}
           in the place of YOUR_API_KEY. The idempotency key makes it safe to try again: the same key never sends twice.

@@ -40,9 +40,16 @@ function Mail({ mail }: { mail: InboxMail }) {
           </Text>{' '}
           {mail.to}
         </Box>
-        <Text size="xs" c="dimmed">
-          <ExactTime at={mail.received_at} />
-        </Text>
+        <Group gap="sm">
+          <Text size="xs" c="dimmed">
+            <ExactTime at={mail.received_at} />
+          </Text>
+          {mail.message_id && (
+            <Anchor component={Link} to={paths.message(mail.message_id)} size="sm">
+              Its events
+            </Anchor>
+          )}
+        </Group>
       </Group>
       <Tabs defaultValue={mail.html ? 'html' : 'text'} keepMounted={false}>
         <Tabs.List mb="sm">
@@ -50,11 +57,6 @@ function Mail({ mail }: { mail: InboxMail }) {
           {mail.text && <Tabs.Tab value="text">Plain text</Tabs.Tab>}
           <Tabs.Tab value="headers">Headers</Tabs.Tab>
           <Tabs.Tab value="source">Source</Tabs.Tab>
-          {mail.message_id && (
-            <Anchor component={Link} to={paths.message(mail.message_id)} ml="auto" my="auto" size="sm">
-              Its events
-            </Anchor>
-          )}
         </Tabs.List>
         {mail.html && (
           <Tabs.Panel value="html">

@@ -27,6 +27,8 @@ export function DayChart({ measure, series }: { measure: Measure; series: Day[] 
       xAxisProps={{ tickFormatter: (day: string) => shortDay.format(dateOf(day)), minTickGap: 24 }}
       yAxisProps={{ tickFormatter: shortCount, allowDecimals: false, width: 44 }}
       tooltipProps={{ labelFormatter: (day) => (typeof day === 'string' ? longDay.format(dateOf(day)) : day) }}
+      // The table beside it is what a keyboard and a screen reader get.
+      barChartProps={{ accessibilityLayer: false }}
       barProps={{ isAnimationActive: false }}
       maxBarWidth={40}
     />

@@ -56,7 +56,7 @@ export function LoginPage() {
           {authState.data?.registration_open && (
             <Text ta="center" c="dimmed">
               New here?{' '}
-              <Anchor component={Link} to={paths.register}>
+              <Anchor component={Link} to={paths.register} underline="always">
                 Create an organization
               </Anchor>
             </Text>

@@ -82,7 +82,7 @@ export function RegisterPage() {
           {!first && (
             <Text ta="center" c="dimmed">
               Already have an account?{' '}
-              <Anchor component={Link} to={paths.login}>
+              <Anchor component={Link} to={paths.login} underline="always">
                 Sign in
               </Anchor>
             </Text>

@@ -1,4 +1,4 @@
-import { Kbd, Menu, UnstyledButton } from '@mantine/core'
+import { Kbd, Menu, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import {
   IconActivity,
   IconChartBar,
@@ -77,7 +77,8 @@ function Account() {
   return (
     <Menu position="top-start" width={220}>
       <Menu.Target>
-        <UnstyledButton className={classes.account} aria-label="Account">
+        <UnstyledButton className={classes.account}>
+          <VisuallyHidden>Account</VisuallyHidden>
           <span className={classes.who}>
             <strong className="one-line">{me.data?.organization.name ?? '…'}</strong>
             <span className="one-line">{me.data?.user.email}</span>

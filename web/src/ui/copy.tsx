@@ -50,9 +50,9 @@ export function CodeBlock({ code, label, shown }: { code: string; label: string;
   return (
     <Paper withBorder className={classes.block}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <section tabIndex={0} aria-label={label} className={classes.code}>
+      <figure tabIndex={0} aria-label={label} className={classes.code}>
         <pre>{shown ?? code}</pre>
-      </section>
+      </figure>
       <div className={classes.copy}>
         <CopyIcon value={code} label={`Copy ${label}`} />
       </div>

@@ -68,6 +68,8 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
   const [created, setCreated] = useState<NewWebhook>()
   return (
     <Modal
+      // A dialog of its own for the secret: it starts at its top.
+      key={created ? 'secret' : 'form'}
       opened
       onClose={onClose}
       size="lg"
