@@ -1,8 +1,6 @@
 import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
 import './app.css'
 import { type CSSVariablesResolver, MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -11,6 +9,7 @@ import { ApiError } from './api/api-error.ts'
 import { openRouter } from './routes.tsx'
 import { followOtherTabs } from './session/session.ts'
 import { theme } from './theme.ts'
+import { Toasts } from './ui/toast.tsx'
 
 const retriesMax = 2
 
@@ -45,7 +44,7 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <MantineProvider theme={theme} defaultColorScheme="auto" cssVariablesResolver={cssVariables}>
-        <Notifications position="bottom-right" />
+        <Toasts />
         <RouterProvider router={openRouter()} />
       </MantineProvider>
     </QueryClientProvider>

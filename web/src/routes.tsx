@@ -2,9 +2,6 @@ import type { ComponentType } from 'react'
 import { createBrowserRouter, Navigate, type RouteObject } from 'react-router'
 import { basePath } from './api/base.ts'
 import { paths } from './paths.ts'
-import { InvitationPage } from './session/invitation-page.tsx'
-import { LoginPage } from './session/login-page.tsx'
-import { RegisterPage } from './session/register-page.tsx'
 import { BrokenPage, MissingPage, StartingPage } from './shell/odd-pages.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -54,9 +51,9 @@ export const openRouter = () =>
         ErrorBoundary: BrokenPage,
         HydrateFallback: StartingPage,
         children: [
-          { path: 'login', Component: LoginPage },
-          { path: 'register', Component: RegisterPage },
-          { path: 'invitation/:token', Component: InvitationPage },
+          { path: 'login', ...page(() => import('./session/login-page.tsx'), 'LoginPage') },
+          { path: 'register', ...page(() => import('./session/register-page.tsx'), 'RegisterPage') },
+          { path: 'invitation/:token', ...page(() => import('./session/invitation-page.tsx'), 'InvitationPage') },
           { path: '/', Component: Shell, children: [{ ErrorBoundary: BrokenPage, children: places }] },
         ],
       },

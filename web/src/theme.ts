@@ -1,4 +1,4 @@
-import { ActionIcon, createTheme, type MantineColorsTuple, Modal, Table, Tooltip } from '@mantine/core'
+import { ActionIcon, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
 
 // Contrast, computed by WCAG 2: white on wax 6 is 6.0:1, on wax 5 4.5:1; wax 4 on dark 6 is 4.8:1; the dimmed text is
 // at least 5:1 on every surface it stands on, in both themes.
@@ -66,7 +66,5 @@ export const theme = createTheme({
       defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.5 } },
       styles: { title: { fontSize: '16px', fontWeight: 600 } },
     }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 'xs' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
   },
 })

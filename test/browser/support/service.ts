@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { decodeJwt, SignJWT } from 'jose'
 import { pino } from 'pino'
 import { createApp } from '../../../src/app.ts'
-import { type Environment, readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { deriveKey } from '../../../src/secrets.ts'
 import { type Answer, callUrl } from '../../support/test-app.ts'
@@ -25,19 +25,18 @@ const daySeconds = 24 * 60 * 60
 const appSecret = 'a secret that only the browser tests know'
 
 /** The whole service, as `npm start` runs it, with an empty database: nobody has registered yet. */
-export async function startService(environment: Environment = {}): Promise<Service> {
+export async function startService({ path = '' }: { path?: string } = {}): Promise<Service> {
   const testDb = await createTestDb()
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-browser-'))
   // The links in mail carry the address of the service, so it must be known before it listens.
   const port = await freePort()
-  const baseUrl = `http://127.0.0.1:${port}`
+  const baseUrl = `http://127.0.0.1:${port}${path}`
   const config = readConfig({
     PORT: String(port),
     BASE_URL: baseUrl,
     DATA_DIR: dataDir,
     WEBHOOK_ALLOW_PRIVATE: 'true',
     LOG_LEVEL: 'silent',
-    ...environment,
   })
   const app = await createApp({
     config,

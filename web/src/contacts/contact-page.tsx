@@ -1,5 +1,4 @@
 import { Button, Modal } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -13,6 +12,7 @@ import { Facts } from '../ui/facts.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
 import { ContactForm } from './contact-form.tsx'
 import { ContactGroups } from './contact-groups.tsx'
 import { ContactStatusBadge } from './contact-status.tsx'
@@ -47,7 +47,7 @@ function OneContact({ contact }: { contact: Contact }) {
     await navigate(paths.contacts)
     queries.removeQueries({ queryKey: ['contacts', contact.id] })
     await refresh()
-    notifications.show({ message: 'Erased.' })
+    toast('Erased.')
   }
   return (
     <Page
@@ -105,7 +105,7 @@ function OneContact({ contact }: { contact: Contact }) {
           onSaved={() => {
             void refresh()
             setDialog(undefined)
-            notifications.show({ message: 'Saved.' })
+            toast('Saved.')
           }}
           onCancel={() => setDialog(undefined)}
         />

@@ -1,5 +1,4 @@
 import { ActionIcon, Menu } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { IconArchive, IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +7,7 @@ import { messageOf } from '../api/api-error.ts'
 import type { Flow, FlowStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { toast } from '../ui/toast.tsx'
 import { changeFlow, deleteFlow, flowQuery } from './flows.api.ts'
 
 const done: Record<FlowStatus, string> = {
@@ -25,9 +25,9 @@ export function FlowMenu({ flow }: { flow: Flow }) {
     onSuccess: async (changed) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, changed)
       await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
-      notifications.show({ message: done[changed.status] })
+      toast(done[changed.status])
     },
-    onError: (error) => notifications.show({ color: 'wax', title: 'That did not work', message: messageOf(error) }),
+    onError: (error) => toast(messageOf(error), 'bad'),
   })
   const deleteIt = async () => {
     await deleteFlow(flow.id)

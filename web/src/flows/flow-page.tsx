@@ -1,5 +1,4 @@
 import { Badge, Button } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { IconDeviceFloppy, IconSend } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,6 +9,7 @@ import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
+import { toast } from '../ui/toast.tsx'
 import { draftOf, sameDraft } from './flow-draft.ts'
 import { FlowEditor } from './flow-editor.tsx'
 import { FlowMenu } from './flow-menu.tsx'
@@ -50,7 +50,7 @@ function OneFlow({ flow }: { flow: Flow }) {
     onSuccess: async (saved) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, saved)
       setDraft(draftOf(saved))
-      notifications.show({ message: `Saved as version ${saved.version}.` })
+      toast(`Saved as version ${saved.version}.`)
       await Promise.all([
         queries.invalidateQueries({ queryKey: ['flows', 'list'] }),
         queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] }),

@@ -1,11 +1,11 @@
 import { Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Flow, FlowVersion, FlowVersionRow } from '../api/types.ts'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
 import { changeFlow, flowQuery, versionQuery, versionsQuery } from './flows.api.ts'
 
 const DiffView = lazy(async () => ({ default: (await import('./diff-view.tsx')).DiffView }))
@@ -103,7 +103,7 @@ function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }
     onSuccess: async (saved) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, saved)
       onRestored(saved)
-      notifications.show({ message: `Version ${version.version} is back, as version ${saved.version}.` })
+      toast(`Version ${version.version} is back, as version ${saved.version}.`)
       await queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] })
     },
   })

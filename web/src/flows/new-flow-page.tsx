@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -7,6 +6,7 @@ import { remainingProblem } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
 import { newDraft, sameDraft } from './flow-draft.ts'
 import { FlowEditor } from './flow-editor.tsx'
 import { createFlow, flowQuery } from './flows.api.ts'
@@ -28,7 +28,7 @@ export function NewFlowPage() {
       queries.setQueryData(flowQuery(flow.id).queryKey, flow)
       await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
       keepSample(flow.id, sample)
-      notifications.show({ message: `${flow.name} is active.` })
+      toast(`${flow.name} is active.`)
       await navigate(paths.flow(flow.id))
     },
   })

@@ -1,5 +1,4 @@
 import { Button, Group, Paper, Select, Stack, Switch, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
@@ -10,6 +9,7 @@ import { Facts } from '../ui/facts.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
 import { changeOrganization, organizationQuery } from './settings.api.ts'
 
 const shownPaths = ['name', 'timezone', 'retention_days']
@@ -56,7 +56,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     onSuccess: async (saved) => {
       queries.setQueryData(organizationQuery.queryKey, saved)
       await queries.invalidateQueries({ queryKey: ['me'] })
-      notifications.show({ message: 'Saved.' })
+      toast('Saved.')
     },
   })
   return (

@@ -5,11 +5,11 @@ import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Link, Navigate, Outlet, useLocation, useNavigation } from 'react-router'
 import { paths } from '../paths.ts'
 import { openSearch, useSearchWanted } from '../search/open-search.ts'
-import { RenewSession } from '../session/renew-session.tsx'
 import { useSession } from '../session/session.ts'
 import { Brand, Nav } from './nav.tsx'
 import classes from './shell.module.css'
 
+const RenewSession = lazy(async () => ({ default: (await import('../session/renew-session.tsx')).RenewSession }))
 const Search = lazy(async () => ({ default: (await import('../search/search.tsx')).Search }))
 
 /** Everything behind the login. The page stays mounted while an expired session is renewed: no input is lost. */
@@ -23,7 +23,7 @@ export function Shell() {
   return (
     <>
       <Chrome />
-      {session.kind === 'expired' && <RenewSession email={session.session.email} />}
+      <Suspense>{session.kind === 'expired' && <RenewSession email={session.session.email} />}</Suspense>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Code, Group, CopyButton as MantineCopyButton, Paper, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Code, Group, CopyButton as MantineCopyButton, Paper } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import classes from './copy.module.css'
 
@@ -8,11 +8,9 @@ export function CopyIcon({ value, label }: { value: string; label: string }) {
   return (
     <MantineCopyButton value={value} timeout={copiedForMs}>
       {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : label}>
-          <ActionIcon size="sm" onClick={copy} aria-label={copied ? 'Copied' : label}>
-            {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon size="sm" onClick={copy} aria-label={copied ? 'Copied' : label} title={copied ? 'Copied' : label}>
+          {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
+        </ActionIcon>
       )}
     </MantineCopyButton>
   )

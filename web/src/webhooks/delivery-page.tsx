@@ -1,5 +1,4 @@
 import { Button, Stack } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
@@ -12,6 +11,7 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
 import { AttemptView } from './attempt-view.tsx'
 import { DeliveryStatusBadge } from './delivery-status.tsx'
 import { deliveryQuery, replayDelivery, useRefreshWebhooks } from './webhooks.api.ts'
@@ -24,7 +24,7 @@ export function DeliveryPage() {
     mutationFn: () => replayDelivery(id),
     onSuccess: async () => {
       await refresh()
-      notifications.show({ message: 'On its way again.' })
+      toast('On its way again.')
     },
   })
   return (

@@ -1,10 +1,10 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
 import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
 import { replayFailed, useRefreshWebhooks } from './webhooks.api.ts'
 
 const hourMs = 3_600_000
@@ -22,10 +22,9 @@ export function ReplayForm({ webhook, onDone }: { webhook: Webhook; onDone: () =
     mutationFn: () => replayFailed(webhook.id, new Date(Date.now() - Number(hours) * hourMs).toISOString()),
     onSuccess: async ({ replayed }) => {
       await refresh()
-      notifications.show({
-        message:
-          replayed === 0 ? 'Nothing had failed in that time.' : `${replayed.toLocaleString('en')} on their way again.`,
-      })
+      toast(
+        replayed === 0 ? 'Nothing had failed in that time.' : `${replayed.toLocaleString('en')} on their way again.`,
+      )
       onDone()
     },
   })

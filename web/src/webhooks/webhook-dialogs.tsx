@@ -1,9 +1,9 @@
 import { Modal } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useNavigate } from 'react-router'
 import type { Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { toast } from '../ui/toast.tsx'
 import { ReplayForm } from './replay-form.tsx'
 import { RotateForm } from './rotate-form.tsx'
 import { TestForm } from './test-form.tsx'
@@ -57,7 +57,7 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
             save={(input) => changeWebhook(webhook.id, input)}
             onSaved={() => {
               void refresh()
-              notifications.show({ message: 'Saved.' })
+              toast('Saved.')
               close()
             }}
             onCancel={close}

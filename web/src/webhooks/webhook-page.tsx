@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Menu } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import {
   IconDots,
   IconKey,
@@ -19,6 +18,7 @@ import { paths } from '../paths.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
 import { DeliveryLog } from './delivery-log.tsx'
 import { type WebhookDialog, WebhookDialogs } from './webhook-dialogs.tsx'
 import { WebhookFacts } from './webhook-facts.tsx'
@@ -46,7 +46,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
     mutationFn: () => changeWebhook(webhook.id, { status: paused ? 'active' : 'paused' }),
     onSuccess: async () => {
       await refresh()
-      notifications.show({ message: paused ? 'Resumed. New events are delivered again.' : 'Paused.' })
+      toast(paused ? 'Resumed. New events are delivered again.' : 'Paused.')
       if (paused) setDialog('replay')
     },
   })
