@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
 import { requireApiKey, requireMember } from './accounts/guards.ts'
@@ -5,8 +7,18 @@ import { KeyCache } from './accounts/key-cache.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config.ts'
+import { contactRoutes } from './contacts/contacts.routes.ts'
+import { groupRoutes } from './contacts/groups.routes.ts'
+import { importWorker } from './contacts/import.job.ts'
+import { importRoutes } from './contacts/imports.routes.ts'
+import { memberRoutes } from './contacts/members.routes.ts'
+import { MemberAdder } from './contacts/members.ts'
+import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
+import { flowRoutes } from './flows/flows.routes.ts'
+import { previewRoutes } from './flows/preview.routes.ts'
+import { TemplateCache } from './flows/template-cache.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { createMetrics, registerMetrics } from './http/metrics.ts'
@@ -14,8 +26,30 @@ import { RateLimit } from './http/rate-limit.ts'
 import { createServer, type Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import type { Log } from './log.ts'
+import { Loop } from './loop.ts'
+import { loadDkim } from './mail/dkim.ts'
+import { openRelay } from './mail/relay.ts'
+import { Acceptor } from './messages/accept.ts'
+import { inboxRoutes } from './messages/inbox.routes.ts'
+import { messageRoutes } from './messages/messages.routes.ts'
+import { parseMailbox } from './messages/outgoing.ts'
+import { sendJob } from './messages/send.job.ts'
+import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { Hints } from './queue/hints.ts'
-import type { AppSecrets } from './secrets.ts'
+import { Worker } from './queue/worker.ts'
+import { type AppSecrets, SecretBox } from './secrets.ts'
+import { createTokens } from './tokens.ts'
+import { deliverJob } from './webhooks/deliver.job.ts'
+import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
+import { pauseDeadEndpoints, removeOldDeliveries } from './webhooks/health.ts'
+import { deliveryMetrics } from './webhooks/metrics.ts'
+import { createSafePost } from './webhooks/safe-post.ts'
+import { webhookRoutes } from './webhooks/webhooks.routes.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+/** Mails under way at once while they only go into the inbox. */
+const inboxInFlightMax = 500
 
 export type Role = 'serve' | 'work'
 export type AppOptions = { config: Config; secrets: AppSecrets; db: Db; log: Log; roles: readonly Role[] }
@@ -29,31 +63,91 @@ export type App = {
 
 /** Builds every part and ties them together: what is not named here does not run. */
 export async function createApp({ config, secrets, db, log, roles }: AppOptions): Promise<App> {
-  const sessions = new Sessions(secrets)
-  const keys = new KeyCache(db, log)
-  const hints = new Hints(db)
-  const metrics = createMetrics()
-  const rateLimit = new RateLimit(config.RATE_LIMIT_PER_SECOND)
-  const auth = {
-    db,
-    sessions,
-    throttle: new LoginThrottle(),
-    signup: config.SIGNUP,
-    mailTransport: config.SMTP_URL ? ('smtp' as const) : ('inbox' as const),
-  }
-
+  const parts = createParts({ config, secrets, db, log })
   const server = createServer({ log, baseUrl: config.BASE_URL, trustProxy: config.TRUST_PROXY })
+  await registerRoutes(server, config, parts)
+  await server.ready()
+  const workers = createWorkers(parts)
+  const loops = createLoops(parts)
+
+  return {
+    server,
+    start: async () => {
+      await parts.hints.start()
+      if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
+      if (roles.includes('serve')) {
+        parts.keys.start()
+        await server.listen({ port: config.PORT, host: config.HOST })
+      }
+    },
+    stop: async () => {
+      await server.close()
+      parts.keys.stop()
+      if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
+      parts.safePost.close()
+      await parts.relay?.close()
+      await parts.hints.stop()
+    },
+  }
+}
+
+type Parts = ReturnType<typeof createParts>
+
+function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
+  const hints = new Hints(db)
+  const templates = new TemplateCache(db)
+  const metrics = createMetrics()
+  return {
+    config,
+    db,
+    log,
+    hints,
+    templates,
+    metrics,
+    keys: new KeyCache(db, log),
+    sessions: new Sessions(secrets),
+    throttle: new LoginThrottle(),
+    rateLimit: new RateLimit(config.RATE_LIMIT_PER_SECOND),
+    members: new MemberAdder(db),
+    acceptor: new Acceptor({ db, templates, hints }),
+    tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
+    relay: config.SMTP_URL ? openRelay(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS }) : undefined,
+    dkim: dkimOf(config),
+    mail: {
+      baseUrl: config.BASE_URL,
+      mailFrom: parseMailbox(config.MAIL_FROM),
+      bounceDomain: config.BOUNCE_DOMAIN,
+    },
+    box: new SecretBox(secrets, 'webhook secrets'),
+    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    deliveryMetrics: deliveryMetrics(metrics, db),
+    safePost: createSafePost({
+      timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      proxyUrl: config.WEBHOOK_PROXY_URL,
+      ca: config.WEBHOOK_CA_FILE && withUsualAuthorities(config.WEBHOOK_CA_FILE),
+    }),
+  }
+}
+
+/** Every route there is. */
+async function registerRoutes(server: Server, config: Config, parts: Parts): Promise<void> {
+  const { db, hints, keys, acceptor } = parts
+  const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
+  const webhooks = { ...parts, metrics: parts.deliveryMetrics }
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, config.BASE_URL)
-  registerMetrics(server, metrics)
+  registerMetrics(server, parts.metrics)
   await server.register(healthRoutes({ isReady: () => isMigrated(db) }))
 
   await server.register(
     async (api) => {
-      api.addHook('onRequest', requireApiKey({ keys, rateLimit }))
+      api.addHook('onRequest', requireApiKey(parts))
       withSecurity(api, 'apiKey')
       await api.register(tokenCheckRoutes())
+      await api.register(memberRoutes({ members: parts.members }))
+      await api.register(sendEmailRoutes({ acceptor }))
     },
     { prefix: '/public/api/v1' },
   )
@@ -61,12 +155,23 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
   await server.register(authRoutes(auth), { prefix: '/api/v1' })
   await server.register(
     async (api) => {
-      api.addHook('onRequest', requireMember({ db, sessions }))
+      api.addHook('onRequest', requireMember(parts))
       withSecurity(api, 'session')
       await api.register(meRoutes(auth))
       await api.register(
         async (organization) => {
           await organization.register(apiKeyRoutes({ db, keys }))
+          await organization.register(contactRoutes({ db, onUnsubscribed: async () => {} }))
+          await organization.register(groupRoutes({ db }))
+          await organization.register(importRoutes({ db, hints }))
+          await organization.register(suppressionRoutes({ db }))
+          await organization.register(flowRoutes({ db }))
+          await organization.register(previewRoutes({ db }))
+          await organization.register(testSendRoutes({ acceptor }))
+          await organization.register(messageRoutes({ db, templates: parts.templates, mailFrom: parts.mail.mailFrom }))
+          await organization.register(inboxRoutes({ db }))
+          await organization.register(webhookRoutes(webhooks))
+          await organization.register(deliveryRoutes({ db, hints }))
         },
         { prefix: '/organization' },
       )
@@ -74,24 +179,46 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
     { prefix: '/api/v1' },
   )
   await registerWebApp(server, config.BASE_URL)
-  await server.ready()
-
-  return {
-    server,
-    start: async () => {
-      await hints.start()
-      if (roles.includes('serve')) {
-        keys.start()
-        await server.listen({ port: config.PORT, host: config.HOST })
-      }
-    },
-    stop: async () => {
-      await server.close()
-      keys.stop()
-      await hints.stop()
-    },
-  }
 }
+
+/** Everything that works off the queue. */
+function createWorkers(parts: Parts) {
+  const { config, db, log, hints, relay } = parts
+  const sending = sendJob({
+    ...parts,
+    settings: parts.mail,
+    retryDelays: config.MAIL_RETRY_DELAYS,
+    inFlightMax: relay?.capacity() ?? inboxInFlightMax,
+  })
+  const delivering = deliverJob({
+    ...parts,
+    metrics: parts.deliveryMetrics,
+    retryDelays: config.WEBHOOK_RETRY_DELAYS,
+    laneWidthMax: config.WEBHOOK_CONCURRENCY,
+  })
+  const sender = new Worker({ db, log, hints, spec: sending })
+  const deliverer = new Worker({ db, log, hints, spec: delivering })
+  const importer = new Worker({ db, log, hints, spec: importWorker({ db, log }) })
+  parts.deliveryMetrics.watchInFlight(() => deliverer.inFlight)
+  return [sender, deliverer, importer]
+}
+
+/** Everything that is done again and again. */
+function createLoops(parts: Parts): Loop[] {
+  const { config, db, hints, log } = parts
+  const health = { db, hints, log, logDays: config.WEBHOOK_LOG_DAYS, onPaused: async () => {} }
+  return [
+    new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
+    new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
+  ]
+}
+
+function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {
+  return domain && selector && privateKeyFile ? loadDkim({ domain, selector, privateKeyFile }) : undefined
+}
+
+/** The file's authorities beside those that Node trusts anyway. */
+const withUsualAuthorities = (file: string) => [...rootCertificates, readFileSync(file, 'utf8')].join('\n')
 
 /** Names the credential of a group of routes in the OpenAPI document. */
 function withSecurity(api: Server, scheme: 'apiKey' | 'session'): void {

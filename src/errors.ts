@@ -19,7 +19,7 @@ export type RefusalType =
   | 'unavailable'
 
 /** One input that is wrong: where it stands (`members.3.email`) and what to do about it. */
-export type FieldProblem = { path: string; problem: string }
+export type FieldProblem = { path: string; problem: string; line?: number; column?: number }
 
 export type RefusalDetails = { fields?: FieldProblem[]; retryAfterSeconds?: number }
 

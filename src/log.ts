@@ -13,5 +13,8 @@ export async function openLog(level: string, terminal = process.stdout.isTTY): P
   } else {
     destination = pino.destination({ dest: 1, sync: false, minLength: bufferBytes, periodicFlush: 500 })
   }
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  return pino(
+    { level, base: null, serializers: { error: pino.stdSerializers.err }, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  )
 }

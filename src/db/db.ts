@@ -191,3 +191,8 @@ export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return code === '40P01' || code === '40001'
 }
+
+/** True when a row would have doubled what must be unique. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '23505'
+}

@@ -1,4 +1,4 @@
-import { chmod, chown, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, cp, lchown, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { EmbeddedFailure } from './embedded-failure.ts'
@@ -17,8 +17,14 @@ export async function findBinaries(home: Home): Promise<Binaries> {
   const majorVersion = version.split('.')[0] ?? ''
   const installed = join(root, 'native')
 
-  await makeLinks(installed).catch(() => {}) // not ours to write: then it does not run, and the copy gets the links
-  if (await runs(installed, home.user)) return { ...programs(installed), majorVersion }
+  const hasLinks = () =>
+    makeLinks(installed).then(
+      () => true,
+      () => false,
+    ) // false: not ours to write
+  if ((await runs(installed, home.user)) || ((await hasLinks()) && (await runs(installed, home.user)))) {
+    return { ...programs(installed), majorVersion }
+  }
 
   const copy = join(home.directory, `binaries-${version}`)
   if (!(await runs(copy, home.user))) await copyBinaries(installed, copy, home)
@@ -70,8 +76,8 @@ async function copyBinaries(installed: string, copy: string, home: Home): Promis
   const unfinished = await mkdtemp(join(home.directory, 'new-'))
   const native = join(unfinished, 'native')
   await cp(installed, native, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') })
-  await makeLinks(native)
   await openTo(home.user, unfinished)
+  await makeLinks(native)
   for (const old of await readdir(home.directory)) {
     if (old.startsWith('binaries-')) await rm(join(home.directory, old), { recursive: true, force: true })
   }
@@ -79,13 +85,13 @@ async function copyBinaries(installed: string, copy: string, home: Home): Promis
   await rm(unfinished, { recursive: true, force: true })
 }
 
-/** Modes follow our umask, which may close the copy to the user who is to run it. */
+/** Modes are as in the original and our umask, which may close the copy to the user who is to run it. */
 async function openTo(user: User, directory: string): Promise<void> {
   await chmod(directory, 0o755)
-  if (user) await chown(directory, user.uid, user.gid)
+  if (user) await lchown(directory, user.uid, user.gid)
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) await openTo(user, path)
-    else if (user && entry.isFile()) await chown(path, user.uid, user.gid)
+    else if (user && entry.isFile()) await lchown(path, user.uid, user.gid)
   }
 }

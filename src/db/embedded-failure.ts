@@ -1,14 +1,17 @@
+import { SetupFault } from '../errors.ts'
+
 export type Connection = { host: string; port: number; user: string; database: string }
 
-/** The embedded PostgreSQL cannot run, in one sentence that says what to do. Print the message, not the stack. */
-export class EmbeddedFailure extends Error {
+/** The embedded PostgreSQL cannot run, in one sentence that says what to do. */
+export class EmbeddedFailure extends SetupFault {
   /** Where the database can be reached when it is not broken but owned by another running instance. */
-  readonly runningAt: Connection | null
+  readonly runningAt: Connection | undefined
 
   constructor(message: string, options: { runningAt?: Connection; cause?: unknown } = {}) {
-    super(message, { cause: options.cause })
+    super(message)
     this.name = 'EmbeddedFailure'
-    this.runningAt = options.runningAt ?? null
+    this.cause = options.cause
+    this.runningAt = options.runningAt
   }
 }
 
@@ -21,6 +24,12 @@ const advice: [pattern: RegExp, sentence: (directory: string) => string][] = [
   [
     /EACCES|EPERM|permission denied|operation not permitted|wrong ownership/i,
     (at) => `${at} may not be used by this user: give it to the user that runs Waxwing, or set DATA_DIR to another.`,
+  ],
+  [/EOPNOTSUPP|ENOTSUP/, (at) => `${at} is on a file system without unix sockets: set DATA_DIR to another directory.`],
+  [
+    /could not look up effective user ID/,
+    () =>
+      'PostgreSQL needs a user with a name, and the one who runs Waxwing is not in /etc/passwd: add it there, or set DATABASE_URL.',
   ],
   [/ENOTDIR|EEXIST|not a directory/i, (at) => `${at} is not a directory: set DATA_DIR to a directory.`],
 ]

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, realpath, stat, symlink } from 'node:fs/promises'
+import { chmod, lchown, lstat, mkdir, mkdtemp, readdir, realpath, stat, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { EmbeddedFailure } from './embedded-failure.ts'
 import { lockNameBytes } from './embedded-lock.ts'
@@ -29,10 +29,13 @@ export async function openHome(dataDir: string): Promise<Home> {
 
   const { directory, user } = isRoot ? await openAsRoot(parent) : { directory: await openAsSelf(parent), user: null }
   const socketDirectory = await openSocketDirectory(directory, user)
-  const note = directory.startsWith(`${parent}/`)
-    ? null
-    : `The database is kept in ${directory}, because its user cannot enter ${parent}.`
-  return { directory, socketDirectory, user, note }
+  return { directory, socketDirectory, user, note: noteOn(directory, parent) }
+}
+
+function noteOn(directory: string, parent: string): string | null {
+  if (directory === join(parent, 'postgres')) return null
+  if (!directory.startsWith(systemFolder)) return `The database is kept in ${directory}, as a link in ${parent} says.`
+  return `The database is kept in ${directory}, because only root could enter ${parent} when it was made.`
 }
 
 async function openAsSelf(parent: string): Promise<string> {
@@ -93,9 +96,9 @@ async function giveTo(directory: string, user: { uid: number; gid: number }): Pr
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) await giveTo(path, user)
-    else if (!entry.isSymbolicLink()) await chown(path, user.uid, user.gid)
+    else await lchown(path, user.uid, user.gid)
   }
-  await chown(directory, user.uid, user.gid)
+  await lchown(directory, user.uid, user.gid)
 }
 
 async function unprivilegedUser(): Promise<{ uid: number; gid: number }> {
@@ -125,13 +128,12 @@ async function openSocketDirectory(directory: string, user: User): Promise<strin
   await mkdir(path, { mode: 0o700 }).catch(unlessExists)
 
   const found = await lstat(path)
-  const uid = user?.uid ?? process.getuid?.()
+  const isOurs = found.uid === process.getuid?.() || found.uid === user?.uid
   // In /tmp somebody else may have been here first, in order to let us put our socket into his directory.
-  if (!found.isDirectory() || (found.uid !== uid && found.uid !== process.getuid?.())) {
-    throw new EmbeddedFailure(`${path} belongs to another user: remove it, or set DATA_DIR to a shorter path.`)
+  if (!found.isDirectory() || !isOurs || (found.mode & 0o077) !== 0) {
+    throw new EmbeddedFailure(`${path} is open to other users: remove it, or set DATA_DIR to a shorter path.`)
   }
-  await chmod(path, 0o700)
-  if (user) await chown(path, user.uid, user.gid)
+  if (user) await lchown(path, user.uid, user.gid)
   return path
 }
 

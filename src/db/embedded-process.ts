@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readdir, readlink } from 'node:fs/promises'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Writable } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EmbeddedFailure } from './embedded-failure.ts'
 
 const tailLinesMax = 20
+const lastWordsMs = 500
 const askAfterMs = 3000
 const forceAfterMs = 6000
 const giveUpAfterMs = 10_000
@@ -21,22 +22,23 @@ const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin:/usr/sbin:/sb
  * The shell becomes the program, and a small watcher beside it reads from a pipe that only we hold open. When we die,
  * even by -9, the read ends and the watcher stops the program: first politely, then, still within the second, hard.
  * A line on the pipe means that the program has ended already, so that its process id must not be used any more.
+ * The watcher is a grandchild, since PostgreSQL takes the death of a child it does not know for a crash.
  */
 const guarded = `
-( trap '' HUP INT TERM
-  read -r ended <&3 && exit
-  kill -INT $$
-  for tenth in 1 2 3 4 5 6; do sleep 0.1; kill -0 $$ || exit; done
-  kill -QUIT $$
-) >/dev/null 2>&1 &
+( ( trap '' HUP INT TERM
+    read -r ended <&3 && exit
+    kill -INT $$
+    for tenth in 1 2 3 4; do sleep 0.1; kill -0 $$ || exit; done
+    kill -QUIT $$
+  ) >/dev/null 2>&1 & )
 exec "$0" "$@" 3<&-`
 
 export type Guarded = {
   child: ChildProcess
   /** Resolves, never rejects, with how it ended. */
   ended: Promise<string>
-  /** The last lines it wrote. */
-  tail(): string
+  /** The line among its last ones that says what is wrong. */
+  complaint(): string
 }
 
 export function spawnGuarded(
@@ -49,26 +51,42 @@ export function spawnGuarded(
     env: environment,
     // Its own session: a Ctrl-C in the terminal is for us, and the database must outlive our last transaction.
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     ...(options.user ?? {}),
   })
   const lines: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    if (!stream) continue
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line)
-      if (lines.length > tailLinesMax) lines.shift()
-      options.onLine?.(line)
-    })
-  }
-  const pipe = child.stdio[3] as Writable
-  pipe.on('error', () => {}) // the watcher is gone: nobody to tell
+  createInterface({ input: child.stderr! }).on('line', (line) => {
+    lines.push(line)
+    if (lines.length > tailLinesMax) lines.shift()
+    options.onLine?.(line)
+  })
+  guardUntilEnd(child)
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', () => pipe.end('ended\n'))
-    child.once('close', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with code ${code}`))
+    child.once('exit', (code, signal) => {
+      const how = signal ? `ended by ${signal}` : `ended with code ${code}`
+      // Its last words may still be in the pipe; but a child of its own that lives on must not keep us waiting.
+      const timer = setTimeout(resolve, lastWordsMs, how)
+      child.once('close', () => {
+        clearTimeout(timer)
+        resolve(how)
+      })
+    })
   })
-  return { child, ended, tail: () => lines.join('\n') }
+  const complaint = () => lines.find((line) => /FATAL|PANIC|error|could not/.test(line)) ?? lines.join(' ')
+  return { child, ended, complaint }
+}
+
+function guardUntilEnd(child: ChildProcess): void {
+  const pipe = child.stdio[3] as Duplex
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  pipe.on('error', () => {}) // the watcher went first: nobody to tell
+  // Without its watcher the program could outlive us, so it has to end, too. Whoever needs it starts it again.
+  pipe.once('close', () => {
+    if (isRunning()) child.kill('SIGQUIT')
+  })
+  pipe.resume()
+  child.once('exit', () => pipe.end('ended\n'))
 }
 
 /** True when the command succeeds for this user. Used to ask the system what that user may do, instead of guessing. */
@@ -101,18 +119,23 @@ export async function waitUntilQuiet(directory: string): Promise<void> {
   }
 }
 
-/** Every PostgreSQL process, the server and its children, works in its data directory. */
+/**
+ * Every PostgreSQL process, the server and its children, works in its data directory. Read synchronously: a few
+ * microseconds for each process of the system, where going through the thread pool costs a hundred.
+ */
 async function databaseProcessesIn(directory: string): Promise<number[]> {
   if (process.platform !== 'linux') return await serversByCommand(directory)
-  const found: number[] = []
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid)) continue
-    const program = await readlink(`/proc/${pid}/exe`).catch(() => '') // gone, or not ours to see
-    if (!/\/(postgres|initdb)( \(deleted\))?$/.test(program)) continue
-    const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => '')
-    if (cwd === directory || cwd.startsWith(`${directory}/`)) found.push(Number(pid))
+  const isThere = (pid: string) => {
+    try {
+      if (!/\/(postgres|initdb)( \(deleted\))?$/.test(readlinkSync(`/proc/${pid}/exe`))) return false
+      return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${directory}/`)
+    } catch {
+      return false // it ended meanwhile, or belongs to somebody else
+    }
   }
-  return found
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isThere(name))
+    .map(Number)
 }
 
 /** Where there is no /proc: the server itself, by the directory on its command line. */
@@ -140,4 +163,12 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController()
+  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false)
+  const settled = await Promise.race([promise.then(() => true), late])
+  timer.abort()
+  return settled
 }

@@ -1,3 +1,5 @@
+export type ServerLog = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+
 /**
  * How the embedded PostgreSQL runs: one small server, many short transactions, some tables that work as queues.
  * Given on the command line at every start, so that a new version of Waxwing brings its settings along.
@@ -7,6 +9,7 @@ export const embeddedSettings: Record<string, string> = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   max_connections: '100',
+  max_logical_replication_workers: '0',
   cluster_name: 'waxwing',
 
   // What was acknowledged is on the disk. These are the defaults, written down because everything rests on them.
@@ -47,7 +50,13 @@ export const embeddedSettings: Record<string, string> = {
 }
 
 /** A statement that fails is an answer to the one who sent it, and logged there. Lines with a tab continue another. */
-export const isForLog = (line: string) => !/^(client backend: (ERROR|WARNING)|\t)/.test(line)
+export const isForLog = (line: string) =>
+  !/^(client backend: (ERROR|WARNING)|\t)|ready to accept connections$/.test(line)
+
+/** There is no TCP, so the port does no more than name the socket's file. */
+const port = 5432
+export const socketName = `.s.PGSQL.${port}`
+export const login = { port, user: 'postgres', database: 'postgres' }
 
 /** The value is a list, so a path with a comma in it needs quotes. */
 export const quotedPath = (path: string) => `"${path.replaceAll('"', '""')}"`

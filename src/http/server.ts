@@ -8,7 +8,9 @@ import { answerError } from './errors.ts'
 const bodyBytesMax = 1024 * 1024
 /** A click's destination travels inside its token. */
 const pathPartMax = 8_192
-const requestTimeoutMs = 30_000
+const headersTimeoutMs = 30_000
+/** For a whole request: half a gigabyte of contacts may come over a slow line. */
+const requestTimeoutMs = 600_000
 /** Longer than the usual minute of load balancers, so that they close idle connections, not we. */
 const keepAliveTimeoutMs = 72_000
 const stopWithinMs = 10_000
@@ -30,6 +32,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     bodyLimit: bodyBytesMax,
     routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true },
     requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs },
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
     trustProxy,

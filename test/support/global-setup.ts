@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -18,6 +18,7 @@ export const templateDatabase = 'waxwing_template'
 /** One real PostgreSQL for the whole run, and in it a migrated database that each test clones in some milliseconds. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-test-'))
+  chmodSync(dataDir, 0o711) // as root the database runs as another user, who must get in, or it is kept elsewhere
   // Durability is tested by the tests that kill processes, on databases of their own.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }
   const postgres = await startEmbedded({ dataDir, log: pino({ level: 'error' }), settings })

@@ -19,6 +19,8 @@ create table contacts (
   primary key (organization_id, id)
 );
 create unique index contacts_by_email on contacts (organization_id, email_key);
+-- Finds the few without looking at the many, and costs the many nothing.
+create index contacts_not_subscribed on contacts (organization_id, subscription, id) where subscription <> 'subscribed';
 
 create table groups (
   organization_id uuid        not null references organizations on delete cascade,
@@ -46,10 +48,13 @@ create table suppressions (
   reason          text        not null check (reason in ('hard_bounce', 'complaint', 'unsubscribe', 'manual')),
   email           text        not null,
   detail          text,
-  created_at      timestamptz not null default now(),
+  -- The message that bounced, was complained about or led to unsubscribing.
+  message_id      uuid,
+  -- Milliseconds, so that it survives the way through a JavaScript Date into a page's cursor and back.
+  created_at      timestamptz(3) not null default now(),
   primary key (organization_id, email_key, reason)
 );
-create index suppressions_by_time on suppressions (organization_id, created_at desc, email_key);
+create index suppressions_by_time on suppressions (organization_id, created_at, email_key, reason);
 
 create table imports (
   organization_id uuid        not null,
@@ -72,10 +77,13 @@ create table imports (
 create table import_chunks (
   organization_id uuid    not null,
   import_id       uuid    not null,
-  number          integer not null,
+  -- Where in the file its first byte stands.
+  starts_at       bigint  not null,
   bytes           bytea   not null,
-  primary key (organization_id, import_id, number)
+  primary key (organization_id, import_id, starts_at)
 );
+-- Read once and thrown away: compressing would cost more than it saves.
+alter table import_chunks alter column bytes set storage external;
 
 -- Lines that were not taken, for the report.
 create table import_problems (

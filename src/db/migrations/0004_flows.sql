@@ -10,6 +10,8 @@ create table flows (
   version_id      uuid        not null,
   created_at      timestamptz not null default now(),
   updated_at      timestamptz not null default now(),
+  -- Kept for the messages that went through it; gone for everyone else.
+  deleted_at      timestamptz,
   primary key (organization_id, id)
 );
 
@@ -23,7 +25,9 @@ create table flow_versions (
   source          text        not null,
   html_format     text        not null check (html_format in ('html', 'mjml')),
   html            text        not null,
+  -- The flow's own text; else the one derived from the HTML template; else it is made from each mail's HTML.
   text            text,
+  derived_text    text,
   from_name       text,
   from_email      text,
   reply_to        text,

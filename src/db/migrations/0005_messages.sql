@@ -29,8 +29,8 @@ create table idempotency_keys (
   key             text        collate "C" not null,
   request_hash    bytea       not null,
   message_id      uuid        not null,
-  contact_created boolean     not null,
-  warnings        jsonb       not null,
+  -- What was answered beside the message itself, to be answered again.
+  answer          jsonb       not null,
   created_at      timestamptz not null default now(),
   primary key (organization_id, key)
 );

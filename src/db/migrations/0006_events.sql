@@ -13,11 +13,21 @@ create table events (
   machine_reason  text,
   -- The rest of the webhook's data: url, user_agent, ip, bounce, feedback_type, method.
   data            jsonb       not null default '{}',
-  primary key (organization_id, id)
+  primary key (organization_id, id),
+  -- What is counted for a flow is counted by its messages.
+  check (flow_id is null or message_id is not null)
 ) partition by range (id);
--- Serves a contact's timeline and a message's events alike: a message has one contact.
-create index events_by_contact on events (organization_id, contact_id, id);
+-- By time of occurrence, not by id: the id of a bounce carries the time of its message, so that the same bounce is one
+-- event. Serves a contact's timeline, a message's events (a message has one contact) and the search for bursts.
+create index events_by_contact on events (organization_id, contact_id, occurred_at);
+create index events_by_name on events (organization_id, event_name, occurred_at);
 create table events_default partition of events default;
+
+-- Since when single events are complete: retention has dropped what occurred before. One row at most.
+create table events_kept (
+  only_row boolean     primary key default true check (only_row),
+  since    timestamptz not null
+);
 
 -- The first human occurrence of each kind of event for each message (or contact, where there is no message).
 -- previous_at is what occurred_at was before the last change: it tells the statement that moved it which counter to
@@ -26,6 +36,7 @@ create table first_occurrences (
   organization_id uuid        not null,
   subject_id      uuid        not null,
   event_name      text        collate "C" not null,
+  flow_id         uuid,
   occurred_at     timestamptz not null,
   previous_at     timestamptz,
   primary key (organization_id, subject_id, event_name)

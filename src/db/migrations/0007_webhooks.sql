@@ -60,5 +60,6 @@ create table delivery_attempts (
 -- twice makes the same delivery, and ids still sort by time.
 create function delivery_id(event_id uuid, webhook_id uuid) returns uuid
   language sql immutable parallel safe
-  return (substr(event_id::text, 1, 13) || '7' || substr(md5(event_id::text || webhook_id::text), 1, 3)
-          || '8' || substr(md5(event_id::text || webhook_id::text), 4, 15))::uuid;
+  return overlay(overlay(md5(event_id::text || webhook_id::text)
+      placing replace(left(event_id::text, 13), '-', '') || '7' from 1)
+      placing '8' from 17)::uuid;

@@ -1,0 +1,105 @@
+import { WaxwingError, type WaxwingErrorDetails } from './errors.ts'
+
+export type CallOptions = {
+  fetch: typeof fetch
+  timeoutMs: number
+  retries: number
+  retryDelayMs: number
+}
+
+export type Call = {
+  method: 'GET' | 'POST'
+  url: string
+  headers: Record<string, string>
+  body?: string
+}
+
+// However long the server asks for, a caller is not kept waiting longer than this between two tries.
+const waitMsMax = 30_000
+const backoffMsMax = 8_000
+
+/**
+ * Sends the call, and again after a pause where another try can help: too many requests, unavailable, no answer,
+ * or an earlier try that is still under way. Every call made through here may be repeated without doing it twice.
+ */
+export async function callApi<Data>(call: Call, options: CallOptions): Promise<Data> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await callOnce<Data>(call, options)
+    } catch (error) {
+      if (!(error instanceof WaxwingError)) throw error
+      const waitMs = pauseBefore(tries + 1, error, options)
+      if (tries >= options.retries || waitMs === undefined) throw error
+      await new Promise((resume) => setTimeout(resume, waitMs))
+    }
+  }
+}
+
+function pauseBefore(retry: number, error: WaxwingError, { retryDelayMs }: CallOptions): number | undefined {
+  const mayHelp =
+    error.status === 429 ||
+    error.status === 503 ||
+    error.type === 'network' ||
+    error.type === 'timeout' ||
+    error.type === 'idempotency_in_progress'
+  if (!mayHelp) return undefined
+  const backoffMs = Math.min(retryDelayMs * 2 ** (retry - 1), backoffMsMax)
+  // Half fixed, half random: callers that failed together do not come back together.
+  const waitMs = (error.retryAfterSeconds ?? 0) * 1000 + backoffMs * (0.5 + Math.random() / 2)
+  return waitMs <= waitMsMax ? waitMs : undefined
+}
+
+async function callOnce<Data>({ url, ...init }: Call, options: CallOptions): Promise<Data> {
+  let response: Response
+  let text: string
+  try {
+    // A redirect would lead the key elsewhere, and turn a POST into a GET.
+    response = await options.fetch(url, {
+      ...init,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(options.timeoutMs),
+    })
+    text = await response.text()
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === 'TimeoutError') {
+      throw new WaxwingError(`No answer within ${options.timeoutMs / 1000} seconds.`, { type: 'timeout', cause })
+    }
+    throw new WaxwingError('The server could not be reached.', { type: 'network', cause })
+  }
+  const answer = parse(text)
+  if (!response.ok || answer?.data == null) throw toError(response, answer)
+  return answer.data as Data
+}
+
+type Envelope = {
+  message?: string
+  data?: unknown
+  error?: Pick<WaxwingErrorDetails, 'type' | 'fields'> & { request_id?: string }
+}
+
+function parse(text: string): Envelope | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function toError({ status, headers }: Response, answer: Envelope | undefined): WaxwingError {
+  const details = {
+    status,
+    requestId: answer?.error?.request_id ?? headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: secondsOf(headers.get('retry-after')),
+  }
+  const { message, error } = answer ?? {}
+  if (!error)
+    return new WaxwingError(`Unexpected answer with status ${status}.`, { ...details, type: 'unexpected_answer' })
+  return new WaxwingError(message ?? error.type, { ...details, type: error.type, fields: error.fields })
+}
+
+/** Retry-After is either seconds or a date. */
+function secondsOf(retryAfter: string | null): number | undefined {
+  if (retryAfter === null) return undefined
+  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
+}

@@ -1,0 +1,153 @@
+import { type Call, type CallOptions, callApi } from './call.ts'
+import type { EventName } from './events.ts'
+
+const timeoutMsDefault = 30_000
+const retriesDefault = 2
+const retryDelayMsDefault = 250
+
+export type WaxwingOptions = {
+  /** `wxk_…`, from the settings of your organization. */
+  apiKey: string
+  /** Where your Waxwing runs, for example `https://waxwing.example.com`. */
+  baseUrl: string
+  fetch?: typeof fetch
+  /** For one try. Default 30,000. */
+  timeoutMs?: number
+  /** How often a call that may succeed later is tried again. Default 2. */
+  retries?: number
+  /** The pause before the first retry; it doubles from there. Default 250. */
+  retryDelayMs?: number
+}
+
+export type Scope = 'contacts:write' | 'flows:send' | 'analytics:read'
+export type TokenCheck = { organizationId: string; organizationName: string; scopes: Scope[] }
+
+export type GroupMember = { email: string; firstName?: string; lastName?: string; attributes?: Record<string, unknown> }
+export type GroupMembersAdded = {
+  groupId: string
+  received: number
+  created: number
+  updated: number
+  added: number
+  alreadyMembers: number
+  rejected: { index: number; email: string; problem: string }[]
+}
+
+export type EmailToSend = { flowId: string; contactEmail: string; context?: Record<string, unknown> }
+export type SendOptions = {
+  /** Calls with the same key within 24 hours send one email. Made up for you when absent, so that retries are safe. */
+  idempotencyKey?: string
+}
+export type EmailAccepted = {
+  messageId: string
+  flowId: string
+  contactId: string
+  contactEmail: string
+  contactCreated: boolean
+  /** "suppressed": nothing is sent, and `reason` says why. */
+  status: 'queued' | 'suppressed'
+  reason: string | null
+  queuedAt: string
+  warnings: string[]
+}
+
+/** Dates are `YYYY-MM-DD`, both inclusive, in `timezone` (an IANA name, default UTC). */
+export type MetricQuery = {
+  eventName: EventName
+  startDate: string
+  endDate: string
+  timezone?: string
+  flowId?: string
+}
+export type MetricCounts = { total: number; unique: number; machine: number }
+export type EmailEventMetric = MetricCounts & {
+  eventName: EventName
+  startDate: string
+  endDate: string
+  timezone: string
+  series: (MetricCounts & { date: string })[]
+}
+
+/** The public API of a Waxwing server. Every method may be retried by itself without doing anything twice. */
+export class Waxwing {
+  readonly #baseUrl: string
+  readonly #headers: Record<string, string>
+  readonly #options: CallOptions
+
+  constructor(options: WaxwingOptions) {
+    if (!options.apiKey) throw new TypeError('Waxwing needs an apiKey.')
+    if (!/^https?:\/\//.test(options.baseUrl)) throw new TypeError('Waxwing needs a baseUrl like https://example.com.')
+    this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
+    this.#headers = { 'X-Api-Token': options.apiKey, Accept: 'application/json' }
+    this.#options = {
+      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+      timeoutMs: options.timeoutMs ?? timeoutMsDefault,
+      retries: options.retries ?? retriesDefault,
+      retryDelayMs: options.retryDelayMs ?? retryDelayMsDefault,
+    }
+  }
+
+  /** The organization the key belongs to, and what the key may do. */
+  async checkToken(): Promise<TokenCheck> {
+    return this.#call('GET', '/public/api/v1/token/check')
+  }
+
+  /** Adds or updates up to 10,000 contacts. After a retry, `alreadyMembers` may count what the first try added. */
+  async addGroupMembers({ groupId, members }: { groupId: string; members: GroupMember[] }): Promise<GroupMembersAdded> {
+    return this.#call('POST', '/public/api/v1/contacts/add-group-members', {
+      group_id: groupId,
+      members: members.map(({ email, firstName, lastName, attributes }) => ({
+        email,
+        first_name: firstName,
+        last_name: lastName,
+        attributes,
+      })),
+    })
+  }
+
+  /** Returns once the email is durably queued. */
+  async sendEmailThroughFlow(email: EmailToSend, options: SendOptions = {}): Promise<EmailAccepted> {
+    const body = { flow_id: email.flowId, contact_email: email.contactEmail, context: email.context }
+    return this.#call('POST', '/public/api/v1/flow/send-email-through-flow', body, {
+      'Idempotency-Key': options.idempotencyKey ?? crypto.randomUUID(),
+    })
+  }
+
+  /** How often an event happened, per day. */
+  async getEmailEventMetric(query: MetricQuery): Promise<EmailEventMetric> {
+    const parameters = new URLSearchParams({
+      event_name: query.eventName,
+      start_date: query.startDate,
+      end_date: query.endDate,
+      ...(query.timezone !== undefined && { timezone: query.timezone }),
+      ...(query.flowId !== undefined && { flow_id: query.flowId }),
+    })
+    return this.#call('GET', `/public/api/v1/analytics/metrics/get-email-event-metric?${parameters}`)
+  }
+
+  async #call<Data>(
+    method: Call['method'],
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Data> {
+    const call: Call = { method, url: this.#baseUrl + path, headers: { ...this.#headers, ...headers } }
+    if (body !== undefined) {
+      call.headers['Content-Type'] = 'application/json'
+      call.body = JSON.stringify(body)
+    }
+    return inCamelCase(await callApi(call, this.#options)) as Data
+  }
+}
+
+/** Answers hold no free-form objects, so renaming every key touches only ours. */
+function inCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inCamelCase)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      inCamelCase(inner),
+    ]),
+  )
+}

@@ -1,0 +1,187 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { and, type Sql, sql } from '../db/sql.ts'
+import type { PageRequest } from '../http/paging.ts'
+import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
+import type { Attributes } from './fields.ts'
+import { matchesWords } from './search.sql.ts'
+
+export const contactStatuses = ['subscribed', 'not_subscribed', 'unsubscribed', 'suppressed'] as const
+export type ContactStatus = (typeof contactStatuses)[number]
+export type Subscription = Exclude<ContactStatus, 'suppressed'>
+
+export type Contact = {
+  id: ContactId
+  email: string
+  emailKey: string
+  firstName: string | null
+  lastName: string | null
+  attributes: Attributes
+  status: ContactStatus
+  createdAt: Date
+  groups: { id: GroupId; name: string }[]
+}
+
+/** 'unsubscribe' is no reason here: it shows in the contact's own subscription. */
+const isSuppressed = sql`exists (
+  select from suppressions
+  where suppressions.organization_id = contacts.organization_id and suppressions.email_key = contacts.email_key
+    and suppressions.reason <> 'unsubscribe')`
+
+const contactColumns = sql`
+  contacts.id, contacts.email, contacts.email_key, contacts.first_name, contacts.last_name, contacts.attributes,
+  contacts.created_at,
+  case when ${isSuppressed} then 'suppressed' else contacts.subscription end as status,
+  coalesce((
+    select json_agg(json_build_object('id', groups.id, 'name', groups.name) order by lower(groups.name))
+    from group_members
+    join groups on groups.organization_id = group_members.organization_id and groups.id = group_members.group_id
+    where group_members.organization_id = contacts.organization_id and group_members.contact_id = contacts.id
+  ), '[]') as groups`
+
+export async function selectContact(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: ContactId,
+): Promise<Contact | undefined> {
+  const [row] = await db<Contact>`
+    select ${contactColumns} from contacts where organization_id = ${organizationId} and id = ${id}`
+  return row
+}
+
+export async function selectContactByEmail(
+  db: Reader,
+  organizationId: OrganizationId,
+  emailKey: string,
+): Promise<Contact | undefined> {
+  const [row] = await db<Contact>`
+    select ${contactColumns} from contacts where organization_id = ${organizationId} and email_key = ${emailKey}`
+  return row
+}
+
+export type ContactFilter = {
+  query?: string | undefined
+  groupId?: GroupId | undefined
+  status?: ContactStatus | undefined
+}
+
+/** Newest first: ids are made in the order of time. */
+export async function selectContacts(
+  db: Reader,
+  organizationId: OrganizationId,
+  filter: ContactFilter,
+  { limit, cursor }: PageRequest,
+): Promise<Contact[]> {
+  // By group the list is read along the group's own index, so that a small group of a large organization is found fast.
+  const [source, id] = filter.groupId
+    ? [
+        sql`group_members
+          join contacts on contacts.organization_id = group_members.organization_id
+            and contacts.id = group_members.contact_id
+          where group_members.organization_id = ${organizationId} and group_members.group_id = ${filter.groupId}`,
+        sql`group_members.contact_id`,
+      ]
+    : [sql`contacts where contacts.organization_id = ${organizationId}`, sql`contacts.id`]
+  const conditions = [
+    ...matchesWords(organizationId, filter.query ?? ''),
+    ...(filter.status ? [hasStatus(organizationId, filter.status)] : []),
+    ...(cursor ? [sql`${id} < ${cursor[0]}`] : []),
+  ]
+  return db<Contact>`
+    select ${contactColumns}
+    from (
+      select contacts.* from ${source} and ${and(conditions)} order by ${id} desc limit ${limit + 1}
+    ) as contacts
+    order by contacts.id desc`
+}
+
+function hasStatus(organizationId: OrganizationId, status: ContactStatus): Sql {
+  // Not by `isSuppressed`: few are suppressed, and this way the planner can start from them.
+  return status === 'suppressed'
+    ? sql`contacts.email_key in (
+        select email_key from suppressions where organization_id = ${organizationId} and reason <> 'unsubscribe')`
+    : sql`contacts.subscription = ${status} and not ${isSuppressed}`
+}
+
+/** Undefined when the address is taken. Whoever objected before and was erased since comes back as unsubscribed. */
+export async function insertContact(
+  tx: Tx,
+  organizationId: OrganizationId,
+  contact: {
+    id: ContactId
+    email: string
+    emailKey: string
+    firstName: string | undefined
+    lastName: string | undefined
+    attributes: string | undefined
+  },
+): Promise<ContactId | undefined> {
+  const [row] = await tx<{ id: ContactId }>`
+    insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription)
+    select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
+      nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
+      case when exists (
+        select from suppressions
+        where organization_id = ${organizationId} and email_key = ${contact.emailKey} and reason = 'unsubscribe'
+      ) then 'unsubscribed' else 'subscribed' end
+    on conflict (organization_id, email_key) do nothing
+    returning id`
+  return row?.id
+}
+
+export type HeldContact = { email: string; emailKey: string; subscription: Subscription }
+
+/** Locked until the end of the transaction. */
+export async function holdContact(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ContactId,
+): Promise<HeldContact | undefined> {
+  const [row] = await tx<HeldContact>`
+    select email, email_key, subscription from contacts
+    where organization_id = ${organizationId} and id = ${id}
+    for update`
+  return row
+}
+
+/** Undefined keeps a field, '' clears a name; attributes are replaced. Violates the index of addresses if it is taken. */
+export async function updateContact(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ContactId,
+  change: {
+    email: string | undefined
+    emailKey: string | undefined
+    firstName: string | undefined
+    lastName: string | undefined
+    attributes: string | undefined
+  },
+): Promise<void> {
+  await tx`
+    update contacts
+    set email = coalesce(${change.email}, email), email_key = coalesce(${change.emailKey}, email_key),
+      first_name = nullif(coalesce(${change.firstName}, first_name), ''),
+      last_name = nullif(coalesce(${change.lastName}, last_name), ''),
+      attributes = coalesce(${change.attributes}::jsonb, attributes), updated_at = now()
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+/** Undefined when there is no such contact, or it has this subscription already. */
+export async function updateSubscription(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ContactId,
+  subscription: Subscription,
+): Promise<{ email: string; emailKey: string } | undefined> {
+  const [row] = await tx<{ email: string; emailKey: string }>`
+    update contacts set subscription = ${subscription}, updated_at = now()
+    where organization_id = ${organizationId} and id = ${id} and subscription <> ${subscription}
+    returning email, email_key`
+  return row
+}
+
+/** Subscribes whoever had unsubscribed with this address. */
+export async function subscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
+  await tx`
+    update contacts set subscription = 'subscribed', updated_at = now()
+    where organization_id = ${organizationId} and email_key = ${emailKey} and subscription = 'unsubscribed'`
+}

@@ -1,0 +1,373 @@
+import { expect, test } from 'vitest'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { createTestDb } from '../../test/support/test-db.ts'
+import type { Db } from '../db/db.ts'
+import { type ContactId, newId, type OrganizationId, parseId, toText } from '../ids.ts'
+import { editContact, findContactByEmail, resubscribe, unsubscribe } from './contacts.ts'
+
+const contacts = '/organization/contacts'
+
+async function create(app: TestApp, contact: object) {
+  const answer = await app.manage('POST', contacts, contact)
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body.data
+}
+
+async function otherOrganization(app: TestApp) {
+  const registered = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'other@acme.example', password: 'correct horse battery' },
+  })
+  const headers = { authorization: `Bearer ${registered.body.data.token}` }
+  return (method: string, path: string, body?: unknown) => app.call(method, `/api/v1${path}`, { headers, body })
+}
+
+test('a contact added by hand is subscribed, in the groups named, and can be read again', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Friends' })).body.data
+  const made = await create(app, {
+    email: ' Ada@Example.com ',
+    first_name: ' Ada ',
+    attributes: { tags: ['a'] },
+    group_ids: [group.id, group.id],
+  })
+  expect(made).toMatchObject({
+    email: 'Ada@example.com',
+    first_name: 'Ada',
+    last_name: null,
+    attributes: { tags: ['a'] },
+    status: 'subscribed',
+    groups: [{ id: group.id, name: 'Friends' }],
+  })
+  expect((await app.manage('GET', `${contacts}/${made.id}`)).body.data).toEqual(made)
+})
+
+test('what is wrong with a contact is refused by field, and an address that exists is a conflict', async () => {
+  await using app = await startTestApp()
+  await create(app, { email: 'ada@example.com' })
+  const refused = async (body: object) => {
+    const answer = await app.manage('POST', contacts, body)
+    return [answer.status, answer.body.error.fields[0]?.path]
+  }
+  expect(await refused({})).toEqual([422, 'email'])
+  expect(await refused({ email: 'nonsense' })).toEqual([422, 'email'])
+  expect(await refused({ email: 'b@example.com', first_name: 5 })).toEqual([422, 'first_name'])
+  expect(await refused({ email: 'b@example.com', last_name: '\0' })).toEqual([422, 'last_name'])
+  expect(await refused({ email: 'b@example.com', attributes: [] })).toEqual([422, 'attributes'])
+  expect(await refused({ email: 'b@example.com', attributes: { a: '\0' } })).toEqual([422, 'attributes'])
+  expect(await refused({ email: 'ADA@example.com' })).toEqual([409, undefined])
+  expect(await refused({ email: 'b@example.com', group_ids: ['grp_nonsense'] })).toEqual([404, undefined])
+  expect(await refused({ email: 'b@example.com', group_ids: [toText('grp', newId('grp'))] })).toEqual([404, undefined])
+  expect(await app.db`select from contacts`).toHaveLength(1)
+})
+
+test('an edit keeps what it leaves out, clears a name by null and replaces attributes', async () => {
+  await using app = await startTestApp()
+  const { id } = await create(app, { email: 'ada@example.com', first_name: 'A', last_name: 'L', attributes: { a: 1 } })
+  await create(app, { email: 'taken@example.com' })
+  const edited = await app.manage('PATCH', `${contacts}/${id}`, {
+    email: 'Ada.L@example.com',
+    first_name: null,
+    attributes: { b: 2 },
+  })
+  expect(edited.body.data).toMatchObject({
+    email: 'Ada.L@example.com',
+    first_name: null,
+    last_name: 'L',
+    attributes: { b: 2 },
+  })
+  expect((await app.manage('PATCH', `${contacts}/${id}`, { email: 'Taken@example.com' })).status).toBe(409)
+  expect((await app.manage('PATCH', `${contacts}/${id}`, { email: 'ADA.l@example.com' })).body.data.email).toBe(
+    'ADA.l@example.com',
+  )
+  expect((await app.manage('PATCH', `${contacts}/${id}`, { status: 'suppressed' })).status).toBe(422)
+  expect((await app.manage('PATCH', `${contacts}/con_nonsense`, {})).status).toBe(404)
+})
+
+test('the status follows unsubscribing, subscribing again and suppression, and suppression wins', async () => {
+  await using app = await startTestApp()
+  const { id } = await create(app, { email: 'ada@example.com' })
+  const statusAfter = async (body: object) => (await app.manage('PATCH', `${contacts}/${id}`, body)).body.data.status
+  expect(await statusAfter({ status: 'unsubscribed' })).toBe('unsubscribed')
+  expect((await app.manage('GET', '/organization/suppressions')).body.data).toMatchObject([
+    { email: 'ada@example.com', reason: 'unsubscribe' },
+  ])
+  expect(await statusAfter({ status: 'subscribed' })).toBe('subscribed')
+  expect((await app.manage('GET', '/organization/suppressions')).body.data).toEqual([])
+
+  await app.manage('POST', '/organization/suppressions', { email: 'ADA@example.com' })
+  expect(await statusAfter({ status: 'subscribed' })).toBe('suppressed')
+  expect(await statusAfter({ status: 'unsubscribed' })).toBe('suppressed')
+  await app.db.alone`delete from suppressions where reason = 'manual'`
+  expect(await statusAfter({})).toBe('unsubscribed')
+})
+
+test('unsubscribing by an edit is told once, in the same transaction', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const { organizationId, contactId } = await storeContact(db, 'ada@example.com')
+  const told: unknown[] = []
+  const onUnsubscribed = async (_tx: unknown, unsubscription: unknown) => {
+    told.push(unsubscription)
+  }
+  await editContact(db, organizationId, contactId, { status: 'unsubscribed' }, onUnsubscribed)
+  await editContact(db, organizationId, contactId, { status: 'unsubscribed' }, onUnsubscribed)
+  expect(told).toEqual([{ organizationId, contactId, method: 'api' }])
+
+  await db.begin((tx) => resubscribe(tx, organizationId, contactId))
+  const failing = editContact(db, organizationId, contactId, { status: 'unsubscribed' }, async () => {
+    throw new Error('not recorded')
+  })
+  await expect(failing).rejects.toThrow('not recorded')
+  expect((await findContactByEmail(db, organizationId, 'ADA@example.com'))?.status).toBe('subscribed')
+})
+
+async function storeContact(db: Db, email: string): Promise<{ organizationId: OrganizationId; contactId: ContactId }> {
+  const [organizationId, contactId] = [newId('org'), newId('con')]
+  await db.alone`insert into organizations (id, name) values (${organizationId}, 'Acme')`
+  await db.alone`
+    insert into contacts (organization_id, id, email, email_key, subscription)
+    values (${organizationId}, ${contactId}, ${email}, ${email}, 'subscribed')`
+  return { organizationId, contactId }
+}
+
+test('unsubscribing twice happens once, however many try at the same time', async () => {
+  await using testDb = await createTestDb()
+  const { organizationId, contactId } = await storeContact(testDb.db, 'ada@example.com')
+  const messageId = newId('msg')
+  const results = await Promise.all(
+    Array.from({ length: 5 }, () => testDb.db.begin((tx) => unsubscribe(tx, organizationId, contactId, messageId))),
+  )
+  expect(results.filter(Boolean)).toHaveLength(1)
+  expect(await testDb.db`select message_id from suppressions`).toEqual([{ messageId }])
+  expect(await testDb.db.begin((tx) => unsubscribe(tx, organizationId, newId('con')))).toBe(false)
+})
+
+test('an objection goes along with a new address, and an address that objected stays so under another contact', async () => {
+  await using app = await startTestApp()
+  const ada = await create(app, { email: 'ada@example.com' })
+  await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'unsubscribed' })
+  await app.manage('PATCH', `${contacts}/${ada.id}`, { email: 'ada@new.example' })
+  const listed = await app.manage('GET', '/organization/suppressions')
+  expect(listed.body.data.map((each: { email: string }) => each.email).sort()).toEqual([
+    'ada@example.com',
+    'ada@new.example',
+  ])
+  const bob = await create(app, { email: 'bob@example.com' })
+  const renamed = await app.manage('PATCH', `${contacts}/${bob.id}`, { email: 'ada@example.com' })
+  expect(renamed.body.data.status).toBe('unsubscribed')
+})
+
+test('search looks into addresses and names, each word somewhere, and wildcards mean themselves', async () => {
+  await using app = await startTestApp()
+  await create(app, { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace' })
+  await create(app, { email: 'grace_h@navy.example', first_name: 'Grace', last_name: 'Hopper' })
+  await create(app, { email: 'anne@example.com', first_name: 'Änne', last_name: 'ÅSTRÖM' })
+  const found = async (query: string) => {
+    const answer = await app.manage('GET', `${contacts}?query=${encodeURIComponent(query)}`)
+    return answer.body.data.map((each: { email: string }) => each.email.split('@')[0])
+  }
+  expect(await found('LOVE')).toEqual(['ada'])
+  expect(await found('example')).toEqual(['anne', 'grace_h', 'ada'])
+  expect(await found('  example  hop ')).toEqual(['grace_h'])
+  expect(await found('ada hop')).toEqual([])
+  expect(await found('ÄNNE')).toEqual(['anne'])
+  expect(await found('åström')).toEqual(['anne'])
+  expect(await found('Ada@Exam')).toEqual(['ada'])
+  expect(await found('da@example')).toEqual([])
+  expect(await found('@example.com')).toEqual(['anne', 'ada'])
+  expect(await found('_')).toEqual(['grace_h'])
+  expect(await found('%')).toEqual([])
+  expect(await found('\\')).toEqual([])
+  expect(await found('\0')).toEqual(['anne', 'grace_h', 'ada'])
+})
+
+test('pages go through all contacts once, newest first, by group and by status as well', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Half' })).body.data
+  const members = Array.from({ length: 25 }, (_, i) => ({ email: `m${String(i).padStart(2, '0')}@example.com` }))
+  await app.publicApi('POST', '/contacts/add-group-members', { group_id: group.id, members })
+  for (let i = 0; i < 5; i++) await create(app, { email: `n${i}@example.com` })
+  await app.manage('POST', '/organization/suppressions', { email: 'm07@example.com' })
+  const [first] = (await app.manage('GET', `${contacts}?query=m03@`)).body.data
+  await app.manage('PATCH', `${contacts}/${first.id}`, { status: 'unsubscribed' })
+
+  const all = async (filter: string) => {
+    const emails: string[] = []
+    let cursor = ''
+    do {
+      const answer = await app.manage('GET', `${contacts}?limit=7&${filter}&cursor=${cursor}`)
+      expect(answer.body.data.length).toBeLessThanOrEqual(7)
+      emails.push(...answer.body.data.map((each: { email: string }) => each.email))
+      cursor = answer.body.next_cursor ?? ''
+    } while (cursor)
+    return emails
+  }
+  const everyone = await all('')
+  expect(everyone).toHaveLength(30)
+  expect(new Set(everyone).size).toBe(30)
+  expect(everyone.slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((i) => `n${i}@example.com`))
+  expect((await all(`group_id=${group.id}`)).sort()).toEqual(members.map(({ email }) => email))
+  expect(await all('status=suppressed')).toEqual(['m07@example.com'])
+  expect(await all(`status=unsubscribed&group_id=${group.id}`)).toEqual(['m03@example.com'])
+  expect(await all('status=subscribed')).toHaveLength(28)
+  expect(await all('status=not_subscribed')).toEqual([])
+  expect(await all('group_id=grp_nonsense')).toEqual([])
+})
+
+test('a limit, a cursor or a status that is none is refused by name', async () => {
+  await using app = await startTestApp()
+  const wrong = { limit: ['0', '101', 'x', '1.5'], cursor: ['x', 'WyJ4Il0', 'W10', 'bnVsbA'], status: ['gone'] }
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) {
+      const answer = await app.manage('GET', `${contacts}?${name}=${value}`)
+      expect([name, value, answer.status, answer.body.error?.fields[0]?.path]).toEqual([name, value, 422, name])
+    }
+})
+
+/** Two messages to a contact: one that was opened, with everything that names the person, and one that waits. */
+async function storeHistory(db: Db, organizationText: string, contactText: string) {
+  const organizationId = parseId('org', organizationText)!
+  const contactId = parseId('con', contactText)!
+  const [flowId, versionId, webhookId] = [newId('flw'), newId('flv'), newId('whk')]
+  const [sentId, waitingId, openId, bounceId] = [newId('msg'), newId('msg'), newId('evt'), newId('evt')]
+  await db.alone`
+    insert into flows (organization_id, id, name, kind, version_id)
+    values (${organizationId}, ${flowId}, 'Welcome', 'transactional', ${versionId})`
+  await db.alone`
+    insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
+      relay_reply)
+    values (${organizationId}, ${sentId}, ${flowId}, ${versionId}, ${contactId}, 'ada@example.com', 'Dear Ada',
+      '{"order": 7}', 'sent', '250 for ada@example.com'),
+      (${organizationId}, ${waitingId}, ${flowId}, ${versionId}, ${contactId}, 'ada@example.com', 'Soon, Ada',
+      null, 'queued', null)`
+  await db.alone`
+    insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
+    values (${organizationId}, ${sentId}, 'us@acme.example', 'ada@example.com', 'Dear Ada', 'Dear Ada')`
+  await db.alone`
+    insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, data)
+    values (${organizationId}, ${openId}, 'emailClick', now(), ${sentId}, ${flowId}, ${contactId}, true,
+      '{"ip": "192.0.2.1", "user_agent": "Ada’s", "url": "https://example.com/?who=ada"}'),
+      (${organizationId}, ${bounceId}, 'emailSoftBounce', now(), ${sentId}, ${flowId}, ${contactId}, false,
+      '{"bounce": {"reason": "mailbox full", "diagnostic": "ada@example.com is full"}}')`
+  await db.alone`
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret)
+    values (${organizationId}, ${webhookId}, 'Ours', 'https://acme.example', true, '{}', '')`
+  await db.alone`
+    insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, body)
+    values (${organizationId}, delivery_id(${openId}, ${webhookId}), ${webhookId}, ${openId}, 'emailClick', 'pending',
+      '{"contact": "ada@example.com"}')`
+  await db.alone`
+    insert into delivery_attempts
+      (organization_id, delivery_id, number, at, duration_ms, outcome, reason, signature, response_body)
+    values (${organizationId}, delivery_id(${openId}, ${webhookId}), 1, now(), 1, 'refused', '', '', 'No ada@example.com')`
+  return { flowId, sentId, waitingId, openId, bounceId }
+}
+
+test('the timeline shows messages and events, newest first, in pages', async () => {
+  await using app = await startTestApp()
+  const ada = await create(app, { email: 'ada@example.com' })
+  const { flowId, sentId, waitingId, openId, bounceId } = await storeHistory(app.db, app.organizationId, ada.id)
+  const first = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=3`)
+  const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=3&cursor=${first.body.next_cursor}`)
+  const [flow_id, message_id] = [toText('flw', flowId), toText('msg', sentId)]
+  const shared = { at: expect.any(String), flow_id, flow_name: 'Welcome' }
+  expect([...first.body.data, ...second.body.data]).toEqual([
+    {
+      ...shared,
+      kind: 'event',
+      event_name: 'emailSoftBounce',
+      event_id: toText('evt', bounceId),
+      message_id,
+      subject: 'Dear Ada',
+      status: null,
+      machine: false,
+      detail: 'mailbox full',
+    },
+    {
+      ...shared,
+      kind: 'event',
+      event_name: 'emailClick',
+      event_id: toText('evt', openId),
+      message_id,
+      subject: 'Dear Ada',
+      status: null,
+      machine: true,
+      detail: 'https://example.com/?who=ada',
+    },
+    {
+      ...shared,
+      kind: 'message',
+      event_name: null,
+      event_id: null,
+      message_id: toText('msg', waitingId),
+      subject: 'Soon, Ada',
+      status: 'queued',
+      machine: false,
+      detail: null,
+    },
+    {
+      ...shared,
+      kind: 'message',
+      event_name: null,
+      event_id: null,
+      message_id,
+      subject: 'Dear Ada',
+      status: 'sent',
+      machine: false,
+      detail: null,
+    },
+  ])
+  expect(second.body.next_cursor).toBe(null)
+})
+
+test('erasing a contact leaves nothing that names it but its suppression, and all counts', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'G' })).body.data
+  const ada = await create(app, { email: 'ada@example.com', first_name: 'Ada', group_ids: [group.id] })
+  const bob = await create(app, { email: 'bob@example.com', first_name: 'Bob', group_ids: [group.id] })
+  await storeHistory(app.db, app.organizationId, ada.id)
+  await app.manage('POST', '/organization/suppressions', { email: 'ada@example.com' })
+  await app.db.alone`
+    insert into import_problems (organization_id, import_id, line, email, problem)
+    values (${parseId('org', app.organizationId)}, ${newId('imp')}, 1, 'Ada@example.com', 'too long')`
+
+  expect((await app.manage('DELETE', `${contacts}/${ada.id}`)).body.data).toBe(null)
+
+  for (const table of [
+    ...['contacts', 'messages', 'inbox', 'events', 'deliveries', 'delivery_attempts', 'import_problems'],
+    ...['group_members', 'jobs', 'imports'],
+  ]) {
+    const { rows } = await app.db.pool.query(`select to_jsonb(t)::text as row from ${table} as t`)
+    for (const { row } of rows) expect(row, table).not.toMatch(/ada|192\.0/i)
+  }
+  expect((await app.manage('GET', '/organization/suppressions')).body.data).toMatchObject([
+    { email: 'ada@example.com' },
+  ])
+  expect(await app.db`select status, reason from messages order by id`).toEqual([
+    { status: 'sent', reason: null },
+    { status: 'suppressed', reason: 'the contact was erased' },
+  ])
+  expect(await app.db`select event_name, data from events order by id`).toEqual([
+    { eventName: 'emailClick', data: {} },
+    { eventName: 'emailSoftBounce', data: { bounce: { reason: 'mailbox full' } } },
+  ])
+  expect((await app.manage('GET', `${contacts}/${ada.id}`)).status).toBe(404)
+  expect((await app.manage('DELETE', `${contacts}/${ada.id}`)).status).toBe(404)
+  expect((await app.manage('GET', `${contacts}/${bob.id}`)).body.data.first_name).toBe('Bob')
+  expect((await app.manage('GET', `/organization/groups/${group.id}`)).body.data.member_count).toBe(1)
+})
+
+test('another organization sees, edits and erases nothing', async () => {
+  await using app = await startTestApp()
+  const ada = await create(app, { email: 'ada@example.com' })
+  const manageTheirs = await otherOrganization(app)
+  expect((await manageTheirs('GET', `${contacts}?query=ada`)).body.data).toEqual([])
+  const tries: [string, string, unknown?][] = [
+    ['GET', `${contacts}/${ada.id}`],
+    ['GET', `${contacts}/${ada.id}/timeline`],
+    ['PATCH', `${contacts}/${ada.id}`, { first_name: 'Eve' }],
+    ['DELETE', `${contacts}/${ada.id}`],
+  ]
+  for (const [method, path, body] of tries) expect((await manageTheirs(method, path, body)).status).toBe(404)
+  expect((await app.manage('GET', `${contacts}/${ada.id}`)).body.data).toEqual(ada)
+})

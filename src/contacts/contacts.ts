@@ -1,0 +1,174 @@
+import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
+import { parseEmail } from '../email.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { type ContactId, type MessageId, newId, type OrganizationId } from '../ids.ts'
+import {
+  type Contact,
+  type HeldContact,
+  holdContact,
+  insertContact,
+  selectContact,
+  selectContactByEmail,
+  updateContact,
+  updateSubscription,
+} from './contacts.sql.ts'
+import {
+  deleteContact,
+  deleteMemberships,
+  emptyDeliveries,
+  emptyEvents,
+  emptyImportProblems,
+  emptyMessages,
+} from './erase.sql.ts'
+import { type Read, readAttributes, readName } from './fields.ts'
+import { joinGroups } from './groups.ts'
+import { deleteSuppressions, insertSuppressions, selectSuppressionsOf } from './suppressions.sql.ts'
+import { inTransaction } from './transaction.ts'
+
+export type { Contact } from './contacts.sql.ts'
+
+/** Records that someone unsubscribed, within the transaction in which it happens. */
+export type OnUnsubscribed = (
+  tx: Tx,
+  unsubscription: { organizationId: OrganizationId; contactId: ContactId; method: 'api' },
+) => Promise<void>
+
+const noSuchContact = () => new Refusal('not_found', 'There is no such contact.')
+const emailTaken = () => new Refusal('conflict', 'There is a contact with this address already.')
+
+export async function getContact(db: Reader, organizationId: OrganizationId, id: ContactId): Promise<Contact> {
+  const contact = await selectContact(db, organizationId, id)
+  if (!contact) throw noSuchContact()
+  return contact
+}
+
+/** By an address in any spelling. */
+export async function findContactByEmail(
+  db: Reader,
+  organizationId: OrganizationId,
+  email: string,
+): Promise<Contact | undefined> {
+  const parsed = parseEmail(email)
+  return parsed.ok ? selectContactByEmail(db, organizationId, parsed.key) : undefined
+}
+
+export type ContactInput = {
+  email?: string
+  first_name?: string | null
+  last_name?: string | null
+  attributes?: Record<string, unknown>
+}
+
+/** By hand, and therefore subscribed, unless the address objected before. */
+export async function createContact(
+  db: Db,
+  organizationId: OrganizationId,
+  input: ContactInput & { email: string; group_ids?: string[] },
+): Promise<Contact> {
+  const fields = readFields(input)
+  const email = readEmail(input.email)
+  return inTransaction(db, async (tx) => {
+    const id = await insertContact(tx, organizationId, { ...fields, ...email, id: newId('con') })
+    if (!id) throw emailTaken()
+    if (input.group_ids?.length) await joinGroups(tx, organizationId, input.group_ids, id)
+    return getContact(tx, organizationId, id)
+  })
+}
+
+export type ContactEdit = ContactInput & { status?: 'subscribed' | 'unsubscribed' }
+
+export async function editContact(
+  db: Db,
+  organizationId: OrganizationId,
+  id: ContactId,
+  edit: ContactEdit,
+  onUnsubscribed: OnUnsubscribed,
+): Promise<Contact> {
+  const fields = readFields(edit)
+  const email = edit.email === undefined ? { email: undefined, emailKey: undefined } : readEmail(edit.email)
+  return inTransaction(db, async (tx) => {
+    const held = await holdContact(tx, organizationId, id)
+    if (!held) throw noSuchContact()
+    await updateContact(tx, organizationId, id, { ...fields, ...email }).catch((error) => {
+      throw isUniqueViolation(error) ? emailTaken() : error
+    })
+    if (email.email !== undefined && email.emailKey !== held.emailKey)
+      await carryObjection(tx, organizationId, id, held, email)
+    if (edit.status === 'subscribed') await resubscribe(tx, organizationId, id)
+    if (edit.status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id)))
+      await onUnsubscribed(tx, { organizationId, contactId: id, method: 'api' })
+    return getContact(tx, organizationId, id)
+  })
+}
+
+/** Who unsubscribed stays so under a new address, and an address that objected is not mailed through another contact. */
+async function carryObjection(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ContactId,
+  held: HeldContact,
+  address: { email: string; emailKey: string },
+): Promise<void> {
+  const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)
+  if (held.subscription === 'unsubscribed')
+    await insertSuppressions(tx, [{ organizationId, ...address, reason: 'unsubscribe', detail: null, messageId: null }])
+  else if (entries.some(({ reason }) => reason === 'unsubscribe'))
+    await updateSubscription(tx, organizationId, id, 'unsubscribed')
+}
+
+/** No marketing mail any more. False when there is no such contact, or it had unsubscribed before. */
+export async function unsubscribe(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ContactId,
+  messageId: MessageId | null = null,
+): Promise<boolean> {
+  const contact = await updateSubscription(tx, organizationId, id, 'unsubscribed')
+  if (!contact) return false
+  await insertSuppressions(tx, [{ organizationId, ...contact, reason: 'unsubscribe', detail: null, messageId }])
+  return true
+}
+
+/** False when there is no such contact, or it is subscribed. A hard bounce, a complaint or a suppression by hand stays. */
+export async function resubscribe(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<boolean> {
+  const contact = await updateSubscription(tx, organizationId, id, 'subscribed')
+  if (!contact) return false
+  await deleteSuppressions(tx, organizationId, contact.emailKey, ['unsubscribe'])
+  return true
+}
+
+/**
+ * Forgets a person: name, address, attributes, what mails said and where they were read from. Counts stay. So does a
+ * suppression of the address, as the law allows: without it the objection could not be honoured.
+ */
+export async function eraseContact(db: Db, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    // The contact first: whoever adds it to a group holds it, and what they wrote is seen by the statements after.
+    const emailKey = await deleteContact(tx, organizationId, id)
+    if (emailKey === undefined) throw noSuchContact()
+    await deleteMemberships(tx, organizationId, id)
+    await emptyMessages(tx, organizationId, id)
+    await emptyDeliveries(tx, organizationId, id)
+    await emptyEvents(tx, organizationId, id)
+    await emptyImportProblems(tx, organizationId, emailKey)
+  })
+}
+
+function readEmail(input: string): { email: string; emailKey: string } {
+  const email = parseEmail(input)
+  if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
+  return { email: email.address, emailKey: email.key }
+}
+
+function readFields(input: ContactInput) {
+  return {
+    firstName: checked('first_name', readName(input.first_name)),
+    lastName: checked('last_name', readName(input.last_name)),
+    attributes: checked('attributes', readAttributes(input.attributes)),
+  }
+}
+
+function checked<Value>(path: string, read: Read<Value>): Value {
+  if (!read.ok) throw invalid({ path, problem: read.problem })
+  return read.value
+}

@@ -1,0 +1,115 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
+import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { type GroupId, parseId, toText } from '../ids.ts'
+import { nameMax } from './fields.ts'
+import { type Group, selectGroups } from './groups.sql.ts'
+import { addToGroup, createGroup, getGroup, removeFromGroup, removeGroup, renameGroup } from './groups.ts'
+import { noSuchGroup } from './members.ts'
+
+const addedMax = 1_000
+
+const GroupIn = Type.Object({ name: Type.String({ minLength: 1, maxLength: nameMax }) })
+const GroupOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  member_count: Type.Integer(),
+  created_at: Timestamp,
+})
+const IdParams = Type.Object({ id: Type.String() })
+const tags = ['Groups']
+
+export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/groups',
+      { schema: { tags, summary: 'List groups', response: answers(Type.Array(GroupOut)) } },
+      async (request) => ok((await selectGroups(db, memberOf(request).organizationId)).map(groupOut)),
+    )
+
+    api.post(
+      '/groups',
+      { schema: { tags, summary: 'Create a group', body: GroupIn, response: creates(GroupOut) } },
+      async (request, reply) => {
+        const group = await createGroup(db, memberOf(request).organizationId, request.body.name)
+        return reply.status(201).send(created(groupOut(group)))
+      },
+    )
+
+    api.get(
+      '/groups/:id',
+      { schema: { tags, summary: 'Read a group', params: IdParams, response: answers(GroupOut) } },
+      async (request) =>
+        ok(groupOut(await getGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id)))),
+    )
+
+    api.patch(
+      '/groups/:id',
+      { schema: { tags, summary: 'Rename a group', params: IdParams, body: GroupIn, response: answers(GroupOut) } },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok(groupOut(await renameGroup(db, organizationId, groupIdOf(request.params.id), request.body.name)))
+      },
+    )
+
+    api.delete(
+      '/groups/:id',
+      { schema: { tags, summary: 'Delete a group; its contacts stay', params: IdParams, response: answers(Nothing) } },
+      async (request) => {
+        await removeGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id))
+        return ok(null, 'The group is deleted')
+      },
+    )
+
+    api.post(
+      '/groups/:id/members',
+      {
+        schema: {
+          tags,
+          summary: 'Add contacts to a group, all or none',
+          params: IdParams,
+          body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
+          response: answers(Type.Object({ added: Type.Integer() })),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const groupId = groupIdOf(request.params.id)
+        return ok({ added: await addToGroup(db, organizationId, groupId, request.body.contact_ids) })
+      },
+    )
+
+    api.delete(
+      '/groups/:id/members/:contact_id',
+      {
+        schema: {
+          tags,
+          summary: 'Take a contact out of a group',
+          params: Type.Object({ id: Type.String(), contact_id: Type.String() }),
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        const contactId = parseId('con', request.params.contact_id)
+        if (!contactId) throw new Refusal('not_found', 'There is no such contact.')
+        await removeFromGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id), contactId)
+        return ok(null, 'The contact is not in the group any more')
+      },
+    )
+  }
+}
+
+function groupIdOf(text: string): GroupId {
+  const id = parseId('grp', text)
+  if (!id) throw noSuchGroup()
+  return id
+}
+
+const groupOut = (group: Group) => ({
+  id: toText('grp', group.id),
+  name: group.name,
+  member_count: group.memberCount,
+  created_at: group.createdAt.toISOString(),
+})

@@ -1,0 +1,115 @@
+import type { Reader, Tx } from '../db/db.ts'
+import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
+
+export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
+
+/** Undefined when the name is taken. */
+export async function insertGroup(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: GroupId,
+  name: string,
+): Promise<Group | undefined> {
+  const [row] = await tx<Group>`
+    insert into groups (organization_id, id, name) values (${organizationId}, ${id}, ${name})
+    on conflict (organization_id, lower(name)) do nothing
+    returning id, name, 0 as member_count, created_at`
+  return row
+}
+
+export async function selectGroups(db: Reader, organizationId: OrganizationId): Promise<Group[]> {
+  return db<Group>`
+    select id, name, created_at, coalesce(member_count, 0) as member_count
+    from groups
+    left join (
+      select group_id, count(*) as member_count from group_members
+      where organization_id = ${organizationId}
+      group by group_id
+    ) as counts on counts.group_id = groups.id
+    where organization_id = ${organizationId}
+    order by lower(name)`
+}
+
+export async function findGroup(db: Reader, organizationId: OrganizationId, id: GroupId): Promise<Group | undefined> {
+  const [row] = await db<Group>`
+    select id, name, created_at, (
+      select count(*) from group_members where organization_id = ${organizationId} and group_id = ${id}
+    ) as member_count
+    from groups
+    where organization_id = ${organizationId} and id = ${id}`
+  return row
+}
+
+export async function countGroups(db: Reader, organizationId: OrganizationId): Promise<number> {
+  const [row] = await db<{ count: number }>`select count(*) from groups where organization_id = ${organizationId}`
+  return row!.count
+}
+
+/** False when there is no such group. Violates the index of names when the name is taken. */
+export async function updateGroup(tx: Tx, organizationId: OrganizationId, id: GroupId, name: string): Promise<boolean> {
+  const rows = await tx`
+    update groups set name = ${name}, updated_at = now()
+    where organization_id = ${organizationId} and id = ${id}
+    returning id`
+  return rows.length > 0
+}
+
+/** False when there is no such group. */
+export async function deleteGroup(tx: Tx, organizationId: OrganizationId, id: GroupId): Promise<boolean> {
+  const rows = await tx`delete from groups where organization_id = ${organizationId} and id = ${id} returning id`
+  return rows.length > 0
+}
+
+export async function deleteGroupMembers(tx: Tx, organizationId: OrganizationId, id: GroupId): Promise<void> {
+  await tx`delete from group_members where organization_id = ${organizationId} and group_id = ${id}`
+}
+
+/** Held against erasure until the end of the transaction; those who were only ever sent to become subscribed. */
+export async function holdContacts(tx: Tx, organizationId: OrganizationId, ids: ContactId[]): Promise<ContactId[]> {
+  const rows = await tx<{ id: ContactId }>`
+    with held as materialized (
+      select id from contacts
+      where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+      order by email_key
+      for no key update
+    ),
+    subscribed as (
+      update contacts set subscription = 'subscribed', updated_at = now()
+      from held
+      where contacts.organization_id = ${organizationId} and contacts.id = held.id
+        and contacts.subscription = 'not_subscribed'
+    )
+    select id from held`
+  return rows.map(({ id }) => id)
+}
+
+/** Answers how many pairs are new. */
+export async function insertMemberships(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupIds: GroupId[],
+  contactIds: ContactId[],
+): Promise<number> {
+  const rows = await tx`
+    insert into group_members (organization_id, group_id, contact_id)
+    select ${organizationId}, group_id, contact_id
+    from unnest(${groupIds}::uuid[]) as group_id, unnest(${contactIds}::uuid[]) as contact_id
+    order by contact_id, group_id
+    on conflict do nothing
+    returning contact_id`
+  return rows.length
+}
+
+/** False when the contact was not in the group. */
+export async function deleteMembership(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupId: GroupId,
+  contactId: ContactId,
+): Promise<boolean> {
+  const rows = await tx`
+    delete from group_members
+    where organization_id = ${organizationId} and group_id = ${groupId} and contact_id = ${contactId}
+    returning contact_id`
+  return rows.length > 0
+}

@@ -1,0 +1,113 @@
+import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { type ContactId, type GroupId, newId, type OrganizationId, parseId } from '../ids.ts'
+import { isStorable, nameMax, unstorableProblem } from './fields.ts'
+import {
+  countGroups,
+  deleteGroup,
+  deleteGroupMembers,
+  deleteMembership,
+  findGroup,
+  type Group,
+  holdContacts,
+  insertGroup,
+  insertMemberships,
+  updateGroup,
+} from './groups.sql.ts'
+import { holdGroups } from './members.sql.ts'
+import { noSuchGroup } from './members.ts'
+import { inTransaction } from './transaction.ts'
+
+const groupsMax = 1_000
+
+export async function createGroup(db: Db, organizationId: OrganizationId, nameGiven: string): Promise<Group> {
+  const name = readGroupName(nameGiven)
+  if ((await countGroups(db, organizationId)) >= groupsMax)
+    throw new Refusal('conflict', `An organization can have ${groupsMax} groups. Delete one that is not used any more.`)
+  const group = await insertGroup(db.alone, organizationId, newId('grp'), name)
+  if (!group) throw nameTaken()
+  return group
+}
+
+export async function getGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<Group> {
+  const group = await findGroup(db, organizationId, id)
+  if (!group) throw noSuchGroup()
+  return group
+}
+
+export async function renameGroup(
+  db: Db,
+  organizationId: OrganizationId,
+  id: GroupId,
+  nameGiven: string,
+): Promise<Group> {
+  const name = readGroupName(nameGiven)
+  try {
+    if (!(await updateGroup(db.alone, organizationId, id, name))) throw noSuchGroup()
+  } catch (error) {
+    throw isUniqueViolation(error) ? nameTaken() : error
+  }
+  return getGroup(db, organizationId, id)
+}
+
+/** The contacts stay. */
+export async function removeGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    // The group first: whoever is adding members holds it, and what they added is seen by the second statement.
+    if (!(await deleteGroup(tx, organizationId, id))) throw noSuchGroup()
+    await deleteGroupMembers(tx, organizationId, id)
+  })
+}
+
+/** All of them or none: one that does not exist is named in the refusal. Answers how many were not in the group. */
+export async function addToGroup(
+  db: Db,
+  organizationId: OrganizationId,
+  groupId: GroupId,
+  contactTexts: string[],
+): Promise<number> {
+  const ids = contactTexts.map((text) => parseId('con', text))
+  return inTransaction(db, async (tx) => {
+    if (!(await holdGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
+    const held = new Set(await holdContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))]))
+    const unknown = ids.flatMap((id, index) =>
+      id && held.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'there is no such contact' }],
+    )
+    if (unknown.length > 0)
+      throw new Refusal('not_found', 'Some of these contacts do not exist, so none was added.', { fields: unknown })
+    return insertMemberships(tx, organizationId, [groupId], [...held])
+  })
+}
+
+/** Puts one contact, held by the transaction, into several groups. */
+export async function joinGroups(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupTexts: string[],
+  contactId: ContactId,
+): Promise<void> {
+  const groupIds = [...new Set(groupTexts)].map((text) => parseId('grp', text)).filter((id) => id !== undefined)
+  if (groupIds.length < new Set(groupTexts).size || !(await holdGroups(tx, organizationId, groupIds)))
+    throw noSuchGroup()
+  await insertMemberships(tx, organizationId, groupIds, [contactId])
+}
+
+export async function removeFromGroup(
+  db: Db,
+  organizationId: OrganizationId,
+  groupId: GroupId,
+  contactId: ContactId,
+): Promise<void> {
+  if (!(await deleteMembership(db.alone, organizationId, groupId, contactId)))
+    throw new Refusal('not_found', 'This contact is not in this group.')
+}
+
+const nameTaken = () => new Refusal('conflict', 'There is a group with this name already.')
+
+function readGroupName(given: string): string {
+  const name = given.trim()
+  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
+  if (name.length > nameMax) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
+  if (!isStorable(name)) throw invalid({ path: 'name', problem: unstorableProblem })
+  return name
+}

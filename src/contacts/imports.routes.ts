@@ -1,0 +1,135 @@
+import type { Readable } from 'node:stream'
+import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
+import { answers, begins, begun, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { parseId, toText } from '../ids.ts'
+import type { Hints } from '../queue/hints.ts'
+import { importKind } from './import.job.ts'
+import { type Import, selectImports } from './imports.sql.ts'
+import { acceptImport, getImport, noSuchImport, readMapping } from './imports.ts'
+import { noSuchGroup } from './members.ts'
+
+const listed = 20
+const fileNameMax = 255
+const mappingMax = 20_000
+
+const ImportOut = Type.Object({
+  id: Type.String(),
+  filename: Type.String(),
+  group_id: Nullable(Type.String()),
+  status: oneOf('queued', 'running', 'done', 'failed'),
+  bytes_total: Type.Integer(),
+  bytes_done: Type.Integer(),
+  rows_done: Type.Integer(),
+  created: Type.Integer(),
+  updated: Type.Integer(),
+  rejected: Type.Integer(),
+  problem: Nullable(Type.String({ description: 'Why it failed.' })),
+  created_at: Timestamp,
+  finished_at: Nullable(Timestamp),
+})
+const ErrorsOut = Type.Array(
+  Type.Object({ line: Type.Integer(), email: Nullable(Type.String()), problem: Type.String() }),
+  { description: 'The first 1,000 rows that were rejected.' },
+)
+const tags = ['Contacts']
+
+export function importRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/imports',
+      { schema: { tags, summary: 'List the newest imports', response: answers(Type.Array(ImportOut)) } },
+      async (request) => ok((await selectImports(db, memberOf(request).organizationId, listed)).map(importOut)),
+    )
+
+    api.get(
+      '/imports/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Read an import, with its progress and the rows it rejected',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Type.Object({ ...ImportOut.properties, errors: ErrorsOut })),
+        },
+      },
+      async (request) => {
+        const id = parseId('imp', request.params.id)
+        if (!id) throw noSuchImport()
+        const { problems, ...record } = await getImport(db, memberOf(request).organizationId, id)
+        return ok({ ...importOut(record), errors: problems })
+      },
+    )
+
+    await api.register(uploadRoute({ db, hints }))
+  }
+}
+
+/** Apart from the others because its body is a stream: the file is stored as it comes and never held in memory. */
+function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.removeAllContentTypeParsers()
+    api.addContentTypeParser('text/csv', (_request, content, done) => done(null, content))
+    api.addContentTypeParser('*', (_request, _content, done) => done(wrongMediaType()))
+    api.post(
+      '/contacts/import',
+      {
+        schema: {
+          tags,
+          summary: 'Import contacts from a CSV file',
+          description:
+            'The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address and names by the usual ones, all others become attributes. An empty cell keeps what is known.',
+          consumes: ['text/csv'],
+          querystring: Type.Object({
+            group_id: Type.Optional(Type.String()),
+            filename: Type.Optional(Type.String({ maxLength: fileNameMax })),
+            mapping: Type.Optional(
+              Type.String({
+                maxLength: mappingMax,
+                description:
+                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }',
+              }),
+            ),
+          }),
+          body: Type.Unsafe<Readable>({ content: { 'text/csv': { schema: { description: 'The file.' } } } }),
+          response: begins(ImportOut),
+        },
+      },
+      async (request, reply) => {
+        const { group_id: groupText, filename, mapping } = request.query
+        if (!request.body) throw wrongMediaType()
+        const groupId = groupText ? parseId('grp', groupText) : null
+        if (groupId === undefined) throw noSuchGroup()
+        const record = await acceptImport(db, {
+          organizationId: memberOf(request).organizationId,
+          groupId,
+          fileName: filename?.trim() || 'import.csv',
+          mapping: mapping ? readMapping(mapping) : null,
+          bytesSaid: Number(request.headers['content-length']) || undefined,
+          content: request.body,
+        })
+        hints.give(importKind)
+        return reply.status(202).send(begun(importOut(record), 'The file is being imported'))
+      },
+    )
+  }
+}
+
+const wrongMediaType = () => new Refusal('unsupported_media_type', 'Send the file itself, with Content-Type: text/csv.')
+
+const importOut = (record: Import): Static<typeof ImportOut> => ({
+  id: toText('imp', record.id),
+  filename: record.fileName,
+  group_id: record.groupId && toText('grp', record.groupId),
+  status: record.status === 'uploading' ? 'queued' : record.status,
+  bytes_total: record.bytesTotal,
+  bytes_done: record.progress.offset,
+  rows_done: record.progress.rows,
+  created: record.progress.created,
+  updated: record.progress.updated,
+  rejected: record.progress.rejected,
+  problem: record.reason,
+  created_at: record.createdAt.toISOString(),
+  finished_at: record.finishedAt?.toISOString() ?? null,
+})

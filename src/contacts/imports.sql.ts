@@ -1,0 +1,229 @@
+import type { Reader, Tx } from '../db/db.ts'
+import type { GroupId, ImportId, OrganizationId } from '../ids.ts'
+import type { Columns, Mapping } from './columns.ts'
+import type { Delimiter } from './csv.ts'
+
+export type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed'
+
+/** Everything that is needed to go on after a crash, written with the rows it covers. */
+export type Progress = {
+  /** Behind the last row that was taken care of. */
+  offset: number
+  line: number
+  rows: number
+  created: number
+  updated: number
+  rejected: number
+  /** Known once the first row was read. */
+  layout: { delimiter: Delimiter; columns: Columns } | null
+}
+
+export const noProgress: Progress = {
+  offset: 0,
+  line: 0,
+  rows: 0,
+  created: 0,
+  updated: 0,
+  rejected: 0,
+  layout: null,
+}
+
+export type Import = {
+  id: ImportId
+  organizationId: OrganizationId
+  groupId: GroupId | null
+  fileName: string
+  mapping: Mapping | null
+  status: ImportStatus
+  reason: string | null
+  bytesTotal: number
+  progress: Progress
+  createdAt: Date
+  finishedAt: Date | null
+}
+
+export async function insertImport(
+  tx: Tx,
+  record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'fileName' | 'mapping'>,
+): Promise<void> {
+  await tx`
+    insert into imports (organization_id, id, group_id, file_name, mapping, status, progress)
+    values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.fileName},
+      ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)})`
+}
+
+export async function insertChunk(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ImportId,
+  startsAt: number,
+  bytes: Buffer,
+): Promise<void> {
+  await tx`
+    insert into import_chunks (organization_id, import_id, starts_at, bytes)
+    values (${organizationId}, ${id}, ${startsAt}, ${bytes})`
+}
+
+/** The upload is complete. */
+export async function queueImport(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ImportId,
+  bytesTotal: number,
+): Promise<void> {
+  await tx`
+    update imports set status = 'queued', bytes_total = ${bytesTotal}
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+export async function deleteImport(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
+  await tx`
+    with gone as (delete from import_chunks where organization_id = ${organizationId} and import_id = ${id})
+    delete from imports where organization_id = ${organizationId} and id = ${id}`
+}
+
+/** Uploads whose process died, and reports that are old. */
+export async function pruneImports(
+  tx: Tx,
+  organizationId: OrganizationId,
+  uploadHoursMax: number,
+  reportDaysMax: number,
+): Promise<void> {
+  await tx`
+    with pruned as (
+      delete from imports
+      where organization_id = ${organizationId} and (
+        status = 'uploading' and created_at < now() - ${uploadHoursMax} * interval '1 hour'
+        or finished_at < now() - ${reportDaysMax} * interval '1 day')
+      returning id
+    ),
+    chunks as (
+      delete from import_chunks using pruned where organization_id = ${organizationId} and import_id = pruned.id
+    )
+    delete from import_problems using pruned where organization_id = ${organizationId} and import_id = pruned.id`
+}
+
+export async function countUnfinished(db: Reader, organizationId: OrganizationId): Promise<number> {
+  const [row] = await db<{ count: number }>`
+    select count(*) from imports where organization_id = ${organizationId} and finished_at is null`
+  return row!.count
+}
+
+/** Newest first; an upload that is not complete is no import yet. */
+export async function selectImports(db: Reader, organizationId: OrganizationId, limit: number): Promise<Import[]> {
+  return db<Import>`
+    select * from imports
+    where organization_id = ${organizationId} and status <> 'uploading'
+    order by id desc
+    limit ${limit}`
+}
+
+export async function findImport(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: ImportId,
+): Promise<Import | undefined> {
+  const [row] = await db<Import>`
+    select * from imports where organization_id = ${organizationId} and id = ${id} and status <> 'uploading'`
+  return row
+}
+
+/** In the order of the ids; undefined for what is gone or finished. */
+export async function findUnfinished(
+  db: Reader,
+  keys: { organizationId: OrganizationId; id: string }[],
+): Promise<(Import | undefined)[]> {
+  const rows = await db<Import>`
+    select imports.*
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
+      as wanted (organization_id, id)
+    join imports using (organization_id, id)
+    where status in ('queued', 'running')`
+  return keys.map(({ id }) => rows.find((row) => row.id === id))
+}
+
+/**
+ * Locked until the end of the transaction. Undefined when the import is finished or someone else has carried it on from
+ * where we thought it was: a worker that was paused for too long must not count rows twice.
+ */
+export async function holdImport(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ImportId,
+  offset: number,
+): Promise<{ id: ImportId } | undefined> {
+  const [row] = await tx<{ id: ImportId }>`
+    select id from imports
+    where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
+      and (progress ->> 'offset')::bigint = ${offset}
+    for update`
+  return row
+}
+
+export async function updateProgress(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ImportId,
+  progress: Progress,
+): Promise<void> {
+  await tx`
+    update imports set status = 'running', progress = ${JSON.stringify(progress)}
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+/** The file is thrown away with it. */
+export async function finishImport(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ImportId,
+  status: 'done' | 'failed',
+  reason: string | null,
+): Promise<void> {
+  await tx`
+    with gone as (delete from import_chunks where organization_id = ${organizationId} and import_id = ${id})
+    update imports set status = ${status}, reason = ${reason}, finished_at = now()
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+export type ImportProblem = { line: number; email: string | null; problem: string }
+
+export async function insertProblems(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ImportId,
+  problems: ImportProblem[],
+): Promise<void> {
+  await tx`
+    insert into import_problems (organization_id, import_id, line, email, problem)
+    select ${organizationId}, ${id}, * from unnest(
+      ${problems.map(({ line }) => line)}::int[],
+      ${problems.map(({ email }) => email)}::text[],
+      ${problems.map(({ problem }) => problem)}::text[])
+    on conflict do nothing`
+}
+
+export async function selectProblems(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: ImportId,
+): Promise<ImportProblem[]> {
+  return db<ImportProblem>`
+    select line, email, problem from import_problems
+    where organization_id = ${organizationId} and import_id = ${id}
+    order by line`
+}
+
+/** The piece of the file that holds the byte at `offset`; undefined behind the end. */
+export async function findChunk(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: ImportId,
+  offset: number,
+): Promise<{ startsAt: number; bytes: Buffer } | undefined> {
+  const [row] = await db<{ startsAt: number; bytes: Buffer }>`
+    select starts_at, bytes from import_chunks
+    where organization_id = ${organizationId} and import_id = ${id} and starts_at <= ${offset}
+    order by starts_at desc
+    limit 1`
+  return row && offset < row.startsAt + row.bytes.length ? row : undefined
+}

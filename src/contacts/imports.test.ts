@@ -1,0 +1,288 @@
+import { expect, test } from 'vitest'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import type { Db } from '../db/db.ts'
+import { parseId } from '../ids.ts'
+import { importSlice } from './import.job.ts'
+import { findImport, type Import } from './imports.sql.ts'
+
+async function upload(app: TestApp, file: string | Uint8Array, query: Record<string, string> = {}) {
+  return app.call('POST', `/api/v1/organization/contacts/import?${new URLSearchParams(query)}`, {
+    headers: { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' },
+    raw: file,
+  })
+}
+
+const read = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/imports/${id}`)).body.data
+
+async function importFile(app: TestApp, file: string | Uint8Array, query: Record<string, string> = {}) {
+  const accepted = await upload(app, file, query)
+  expect(accepted.status, accepted.text).toBe(202)
+  return until('the import to end', async () => {
+    const record = await read(app, accepted.body.data.id)
+    return ['done', 'failed'].includes(record.status) && record
+  })
+}
+
+async function contactsOf(app: TestApp) {
+  const { data } = (await app.manage('GET', '/organization/contacts?limit=100')).body
+  return new Map(data.map((contact: { email: string }) => [contact.email, contact]))
+}
+
+test('a file is imported into a group with its columns guessed, and the report names the lines it rejected', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
+  await app.manage('POST', '/organization/contacts', { email: 'known@example.com', first_name: 'Known' })
+  const file = [
+    '\ufeffE-Mail Address;First Name;Surname;Plan Name;Plan Name;',
+    'Ada@Example.com; Ada ;"Love;lace";pro;x;',
+    '',
+    'known@example.com;;New;"multi',
+    'line";;',
+    'not an address;X;Y;;;',
+    ';Nobody;;;;',
+    'ada@example.com;;;free;;',
+    'b@example.com;too;many;columns;here;;and more',
+    'c@example.com',
+  ].join('\r\n')
+  const accepted = await upload(app, file, { group_id: group.id, filename: 'people.csv' })
+  expect([accepted.status, accepted.body.data]).toMatchObject([
+    202,
+    { filename: 'people.csv', group_id: group.id, problem: null, bytes_total: Buffer.byteLength(file) },
+  ])
+  const done = await until('the import to be done', async () => {
+    const record = await read(app, accepted.body.data.id)
+    return record.status === 'done' && record
+  })
+  expect(done).toMatchObject({ rows_done: 7, created: 2, updated: 2, rejected: 3 })
+  expect(done.bytes_done).toBe(done.bytes_total)
+  expect(done.finished_at).not.toBe(null)
+  expect(done.errors).toEqual([
+    { line: 6, email: 'not an address', problem: 'email is not an email address' },
+    { line: 7, email: '', problem: 'email must not be empty' },
+    { line: 9, email: null, problem: 'has 7 columns where the first row has 6' },
+  ])
+  const contacts = await contactsOf(app)
+  expect(contacts.get('Ada@example.com')).toMatchObject({
+    first_name: 'Ada',
+    last_name: 'Love;lace',
+    attributes: { plan_name: 'free' },
+    status: 'subscribed',
+    groups: [{ id: group.id }],
+  })
+  expect(contacts.get('known@example.com')).toMatchObject({
+    first_name: 'Known',
+    last_name: 'New',
+    attributes: { plan_name: 'multi\r\nline' },
+  })
+  expect(contacts.size).toBe(3)
+  expect((await app.manage('GET', '/organization/imports')).body.data).toMatchObject([{ id: done.id, created: 2 }])
+  expect(await app.db`select from import_chunks`).toHaveLength(0)
+  expect(await app.db`select from lanes`).toHaveLength(0)
+})
+
+test('a mapping says which column is what, and columns it does not name are left alone', async () => {
+  await using app = await startTestApp()
+  const file = 'Work,Home,Name,Level\nw@example.com,h@example.com,Ada,7\n'
+  const mapping = '{ "email": "home", "first_name": "Name", "attributes": { "level": "Level", "__proto__": "Work" } }'
+  expect(await importFile(app, file, { mapping })).toMatchObject({ status: 'done', created: 1 })
+  expect((await contactsOf(app)).get('h@example.com')).toMatchObject({
+    first_name: 'Ada',
+    attributes: JSON.parse('{ "level": "7", "__proto__": "w@example.com" }'),
+  })
+})
+
+test('a list of addresses without a header is taken as it is', async () => {
+  await using app = await startTestApp()
+  expect(await importFile(app, 'ada@example.com\nbob@example.com')).toMatchObject({ status: 'done', created: 2 })
+})
+
+test('a file that cannot be understood fails with a reason for its owner', async () => {
+  await using app = await startTestApp()
+  const problemOf = async (file: string | Uint8Array, query = {}) => {
+    const record = await importFile(app, file, query)
+    expect(record.status).toBe('failed')
+    return record.problem
+  }
+  expect(await problemOf('PK\x03\x04 and so on')).toContain('Save it as CSV')
+  expect(await problemOf(Buffer.from('email\nx', 'utf16le'))).toContain('Save it as CSV')
+  expect(await problemOf('Name,Town\nAda,London\n')).toBe(
+    'No column holds the email address. The first row has "Name", "Town".',
+  )
+  expect(await problemOf('email\nx', { mapping: '{"email":"Mail"}' })).toContain('There is no column "Mail"')
+  expect(await problemOf('\n\n')).toBe('The file is empty.')
+  expect(await problemOf('email,name\na@example.com,"Ada\nb@example.com,Bob\n')).toContain('starts in line 2')
+})
+
+test('what comes before a fault in the file stays imported and counted', async () => {
+  await using app = await startTestApp()
+  const record = await importFile(app, 'email,name\na@example.com,Ada\nb@example.com,"Bob\n')
+  expect(record).toMatchObject({ status: 'failed', created: 1, rows_done: 1 })
+  expect((await contactsOf(app)).size).toBe(1)
+})
+
+test('bytes that are not UTF-8 cost only their line', async () => {
+  await using app = await startTestApp()
+  const record = await importFile(app, Buffer.from('email,name\na@example.com,J\xf6rg\nb@example.com,Bob\n', 'latin1'))
+  expect(record).toMatchObject({ status: 'done', created: 1, rejected: 1 })
+  expect(record.errors[0]).toMatchObject({ line: 2, problem: 'contains characters that are not UTF-8' })
+})
+
+test('of many rejected rows all are counted and the first thousand are kept', async () => {
+  await using app = await startTestApp()
+  const record = await importFile(app, `email\n${'wrong\n'.repeat(5_000)}fine@example.com\n`)
+  expect(record).toMatchObject({ status: 'done', created: 1, rejected: 5_000, rows_done: 5_001 })
+  expect(record.errors).toHaveLength(1_000)
+  expect(record.errors.at(-1).line).toBe(1_001)
+})
+
+test('an upload that is no file, or goes to no group, is refused and leaves nothing', async () => {
+  await using app = await startTestApp()
+  const statusOf = async (answer: ReturnType<typeof upload>) => (await answer).status
+  expect(await statusOf(upload(app, ''))).toBe(422)
+  expect(await statusOf(upload(app, 'email\n', { group_id: 'grp_nonsense' }))).toBe(404)
+  expect(await statusOf(upload(app, 'email\n', { group_id: 'grp_01jcpqr5k8e7rtd5n9x8v2m3q4' }))).toBe(404)
+  for (const mapping of ['{', '7', '{}', '{"email":7}', '{"email":"a","attributes":["a"]}', '{"email":"a\\u0000"}'])
+    expect(await statusOf(upload(app, 'email\n', { mapping })), mapping).toBe(422)
+  expect(await statusOf(upload(app, 'email\n', { filename: 'a\0b' }))).toBe(422)
+  const path = '/organization/contacts/import'
+  expect((await app.manage('POST', path, { file: 'x' })).status).toBe(415)
+  expect((await app.manage('POST', path)).status).toBe(415)
+  expect((await app.manage('GET', '/organization/imports/imp_nonsense')).status).toBe(404)
+  expect((await app.manage('GET', '/organization/imports')).body.data).toEqual([])
+  expect(await app.db`select from imports`).toHaveLength(0)
+})
+
+test('a file that says it is too large is refused before it is read', async () => {
+  await using app = await startTestApp()
+  const { request } = await import('node:http')
+  const status = await new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv', 'content-length': 2 ** 30 }
+    const sent = request(`${app.url}/api/v1/organization/contacts/import`, { method: 'POST', headers }, (answer) => {
+      resolve(answer.statusCode)
+      sent.destroy()
+    })
+    sent.on('error', reject)
+    sent.write('email\n')
+  })
+  expect(status).toBe(413)
+})
+
+test('an upload that breaks off leaves nothing', async () => {
+  await using app = await startTestApp()
+  const { request } = await import('node:http')
+  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
+  const sent = request(`${app.url}/api/v1/organization/contacts/import`, { method: 'POST', headers })
+  sent.on('error', () => {})
+  sent.write(`email\n${'a@example.com\n'.repeat(50_000)}`)
+  await until('a piece to be stored', async () => (await app.db`select from import_chunks`).length > 0)
+  sent.destroy()
+  await until('the rest to be removed', async () => (await app.db`select from imports`).length === 0)
+  expect(await app.db`select from import_chunks`).toHaveLength(0)
+})
+
+test('an organization has ten imports under way at most, and uploads that died are swept away', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  for (let i = 0; i < 10; i++) expect((await upload(app, 'email\n')).status).toBe(202)
+  expect((await upload(app, 'email\n')).status).toBe(409)
+  await app.db.alone`update imports set status = 'uploading', created_at = now() - interval '2 hours'`
+  expect((await upload(app, 'email\n')).status).toBe(202)
+  expect(await app.db`select from imports`).toHaveLength(1)
+  expect(await app.db`select from import_chunks`).toHaveLength(1)
+})
+
+test('a group deleted in the meantime fails the import', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Gone' })).body.data
+  const accepted = await upload(app, 'email\na@example.com\n', { group_id: group.id })
+  await app.manage('DELETE', `/organization/groups/${group.id}`)
+  expect(await importSlice(app.db, await recordOf(app, accepted.body.data.id), Infinity)).toBe('finished')
+  expect(await read(app, accepted.body.data.id)).toMatchObject({
+    status: 'failed',
+    problem: 'The group was deleted while the file was being imported.',
+    created: 0,
+  })
+})
+
+async function recordOf(app: TestApp, id: string): Promise<Import> {
+  return (await findImport(app.db, parseId('org', app.organizationId)!, parseId('imp', id)!))!
+}
+
+const numbered = (rows: number) =>
+  `email,n\r\n${Array.from({ length: rows }, (_, i) => `m${i}@example.com,"${i}\r\n"\r\n${i % 10 ? '' : 'wrong,\r\n'}`).join('')}`
+
+test('an import that is cut off anywhere goes on behind the last row it counted', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const accepted = await upload(app, numbered(9_000))
+  const id = accepted.body.data.id
+  // A database that dies at every third commit, after it or before it, takes the worker along.
+  let commits = 0
+  const dying = new Proxy(app.db, {
+    apply: (target, self, args) => Reflect.apply(target as never, self, args),
+    get: (target, name) =>
+      name !== 'begin'
+        ? Reflect.get(target, name)
+        : async (work: Parameters<Db['begin']>[0]) => {
+            commits++
+            if (commits % 3 === 2) {
+              await target.begin(work)
+              throw new Error('died after a commit')
+            }
+            return target.begin(async (tx) => {
+              const result = await work(tx)
+              if (commits % 3 === 0) throw new Error('died before a commit')
+              return result
+            })
+          },
+  })
+  let deaths = 0
+  let seen = 0
+  for (let outcome = ''; outcome !== 'finished'; ) {
+    const record = await recordOf(app, id)
+    if (record.status === 'done') break
+    expect(record.progress.offset).toBeGreaterThanOrEqual(seen)
+    seen = record.progress.offset
+    outcome = await importSlice(dying, record, Infinity).catch((error: Error) => {
+      expect(error.message).toContain('died')
+      deaths++
+      return error.message
+    })
+  }
+  expect(deaths).toBeGreaterThan(4)
+  const done = await read(app, id)
+  expect(done).toMatchObject({ status: 'done', rows_done: 9_900, created: 9_000, updated: 0, rejected: 900 })
+  expect(done.errors.map((error: { line: number }) => error.line).slice(0, 3)).toEqual([4, 25, 46])
+  const [{ count } = { count: 0 }] = await app.db<{ count: number }>`
+    select count(*) from contacts where attributes ->> 'n' is not null`
+  expect(count).toBe(9_000)
+})
+
+test('a worker that was overtaken while it slept counts nothing twice', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const accepted = await upload(app, numbered(5_000))
+  const id = accepted.body.data.id
+  const stale = await recordOf(app, id)
+  expect(await importSlice(app.db, stale, 0)).toBe('more')
+  expect(await importSlice(app.db, stale, Infinity)).toBe('lost')
+  expect(await importSlice(app.db, await recordOf(app, id), Infinity)).toBe('finished')
+  expect(await importSlice(app.db, stale, Infinity)).toBe('lost')
+  expect(await read(app, id)).toMatchObject({ status: 'done', rows_done: 5_500, created: 5_000, rejected: 500 })
+})
+
+test('several imports at once all end, each with its own count', async () => {
+  await using app = await startTestApp()
+  const records = await Promise.all([1, 2, 3, 4].map((n) => importFile(app, numbered(n * 100))))
+  expect(records.map(({ rows_done: rows }) => rows)).toEqual([110, 220, 330, 440])
+  expect(records.reduce((sum, { created }) => sum + created, 0)).toBe(400)
+})
+
+test('another organization does not see an import', async () => {
+  await using app = await startTestApp()
+  const record = await importFile(app, 'email\na@example.com\n')
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'other@acme.example', password: 'correct horse battery' },
+  })
+  const headers = { authorization: `Bearer ${other.body.data.token}` }
+  expect((await app.call('GET', '/api/v1/organization/imports', { headers })).body.data).toEqual([])
+  expect((await app.call('GET', `/api/v1/organization/imports/${record.id}`, { headers })).status).toBe(404)
+})

@@ -1,0 +1,132 @@
+import type { Readable } from 'node:stream'
+import type { Db } from '../db/db.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { type GroupId, type ImportId, newId, type OrganizationId } from '../ids.ts'
+import { enqueue } from '../queue/queue.ts'
+import type { Mapping } from './columns.ts'
+import { attributeKeysMax, isStorable, unstorableProblem } from './fields.ts'
+import { findGroup } from './groups.sql.ts'
+import { importKind } from './import.job.ts'
+import {
+  countUnfinished,
+  deleteImport,
+  findImport,
+  type Import,
+  type ImportProblem,
+  insertChunk,
+  insertImport,
+  pruneImports,
+  queueImport,
+  selectProblems,
+} from './imports.sql.ts'
+import { noSuchGroup } from './members.ts'
+
+const fileBytesMax = 512 * 1024 * 1024
+const chunkBytes = 256 * 1024
+const unfinishedMax = 10
+const uploadHoursMax = 1
+const reportDaysMax = 90
+const columnNameMax = 1_000
+
+export type Upload = {
+  organizationId: OrganizationId
+  groupId: GroupId | null
+  fileName: string
+  mapping: Mapping | null
+  /** What the client says the file has; undefined when it does not say. */
+  bytesSaid: number | undefined
+  content: Readable
+}
+
+/**
+ * Stores a file as it comes in, a piece at a time, and promises to import it. What is wrong with its content shows in the
+ * import: the whole file is never looked at here.
+ */
+export async function acceptImport(db: Db, upload: Upload): Promise<Import> {
+  const { organizationId, groupId, fileName, mapping } = upload
+  if ((upload.bytesSaid ?? 0) > fileBytesMax) throw tooLarge()
+  if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
+  if (groupId && !(await findGroup(db, organizationId, groupId))) throw noSuchGroup()
+  await pruneImports(db.alone, organizationId, uploadHoursMax, reportDaysMax)
+  if ((await countUnfinished(db, organizationId)) >= unfinishedMax)
+    throw new Refusal('conflict', `${unfinishedMax} imports are under way. Wait until one of them is done.`)
+
+  const id = newId('imp')
+  await insertImport(db.alone, { id, organizationId, groupId, fileName, mapping })
+  try {
+    const bytesTotal = await storeFile(db, organizationId, id, upload.content)
+    await db.begin(async (tx) => {
+      await queueImport(tx, organizationId, id, bytesTotal)
+      await enqueue(tx, [{ organizationId, kind: importKind, lane: id, id }])
+    })
+  } catch (error) {
+    await deleteImport(db.alone, organizationId, id)
+    throw error
+  }
+  return (await findImport(db, organizationId, id))!
+}
+
+async function storeFile(db: Db, organizationId: OrganizationId, id: ImportId, content: Readable): Promise<number> {
+  let stored = 0
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
+  const store = async () => {
+    await insertChunk(db.alone, organizationId, id, stored, Buffer.concat(waiting))
+    stored += waitingBytes
+    waiting = []
+    waitingBytes = 0
+  }
+  // Left open when the file is refused, so that the client gets to read why.
+  for await (const part of content.iterator({ destroyOnReturn: false })) {
+    waiting.push(part as Buffer)
+    waitingBytes += (part as Buffer).length
+    if (stored + waitingBytes > fileBytesMax) throw tooLarge()
+    if (waitingBytes >= chunkBytes) await store()
+  }
+  if (waitingBytes > 0) await store()
+  if (stored === 0) throw invalid({ path: 'body', problem: 'the file is empty' })
+  return stored
+}
+
+const tooLarge = () =>
+  new Refusal('payload_too_large', `A file can have at most ${fileBytesMax / 1024 / 1024} MiB. Split it.`)
+
+export async function getImport(
+  db: Db,
+  organizationId: OrganizationId,
+  id: ImportId,
+): Promise<Import & { problems: ImportProblem[] }> {
+  const record = await findImport(db, organizationId, id)
+  if (!record) throw noSuchImport()
+  return { ...record, problems: await selectProblems(db, organizationId, id) }
+}
+
+export const noSuchImport = () => new Refusal('not_found', 'There is no such import.')
+
+/** Reads the mapping as it comes in the query: JSON. */
+export function readMapping(text: string): Mapping {
+  const wrong = (problem: string) => invalid({ path: 'mapping', problem })
+  let given: unknown
+  try {
+    given = JSON.parse(text)
+  } catch {
+    throw wrong('must be JSON')
+  }
+  if (typeof given !== 'object' || given === null) throw wrong('must be an object')
+  const { email, first_name, last_name, attributes } = given as Record<string, unknown>
+  const isName = (value: unknown): value is string =>
+    typeof value === 'string' && value.length <= columnNameMax && isStorable(value)
+  if (!isName(email) || email === '') throw wrong('must name the column of the email address, as email')
+  const mapping: Mapping = { email }
+  for (const [field, column] of Object.entries({ first_name, last_name })) {
+    if (column === undefined || column === null || column === '') continue
+    if (!isName(column)) throw wrong(`${field} must be the name of a column`)
+    mapping[field as 'first_name' | 'last_name'] = column
+  }
+  if (attributes === undefined || attributes === null) return mapping
+  const entries = typeof attributes === 'object' ? Object.entries(attributes) : []
+  if (typeof attributes !== 'object' || Array.isArray(attributes) || !entries.flat().every(isName))
+    throw wrong('attributes must give the name of a column for each attribute')
+  if (entries.length > attributeKeysMax) throw wrong(`attributes must have at most ${attributeKeysMax} keys`)
+  return { ...mapping, attributes: Object.fromEntries(entries) as Record<string, string> }
+}

@@ -1,0 +1,69 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { keyOf, requireScope } from '../accounts/guards.ts'
+import { answers, Nullable, ok } from '../http/envelope.ts'
+import { toText } from '../ids.ts'
+import { attributeKeysMax, nameMax } from './fields.ts'
+import { sentenceOf } from './member-input.ts'
+import { type MemberAdder, membersMax } from './members.ts'
+
+const bodyBytesMax = 16 * 1024 * 1024
+
+const MemberIn = Type.Object({
+  email: Type.String({ format: 'email' }),
+  first_name: Type.Optional(Type.String({ maxLength: nameMax, description: 'Null clears it.' })),
+  last_name: Type.Optional(Type.String({ maxLength: nameMax, description: 'Null clears it.' })),
+  attributes: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      maxProperties: attributeKeysMax,
+      description: 'Merged key by key into what the contact has. At most 16 KiB as JSON.',
+    }),
+  ),
+})
+
+const AddedOut = Type.Object({
+  group_id: Type.String(),
+  received: Type.Integer(),
+  created: Type.Integer({ description: 'Contacts that did not exist before.' }),
+  updated: Type.Integer({ description: 'Contacts that did.' }),
+  added: Type.Integer({ description: 'Contacts that were not in the group before.' }),
+  already_members: Type.Integer(),
+  rejected: Type.Array(Type.Object({ index: Type.Integer(), email: Nullable(Type.String()), problem: Type.String() })),
+})
+
+/** Public API: adds people to a group. */
+export function memberRoutes({ members }: { members: MemberAdder }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.post(
+      '/contacts/add-group-members',
+      {
+        onRequest: requireScope('contacts:write'),
+        bodyLimit: bodyBytesMax,
+        schema: {
+          tags: ['Public API'],
+          summary: 'Add members to a group',
+          description:
+            'Valid members are stored even when others are rejected; 422 when none is valid. Fields left out keep their value. A member given twice counts once: the later fields win. Nobody who unsubscribed is resubscribed.',
+          body: Type.Object({
+            group_id: Type.String(),
+            members: Type.Array(MemberIn, { minItems: 1, maxItems: membersMax }),
+          }),
+          response: answers(AddedOut),
+        },
+        // The schema is there to be read: members are judged one by one, so that a bad one costs only itself.
+        validatorCompiler: () => () => true,
+      },
+      async (request) => {
+        const added = await members.add(keyOf(request).organizationId, request.body)
+        return ok({
+          group_id: toText('grp', added.groupId),
+          received: added.received,
+          created: added.created,
+          updated: added.updated,
+          added: added.added,
+          already_members: added.alreadyMembers,
+          rejected: added.rejected.map(({ index, email, ...rest }) => ({ index, email, problem: sentenceOf(rest) })),
+        })
+      },
+    )
+  }
+}

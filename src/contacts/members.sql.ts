@@ -1,0 +1,121 @@
+import type { Tx } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { GroupId, OrganizationId } from '../ids.ts'
+import type { Member } from './member-input.ts'
+
+/** Held against deletion until the end of the transaction; false when one of them does not exist. Ids must differ. */
+export async function holdGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
+  const rows = await tx`
+    select from groups
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    order by id
+    for key share`
+  return rows.length === ids.length
+}
+
+/** A column that nobody gave costs nothing: `unnest` fills up with nulls. */
+const column = (values: (string | null)[]) => (values.every((value) => value === null) ? [] : values)
+
+/** `given (id, email_key, email, first_name, last_name, attributes)`; email is null where it is its own key. */
+const givenMembers = (members: Member[]): Sql => sql`
+  given as (
+    select * from unnest(
+      ${members.map((member) => member.id)}::uuid[],
+      ${members.map((member) => member.emailKey)}::text[],
+      ${column(members.map((member) => (member.email === member.emailKey ? null : member.email)))}::text[],
+      ${column(members.map((member) => member.firstName ?? null))}::text[],
+      ${column(members.map((member) => member.lastName ?? null))}::text[],
+      ${column(members.map((member) => member.attributes ?? null))}::text[]
+    ) as given (id, email_key, email, first_name, last_name, attributes)
+  )`
+
+/**
+ * Stores those that are not known yet, as members of the group if one is named, and answers how many they were. Whoever
+ * objected before and was erased since comes back as unsubscribed. Inserting in the order of the key keeps concurrent
+ * requests from waiting for each other in a circle.
+ */
+export async function insertMembers(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupId: GroupId | null,
+  members: Member[],
+): Promise<number> {
+  const [row] = await tx<{ created: number }>`
+    with ${givenMembers(members)},
+    created as (
+      insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription)
+      select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
+        nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
+        case when objection.email_key is null then 'subscribed' else 'unsubscribed' end
+      from given
+      left join suppressions as objection on objection.organization_id = ${organizationId}
+        and objection.email_key = given.email_key and objection.reason = 'unsubscribe'
+      order by given.email_key
+      on conflict (organization_id, email_key) do nothing
+      returning id
+    ),
+    joined as (
+      insert into group_members (organization_id, group_id, contact_id)
+      select ${organizationId}, ${groupId}::uuid, id from created where ${groupId}::uuid is not null
+    )
+    select count(*) as created from created`
+  return row!.created
+}
+
+/**
+ * Updates those that were known before `insertMembers` with what was given, adds them to the group and answers how many
+ * were not in it. A statement of its own, so that it sees what others committed while the insert waited for them. Only
+ * rows that change are locked: repeating a request writes nothing.
+ */
+export async function updateMembers(
+  tx: Tx,
+  organizationId: OrganizationId,
+  groupId: GroupId | null,
+  members: Member[],
+): Promise<number> {
+  const [row] = await tx<{ added: number }>`
+    with ${givenMembers(members)},
+    known as materialized (
+      select contacts.id, given.first_name, given.last_name, given.attributes::jsonb as attributes,
+        ${groupId}::uuid is not null and group_members.contact_id is null as joins,
+        contacts.subscription = 'not_subscribed'
+          or coalesce(contacts.first_name, '') <> coalesce(given.first_name, contacts.first_name, '')
+          or coalesce(contacts.last_name, '') <> coalesce(given.last_name, contacts.last_name, '')
+          or contacts.attributes <> contacts.attributes || coalesce(given.attributes::jsonb, '{}') as changes
+      from given
+      join contacts on contacts.organization_id = ${organizationId} and contacts.email_key = given.email_key
+      left join group_members on group_members.organization_id = ${organizationId}
+        and group_members.group_id = ${groupId}::uuid and group_members.contact_id = contacts.id
+      where contacts.id <> given.id
+    ),
+    held as materialized (
+      select known.*
+      from known
+      join contacts on contacts.organization_id = ${organizationId} and contacts.id = known.id
+      where known.joins or known.changes
+      order by contacts.email_key
+      for no key update of contacts
+    ),
+    changed as (
+      update contacts
+      set first_name = nullif(coalesce(held.first_name, contacts.first_name), ''),
+        last_name = nullif(coalesce(held.last_name, contacts.last_name), ''),
+        attributes = contacts.attributes || coalesce(held.attributes, '{}'),
+        subscription = case contacts.subscription when 'not_subscribed' then 'subscribed' else contacts.subscription end,
+        updated_at = now()
+      from held
+      where contacts.organization_id = ${organizationId} and contacts.id = held.id and held.changes
+      returning contacts.id
+    ),
+    joined as (
+      insert into group_members (organization_id, group_id, contact_id)
+      select ${organizationId}, ${groupId}::uuid, id from held
+      -- Counting makes the updates come first in every request, for the sake of the order of locks.
+      where joins and (select count(*) from changed) >= 0
+      order by id
+      on conflict do nothing
+      returning contact_id
+    )
+    select count(*) as added from joined`
+  return row!.added
+}

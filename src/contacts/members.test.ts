@@ -1,0 +1,324 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+const password = 'correct horse battery'
+
+async function createGroup(app: TestApp, name = 'Customers'): Promise<string> {
+  return (await app.manage('POST', '/organization/groups', { name })).body.data.id
+}
+
+const add = (app: TestApp, groupId: unknown, members: unknown) =>
+  app.publicApi('POST', '/contacts/add-group-members', { group_id: groupId, members })
+
+async function find(app: TestApp, email: string) {
+  const found = await app.manage('GET', `/organization/contacts?query=${encodeURIComponent(email)}`)
+  return found.body.data[0]
+}
+
+test('members are stored as subscribed contacts of the group, and the answer counts them', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const answer = await add(app, groupId, [
+    { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', attributes: { plan: 'pro' } },
+    { email: ' Grace@EXAMPLE.com ', unknown_field: 1 },
+  ])
+  expect(answer.status).toBe(200)
+  expect(answer.body.data).toEqual({
+    group_id: groupId,
+    received: 2,
+    created: 2,
+    updated: 0,
+    added: 2,
+    already_members: 0,
+    rejected: [],
+  })
+  expect(await find(app, 'ada')).toMatchObject({
+    email: 'ada@example.com',
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    attributes: { plan: 'pro' },
+    status: 'subscribed',
+    groups: [{ id: groupId, name: 'Customers' }],
+  })
+  expect(await find(app, 'grace')).toMatchObject({ email: 'Grace@example.com', first_name: null, attributes: {} })
+})
+
+test('an address known in another spelling is updated with what is given and keeps the rest', async () => {
+  await using app = await startTestApp()
+  const [first, second] = [await createGroup(app, 'First'), await createGroup(app, 'Second')]
+  await add(app, first, [
+    { email: 'Ada@example.com', first_name: 'Ada', last_name: 'L', attributes: { plan: 'pro', seats: 1 } },
+    { email: 'bob@example.com', first_name: 'Bob' },
+  ])
+  const answer = await add(app, second, [
+    { email: 'ADA@Example.com', last_name: null, attributes: { seats: 2, 'a key': [null] } },
+    { email: 'new@example.com' },
+  ])
+  expect(answer.body.data).toMatchObject({ created: 1, updated: 1, added: 2, already_members: 0 })
+  const ada = await find(app, 'ada@')
+  expect(ada).toMatchObject({
+    email: 'Ada@example.com',
+    first_name: 'Ada',
+    last_name: null,
+    attributes: { plan: 'pro', seats: 2, 'a key': [null] },
+  })
+  expect(ada.groups.map((group: { name: string }) => group.name)).toEqual(['First', 'Second'])
+})
+
+test('a request repeated changes nothing and writes no row', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const members = [{ email: 'ada@example.com', first_name: 'Ada', attributes: { a: 1 } }, { email: 'b@example.com' }]
+  await add(app, groupId, members)
+  const rows = () => app.db`select contacts.xmin::text, contacts.xmax::text, ctid::text from contacts order by id`
+  const before = await rows()
+  const answer = await add(app, groupId, members)
+  expect(answer.body.data).toMatchObject({ created: 0, updated: 2, added: 0, already_members: 2 })
+  expect(await rows()).toEqual(before)
+})
+
+test('a member given twice in one request counts once, the later fields winning', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const answer = await add(app, groupId, [
+    { email: 'Ada@example.com', first_name: 'Adah', last_name: 'L', attributes: { a: 1, b: 1 } },
+    { email: 'ada@EXAMPLE.com', first_name: 'Ada', attributes: { b: 2 } },
+  ])
+  expect(answer.body.data).toMatchObject({ received: 2, created: 1, updated: 0, added: 1, already_members: 0 })
+  expect(await find(app, 'ada')).toMatchObject({
+    email: 'Ada@example.com',
+    first_name: 'Ada',
+    last_name: 'L',
+    attributes: { a: 1, b: 2 },
+  })
+})
+
+test('bad members are rejected with their place and reason while the good ones are stored', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const deep = JSON.parse('{"a":'.repeat(20) + 1 + '}'.repeat(20))
+  const answer = await add(app, groupId, [
+    { email: 'ada@example.com' },
+    { email: 'not an address', first_name: 'X' },
+    'ada@example.com',
+    { first_name: 'No address' },
+    { email: 'b@example.com', first_name: 7 },
+    { email: 'c@example.com', last_name: 'x'.repeat(201) },
+    { email: 'd@example.com', attributes: ['a'] },
+    { email: 'e@example.com', attributes: { big: 'x'.repeat(17_000) } },
+    { email: 'f@example.com', attributes: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`k${i}`, i])) },
+    { email: 'g@example.com', first_name: 'a\0b' },
+    { email: 'h@example.com', first_name: '\ud83d' },
+    { email: 'i@example.com', attributes: { a: ['\0'] } },
+    { email: 'j@example.com', attributes: { '\udc00': 1 } },
+    { email: 'k@example.com', attributes: deep },
+    null,
+    { email: 'fine@example.com', first_name: '😀', attributes: { text: 'a literal \\u0000 and \\ud800' } },
+  ])
+  expect(answer.status).toBe(200)
+  expect(answer.body.data).toMatchObject({ received: 16, created: 2, added: 2 })
+  const problems = answer.body.data.rejected.map((each: { index: number; problem: string }) => [
+    each.index,
+    each.problem.split(':')[0],
+  ])
+  expect(problems).toEqual([
+    [1, 'email is not an email address'],
+    [2, 'must be an object'],
+    [3, 'email must be a string'],
+    [4, 'first_name must be a string'],
+    [5, 'last_name must have at most 200 characters'],
+    [6, 'attributes must be an object'],
+    [7, 'attributes must have at most 16384 bytes as JSON'],
+    [8, 'attributes must have at most 100 keys'],
+    [9, 'first_name contains a character that is not text'],
+    [10, 'first_name contains a character that is not text'],
+    [11, 'attributes contains a character that is not text'],
+    [12, 'attributes contains a character that is not text'],
+    [13, 'attributes must be nested at most 10 levels deep'],
+    [14, 'must be an object'],
+  ])
+  expect(answer.body.data.rejected[0].email).toBe('not an address')
+  expect(answer.body.data.rejected[2].email).toBe(null)
+  expect(await find(app, 'fine@')).toMatchObject({
+    first_name: '😀',
+    attributes: { text: 'a literal \\u0000 and \\ud800' },
+  })
+})
+
+test('a request without any valid member is refused, naming each field', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const answer = await add(app, groupId, [{ email: 'x' }, 7])
+  expect(answer.status).toBe(422)
+  expect(answer.body.error.type).toBe('validation_failed')
+  expect(answer.body.error.fields.map((field: { path: string }) => field.path)).toEqual([
+    'members.0.email',
+    'members.1',
+  ])
+})
+
+test('an unknown group is a 404 and nothing is stored', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  await app.manage('DELETE', `/organization/groups/${groupId}`)
+  for (const id of [groupId, 'grp_nonsense', '', 'x'.repeat(5_000)]) {
+    const answer = await add(app, id, [{ email: 'ada@example.com' }])
+    expect([answer.status, answer.body.error.type]).toEqual([404, 'not_found'])
+  }
+  expect(await app.db`select from contacts`).toHaveLength(0)
+})
+
+test('a body that is not a request is refused with the field that is wrong', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const tooMany = Array.from({ length: 10_001 }, (_, i) => ({ email: `m${i}@example.com` }))
+  const wrong: [unknown, string][] = [
+    [{}, 'group_id'],
+    [{ group_id: 5, members: [] }, 'group_id'],
+    [{ group_id: groupId }, 'members'],
+    [{ group_id: groupId, members: {} }, 'members'],
+    [{ group_id: groupId, members: [] }, 'members'],
+    [{ group_id: groupId, members: tooMany }, 'members'],
+    ['text', 'body'],
+  ]
+  for (const [body, path] of wrong) {
+    const answer = await app.publicApi('POST', '/contacts/add-group-members', body)
+    expect(answer.status, JSON.stringify(body).slice(0, 80)).toBe(422)
+    expect(answer.body.error.fields[0].path).toBe(path)
+  }
+  const raw = (text: string) =>
+    app.call('POST', '/public/api/v1/contacts/add-group-members', {
+      headers: { 'x-api-token': app.apiKey, 'content-type': 'application/json' },
+      raw: text,
+    })
+  expect((await raw('{"group_id": ')).status).toBe(400)
+  expect((await raw('')).status).toBe(400)
+  expect((await raw(`"${'x'.repeat(17 * 1024 * 1024)}"`)).status).toBe(413)
+})
+
+test('a key without the scope contacts:write may not add members', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const key = await app.manage('POST', '/organization/api-keys', { name: 'reader', scopes: ['analytics:read'] })
+  const answer = await app.call('POST', '/public/api/v1/contacts/add-group-members', {
+    headers: { 'x-api-token': key.body.data.api_key },
+    body: { group_id: groupId, members: [{ email: 'ada@example.com' }] },
+  })
+  expect([answer.status, answer.body.error.type]).toEqual([403, 'insufficient_scope'])
+})
+
+test('who unsubscribed stays so, who was only sent to is subscribed, and an erased objection is remembered', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  await add(app, groupId, [{ email: 'gone@example.com' }, { email: 'sent@example.com' }, { email: 'out@example.com' }])
+  const [gone, out] = [await find(app, 'gone'), await find(app, 'out')]
+  await app.manage('PATCH', `/organization/contacts/${out.id}`, { status: 'unsubscribed' })
+  await app.manage('PATCH', `/organization/contacts/${gone.id}`, { status: 'unsubscribed' })
+  await app.manage('DELETE', `/organization/contacts/${gone.id}`)
+  await app.db.alone`update contacts set subscription = 'not_subscribed' where email = 'sent@example.com'`
+
+  const second = await createGroup(app, 'Second')
+  await add(app, second, [{ email: 'gone@example.com' }, { email: 'sent@example.com' }, { email: 'out@example.com' }])
+  expect((await find(app, 'out')).status).toBe('unsubscribed')
+  expect((await find(app, 'sent')).status).toBe('subscribed')
+  expect((await find(app, 'gone')).status).toBe('unsubscribed')
+})
+
+test('the same address in two organizations is two contacts, and neither can add to the other’s group', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  await add(app, groupId, [{ email: 'ada@example.com', first_name: 'Ada' }])
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'other@acme.example', password },
+  })
+  const headers = { authorization: `Bearer ${other.body.data.token}` }
+  const key = await app.call('POST', '/api/v1/organization/api-keys', { headers, body: { name: 'other' } })
+  const theirGroup = await app.call('POST', '/api/v1/organization/groups', { headers, body: { name: 'Customers' } })
+  const addTheirs = (id: string) =>
+    app.call('POST', '/public/api/v1/contacts/add-group-members', {
+      headers: { 'x-api-token': key.body.data.api_key },
+      body: { group_id: id, members: [{ email: 'ada@example.com', first_name: 'Other' }] },
+    })
+  expect((await addTheirs(groupId)).status).toBe(404)
+  expect((await addTheirs(theirGroup.body.data.id)).body.data).toMatchObject({ created: 1, updated: 0 })
+  expect((await find(app, 'ada')).first_name).toBe('Ada')
+})
+
+test('ten parallel requests of ten thousand with overlaps store each person once and count right', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  // Each request has 5,000 people of its own and 5,000 that it shares with the next, in an order of its own.
+  const requests = Array.from({ length: 10 }, (_, n) => {
+    const members = Array.from({ length: 10_000 }, (_, i) => ({ email: `m${(n * 5_000 + i) % 50_000}@example.com` }))
+    return members.sort(() => (n % 2 ? -1 : 1)).reverse()
+  })
+  const answers = await Promise.all(requests.map((members) => add(app, groupId, members)))
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+  const sum = (field: string) => answers.reduce((total, { body }) => total + body.data[field], 0)
+  expect({
+    received: sum('received'),
+    created: sum('created'),
+    updated: sum('updated'),
+    added: sum('added'),
+    already: sum('already_members'),
+  }).toEqual({ received: 100_000, created: 50_000, updated: 50_000, added: 50_000, already: 50_000 })
+  const [count] = await app.db<{ contacts: number; members: number }>`
+    select (select count(*) from contacts) as contacts, (select count(*) from group_members) as members`
+  expect(count).toEqual({ contacts: 50_000, members: 50_000 })
+})
+
+test('requests, edits and erasures of the same people at once end well', async () => {
+  await using app = await startTestApp()
+  const groups = [await createGroup(app, 'One'), await createGroup(app, 'Two')]
+  const members = (n: number) =>
+    Array.from({ length: 200 }, (_, i) => ({
+      email: `m${(i * 7 + n) % 200}@example.com`,
+      attributes: { [`k${n}`]: n },
+    }))
+  await add(app, groups[0], members(0))
+  const people = (await app.manage('GET', '/organization/contacts?limit=100')).body.data as { id: string }[]
+  const answers = await Promise.all([
+    ...Array.from({ length: 12 }, (_, n) => add(app, groups[n % 2], members(n))),
+    ...people.slice(0, 20).map(({ id }) => app.manage('DELETE', `/organization/contacts/${id}`)),
+    ...people
+      .slice(20, 40)
+      .map(({ id }, n) => app.manage('PATCH', `/organization/contacts/${id}`, { email: `m${200 + n}@example.com` })),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual(Array(52).fill(200))
+  const [{ orphans } = { orphans: -1 }] = await app.db<{ orphans: number }>`
+    select count(*) as orphans from group_members left join contacts on contacts.id = contact_id where contacts.id is null`
+  expect(orphans).toBe(0)
+  // No request lost what another merged into the same person.
+  const [row] = await app.db<{ merged: number }>`
+    select count(*) as merged from contacts
+    where email_key !~ '^m2[0-9][0-9]@' and created_at = (select min(created_at) from contacts)
+      and (select count(*) from jsonb_object_keys(attributes)) < 12`
+  expect(row!.merged).toBe(0)
+})
+
+test('whatever is sent as members is answered with 200 or 422', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
+  const anything = fc.jsonValue({ stringUnit: 'binary' })
+  const member = fc.record(
+    {
+      email: fc.oneof(fc.emailAddress(), text, anything),
+      first_name: fc.oneof(text, anything),
+      last_name: text,
+      attributes: fc.oneof(fc.dictionary(text, anything), anything),
+    },
+    { requiredKeys: ['email'] },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(member, anything), { minLength: 1, maxLength: 20 }), async (members) => {
+      fc.pre(!JSON.stringify(members).includes('__proto__'))
+      const answer = await add(app, groupId, members)
+      expect([200, 422]).toContain(answer.status)
+      const { created, updated, rejected } = answer.body.data ?? { created: 0, updated: 0, rejected: members }
+      expect(created + updated + rejected.length).toBeLessThanOrEqual(members.length)
+    }),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,97 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
+import { toText } from '../ids.ts'
+import { type Suppression, selectSuppressions, suppressionReasons } from './suppressions.sql.ts'
+import { liftSuppression, suppressByHand } from './suppressions.ts'
+
+const detailMax = 500
+const queryMax = 200
+
+const SuppressionOut = Type.Object({
+  email: Type.String(),
+  reason: oneOf(...suppressionReasons),
+  detail: Nullable(Type.String()),
+  created_at: Timestamp,
+  message_id: Nullable(Type.String()),
+})
+const tags = ['Suppressions']
+const cursorParts = [timePart, /^\P{Cc}+$/u, /^[a-z_]+$/]
+
+export function suppressionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/suppressions',
+      {
+        schema: {
+          tags,
+          summary: 'List who gets no mail, and why, newest first',
+          querystring: Type.Object({
+            query: Type.Optional(Type.String({ maxLength: queryMax, description: 'Part of the address.' })),
+            reason: Type.Optional(oneOf(...suppressionReasons, '')),
+            ...pageQuery,
+          }),
+          response: pages(SuppressionOut),
+        },
+      },
+      async (request) => {
+        const { query, reason } = request.query
+        const asked = readPage(request.query, cursorParts)
+        const filter = { query: query?.replaceAll('\0', '').trim(), reason: reason || undefined }
+        const rows = await selectSuppressions(db, memberOf(request).organizationId, filter, asked)
+        const { items, nextCursor } = toPage(rows, asked.limit, (row) => [
+          row.createdAt.toISOString(),
+          row.emailKey,
+          row.reason,
+        ])
+        return page({ items: items.map(suppressionOut), nextCursor })
+      },
+    )
+
+    api.post(
+      '/suppressions',
+      {
+        schema: {
+          tags,
+          summary: 'Suppress an address by hand: it gets no mail at all',
+          body: Type.Object({
+            email: Type.String({ minLength: 1 }),
+            detail: Type.Optional(Type.String({ maxLength: detailMax })),
+          }),
+          response: creates(SuppressionOut),
+        },
+      },
+      async (request, reply) => {
+        const suppression = await suppressByHand(db, memberOf(request).organizationId, request.body)
+        return reply.status(201).send(created(suppressionOut(suppression)))
+      },
+    )
+
+    api.delete(
+      '/suppressions/:email',
+      {
+        schema: {
+          tags,
+          summary: 'Lift the suppression of an address, for all reasons',
+          description: 'A contact who had unsubscribed is subscribed again.',
+          params: Type.Object({ email: Type.String() }),
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        await liftSuppression(db, memberOf(request).organizationId, request.params.email)
+        return ok(null, 'The address can get mail again')
+      },
+    )
+  }
+}
+
+const suppressionOut = (suppression: Suppression) => ({
+  email: suppression.email,
+  reason: suppression.reason,
+  detail: suppression.detail,
+  created_at: suppression.createdAt.toISOString(),
+  message_id: suppression.messageId && toText('msg', suppression.messageId),
+})

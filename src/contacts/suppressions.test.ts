@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { startTestApp } from '../../test/support/test-app.ts'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { newId } from '../ids.ts'
+import { findSuppression, suppress } from './suppressions.ts'
+
+const suppressions = '/organization/suppressions'
+
+test('an address suppressed by hand is listed and lifted, in any spelling, and asking twice is no fault', async () => {
+  await using app = await startTestApp()
+  const made = await app.manage('POST', suppressions, { email: ' Ada/L@Example.com', detail: ' asked us to ' })
+  expect(made.status).toBe(201)
+  expect(made.body.data).toEqual({
+    email: 'Ada/L@example.com',
+    reason: 'manual',
+    detail: 'asked us to',
+    created_at: expect.any(String),
+    message_id: null,
+  })
+  const again = await app.manage('POST', suppressions, { email: 'ada/l@example.com' })
+  expect([again.status, again.body.data]).toEqual([201, made.body.data])
+  expect((await app.manage('GET', suppressions)).body.data).toEqual([made.body.data])
+
+  const path = `${suppressions}/${encodeURIComponent('ADA/L@example.com')}`
+  expect((await app.manage('DELETE', path)).status).toBe(200)
+  expect((await app.manage('DELETE', path)).status).toBe(404)
+  expect((await app.manage('DELETE', `${suppressions}/nonsense`)).status).toBe(404)
+  expect((await app.manage('GET', suppressions)).body.data).toEqual([])
+  for (const body of [{}, { email: 'x' }, { email: 'a@example.com', detail: '\0' }, { email: 7 }])
+    expect((await app.manage('POST', suppressions, body)).status).toBe(422)
+})
+
+test('lifting ends all reasons, and only who had unsubscribed is subscribed by it', async () => {
+  await using app = await startTestApp()
+  const create = async (email: string) =>
+    (await app.manage('POST', '/organization/contacts', { email })).body.data.id as string
+  const [ada, bob] = [await create('ada@example.com'), await create('bob@example.com')]
+  await app.manage('PATCH', `/organization/contacts/${ada}`, { status: 'unsubscribed' })
+  await app.db.alone`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
+  for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('POST', suppressions, { email })
+  expect((await app.manage('GET', suppressions)).body.data).toHaveLength(3)
+  for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('DELETE', `${suppressions}/${email}`)
+  const statusOf = async (id: string) => (await app.manage('GET', `/organization/contacts/${id}`)).body.data.status
+  expect([await statusOf(ada), await statusOf(bob)]).toEqual(['subscribed', 'not_subscribed'])
+})
+
+test('hard bounces, complaints and suppression by hand stop all mail, unsubscribing stops marketing', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const [organizationId, other, messageId] = [newId('org'), newId('org'), newId('msg')]
+  const entry = (email: string, reason: 'hard_bounce' | 'complaint' | 'unsubscribe') => ({
+    organizationId,
+    email,
+    reason,
+    detail: null,
+    messageId,
+  })
+  await suppress(db.alone, [
+    entry('Bounced@example.com', 'hard_bounce'),
+    entry('bounced@EXAMPLE.com', 'hard_bounce'),
+    entry('bounced@example.com', 'unsubscribe'),
+    entry('out@example.com', 'unsubscribe'),
+  ])
+  await suppress(db.alone, [entry('bounced@example.com', 'hard_bounce')])
+  await suppress(db.alone, [])
+  const why = (email: string, kind: 'transactional' | 'marketing', by = organizationId) =>
+    findSuppression(db, by, email, kind)
+  expect(await why('BOUNCED@example.com', 'transactional')).toBe('hard_bounce')
+  expect(await why('bounced@example.com', 'marketing')).toBe('hard_bounce')
+  expect(await why('out@example.com', 'transactional')).toBeUndefined()
+  expect(await why('out@example.com', 'marketing')).toBe('unsubscribe')
+  expect(await why('fine@example.com', 'marketing')).toBeUndefined()
+  expect(await why('bounced@example.com', 'marketing', other)).toBeUndefined()
+})
+
+test('the list is filtered by address and reason, pages newest first, and shows nothing of others', async () => {
+  await using app = await startTestApp()
+  for (let i = 0; i < 9; i++) await app.manage('POST', suppressions, { email: `m${i}@example.com` })
+  const contact = await app.manage('POST', '/organization/contacts', { email: 'm1@example.com' })
+  await app.manage('PATCH', `/organization/contacts/${contact.body.data.id}`, { status: 'unsubscribed' })
+  // Written at one moment, as a batch is.
+  await app.db.alone`update suppressions set created_at = '2026-01-01T00:00:00.123Z' where email < 'm5'`
+
+  const seen: string[] = []
+  let cursor = ''
+  do {
+    const answer = await app.manage('GET', `${suppressions}?limit=3&query=&reason=&cursor=${cursor}`)
+    seen.push(...answer.body.data.map((each: { email: string; reason: string }) => `${each.email} ${each.reason}`))
+    cursor = answer.body.next_cursor ?? ''
+  } while (cursor)
+  expect(seen).toHaveLength(10)
+  expect(new Set(seen).size).toBe(10)
+  expect(seen[0]).toBe('m8@example.com manual')
+
+  const emails = async (filter: string) =>
+    (await app.manage('GET', `${suppressions}?${filter}`)).body.data.map((each: { email: string }) => each.email)
+  expect(await emails('query=M3')).toEqual(['m3@example.com'])
+  expect(await emails('reason=unsubscribe')).toEqual(['m1@example.com'])
+  expect(await emails('reason=complaint')).toEqual([])
+  expect((await app.manage('GET', `${suppressions}?reason=nonsense`)).status).toBe(422)
+
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'other@acme.example', password: 'correct horse battery' },
+  })
+  const headers = { authorization: `Bearer ${other.body.data.token}` }
+  expect((await app.call('GET', `/api/v1${suppressions}`, { headers })).body.data).toEqual([])
+  expect((await app.call('DELETE', `/api/v1${suppressions}/m3@example.com`, { headers })).status).toBe(404)
+})

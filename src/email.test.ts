@@ -1,0 +1,75 @@
+import { domainToASCII } from 'node:url'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseEmail } from './email.ts'
+
+test('an address is trimmed, its domain lower-cased and in ASCII, its local part kept as given', () => {
+  expect(parseEmail('  Ada.Lovelace@Example.COM ')).toEqual({
+    ok: true,
+    address: 'Ada.Lovelace@example.com',
+    key: 'ada.lovelace@example.com',
+  })
+  expect(parseEmail('Jörg@Bücher.example')).toEqual({
+    ok: true,
+    address: 'Jörg@xn--bcher-kva.example',
+    key: 'jörg@xn--bcher-kva.example',
+  })
+})
+
+test('what is not an address is refused with a sentence', () => {
+  const wrong = [
+    ...['', ' ', 'ada', '@example.com', 'ada@', 'ada@example', 'ada@@example.com', 'a b@example.com', '.a@example.com'],
+    ...['a..b@example.com', 'a.@example.com', 'ada@-example.com', 'ada@example-.com', 'ada@exa_mple.com'],
+    ...['ada@127.0.0.1', 'ada@[127.0.0.1]', 'ada@1.2', 'ada@0x7f.1'],
+    ...['ada\0@example.com', 'ada@exam\0ple.com', 'ada@xn--.com', 'Ada <ada@example.com>', 'ada@example.com, b@b.com'],
+    ...[`${'a'.repeat(65)}@example.com`, `a@${'b'.repeat(64)}.com`, `a@${'b.'.repeat(130)}com`, '\ud800@example.com'],
+    ...[42, null, undefined, {}, ['ada@example.com']],
+  ]
+  for (const input of wrong) expect(parseEmail(input), String(input)).toMatchObject({ ok: false })
+})
+
+test('reading an address again changes nothing, and case makes no other address', () => {
+  const address = fc.oneof(
+    fc.emailAddress(),
+    fc
+      .tuple(fc.string({ unit: 'grapheme', maxLength: 12 }), fc.domain())
+      .map(([local, domain]) => `${local}@${domain}`),
+    fc.string({ unit: 'binary' }),
+  )
+  fc.assert(
+    fc.property(address, (text) => {
+      const parsed = parseEmail(text)
+      if (!parsed.ok) return
+      expect(parseEmail(parsed.address)).toEqual(parsed)
+      expect(parseEmail(parsed.key)).toEqual({ ok: true, address: parsed.key, key: parsed.key })
+      expect(parsed.address).not.toMatch(/[\s\0<>,;:"\\]/)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('the short way of reading plain addresses agrees with the rules for all', () => {
+  const label = fc.stringMatching(/^[a-zA-Z0-9-]{1,8}$/)
+  const domain = fc.array(fc.oneof(label, fc.constantFrom('xn--bcher-kva', 'XN--x', 'com', '0x7f', '1')), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-zA-Z.+_-]{1,66}$/), domain, (local, labels) => {
+      const parsed = parseEmail(`${local}@${labels.join('.')}`)
+      const ascii = domainToASCII(labels.join('.'))
+      const fine =
+        local.length <= 64 &&
+        !/^\.|\.\.|\.$/.test(local) &&
+        ascii.includes('.') &&
+        ascii.split('.').every((each) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(each)) &&
+        !/\.\d+$/.test(ascii)
+      expect(parsed).toEqual(
+        fine
+          ? { ok: true, address: `${local}@${ascii}`, key: `${local.toLowerCase()}@${ascii}` }
+          : { ok: false, problem: expect.any(String) },
+      )
+    }),
+    { numRuns: 2_000 },
+  )
+})

@@ -1,0 +1,161 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { ContactId, EventId, MessageId, OrganizationId } from '../ids.ts'
+import { countChanges } from './counters.sql.ts'
+import { timeOfId, uuidFrom } from './id-time.ts'
+import type { NewEvent } from './record.sql.ts'
+
+/** A link may be hit thousands of times a second; of one message the newest clicks are looked at, this many. */
+const clicksMax = 200
+/** The id of a click is made when it comes in, by processes whose clocks may differ by this much. */
+const idSlackMs = 60_000
+
+/** A message, and the time around some clicks on its links. */
+export type Around = {
+  organizationId: OrganizationId
+  contactId: ContactId
+  messageId: MessageId
+  fromAt: Date
+  untilAt: Date
+  /** Keeps the look-up out of the partitions of months before. */
+  fromId: string
+}
+
+export function around(clicks: readonly NewEvent[], withinMs: number): Around[] {
+  const byMessage = new Map<MessageId, Around>()
+  for (const { organizationId, contactId, messageId, id, occurredAt } of clicks) {
+    if (messageId === null) continue
+    const fromAt = new Date(+occurredAt - withinMs)
+    const untilAt = new Date(+occurredAt + withinMs)
+    const fromId = uuidFrom(Math.min(timeOfId(id), +occurredAt) - idSlackMs)
+    const known = byMessage.get(messageId)
+    if (!known) byMessage.set(messageId, { organizationId, contactId, messageId, fromAt, untilAt, fromId })
+    else {
+      if (fromAt < known.fromAt) known.fromAt = fromAt
+      if (untilAt > known.untilAt) known.untilAt = untilAt
+      if (fromId < known.fromId) known.fromId = fromId
+    }
+  }
+  return [...byMessage.values()]
+}
+
+const aroundRows = (list: readonly Around[]): Sql => sql`
+  unnest(
+    ${list.map((each) => each.organizationId)}::uuid[],
+    ${list.map((each) => each.contactId)}::uuid[],
+    ${list.map((each) => each.messageId)}::uuid[],
+    ${list.map((each) => each.fromAt)}::timestamptz[],
+    ${list.map((each) => each.untilAt)}::timestamptz[]
+  ) as around (organization_id, contact_id, message_id, from_at, until_at)`
+
+/** The newest clicks within `around`. */
+const clicksAround = (list: readonly Around[]): Sql => {
+  // One bound for all, since a value known beforehand is what lets PostgreSQL skip partitions.
+  const fromId = list.reduce((least, each) => (each.fromId < least ? each.fromId : least), list[0]!.fromId)
+  return sql`
+    select id, occurred_at, machine, data ->> 'url' as url
+    from events
+    where organization_id = around.organization_id and contact_id = around.contact_id
+      and occurred_at between around.from_at and around.until_at
+      and message_id = around.message_id and event_name = 'emailClick' and id >= ${fromId}
+    order by occurred_at desc
+    limit ${clicksMax}`
+}
+
+/** Those with at least so many different links clicked. Usually none. */
+export async function filterByLinks(db: Reader, list: readonly Around[], linksMin: number): Promise<Around[]> {
+  if (list.length === 0) return []
+  const rows = await db<{ messageId: MessageId }>`
+    select message_id from ${aroundRows(list)}
+    where (select count(distinct url) from (${clicksAround(list)}) as click) >= ${linksMin}`
+  const found = new Set(rows.map(({ messageId }) => messageId))
+  return list.filter(({ messageId }) => found.has(messageId))
+}
+
+export type Click = {
+  organizationId: OrganizationId
+  messageId: MessageId
+  id: EventId
+  occurredAt: Date
+  machine: boolean
+  url: string | null
+}
+
+export async function findClicks(db: Reader, list: readonly Around[]): Promise<Click[]> {
+  return db<Click>`
+    select around.organization_id, around.message_id, click.*
+    from ${aroundRows(list)}
+    cross join lateral (${clicksAround(list)}) as click`
+}
+
+/** Until the end of the transaction nobody else writes a person's click on these messages. */
+export async function lockFirstClicks(tx: Tx, list: readonly Around[]): Promise<void> {
+  await tx`
+    select from first_occurrences as first
+    join ${aroundRows(list)} on first.organization_id = around.organization_id and first.subject_id = around.message_id
+    where first.event_name = 'emailClick'
+    order by first.organization_id, first.subject_id
+    for update of first`
+}
+
+/**
+ * Makes machine clicks of clicks that were counted as a person's, and corrects the counters in the same statement: the
+ * first occurrence moves on to the message's next human click, or goes.
+ */
+export async function relabelAsMachine(tx: Tx, clicks: readonly Click[], reason: string): Promise<void> {
+  const ids = clicks.map(({ id }) => id)
+  await tx`
+    with relabelled as (
+      update events
+      set machine = true, machine_reason = ${reason}
+      from unnest(${clicks.map((click) => click.organizationId)}::uuid[], ${ids}::uuid[]) as click (organization_id, id)
+      where events.organization_id = click.organization_id and events.id = click.id and not events.machine
+      returning events.organization_id, events.event_name, events.message_id, events.contact_id, events.flow_id,
+        events.occurred_at
+    ),
+    subjects as (
+      select organization_id, event_name, message_id, contact_id, max(occurred_at) as until_at
+      from relabelled
+      group by 1, 2, 3, 4
+    ),
+    remaining as materialized (
+      select first.organization_id, first.subject_id, first.event_name, (
+        -- This statement sees the events as they were before it.
+        select min(event.occurred_at) from events as event
+        where event.organization_id = subjects.organization_id and event.contact_id = subjects.contact_id
+          and event.message_id = subjects.message_id and event.event_name = subjects.event_name
+          and not event.machine and event.id <> all (${ids}::uuid[])
+      ) as first_at
+      from subjects
+      join first_occurrences as first on first.organization_id = subjects.organization_id
+        and first.subject_id = subjects.message_id and first.event_name = subjects.event_name
+      where first.occurred_at <= subjects.until_at
+    ),
+    moved as (
+      update first_occurrences as first
+      set previous_at = first.occurred_at, occurred_at = remaining.first_at
+      from remaining
+      where first.organization_id = remaining.organization_id and first.subject_id = remaining.subject_id
+        and first.event_name = remaining.event_name and first.occurred_at < remaining.first_at
+      returning first.organization_id, first.event_name, first.flow_id, first.occurred_at, first.previous_at
+    ),
+    gone as (
+      delete from first_occurrences as first
+      using remaining
+      where first.organization_id = remaining.organization_id and first.subject_id = remaining.subject_id
+        and first.event_name = remaining.event_name and remaining.first_at is null
+      returning first.organization_id, first.event_name, first.flow_id, first.occurred_at
+    ),
+    changes as (
+      select organization_id, event_name, flow_id, occurred_at as at, 0 as total, 0 as uniques, 1 as machine
+      from relabelled
+      union all
+      select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from moved
+      union all
+      select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from moved
+      union all
+      select organization_id, event_name, flow_id, occurred_at, 0, -1, 0 from gone
+    ),
+    ${countChanges}
+    select`
+}

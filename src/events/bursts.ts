@@ -1,0 +1,48 @@
+import type { Tx } from '../db/db.ts'
+import type { EventId } from '../ids.ts'
+import { around, type Click, filterByLinks, findClicks, lockFirstClicks, relabelAsMachine } from './bursts.sql.ts'
+import type { NewEvent } from './record.sql.ts'
+
+/** People do not follow three different links of one email within three seconds; scanners follow them all. */
+const linksMin = 3
+const withinMs = 3_000
+
+/** Of the clicks on one message: those within three seconds that hold clicks on three different links. */
+export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url'>[]): EventId[] {
+  const sorted = clicks.toSorted((a, b) => +a.occurredAt - +b.occurredAt)
+  const bursts: EventId[] = []
+  const linksInWindow = new Map<string | null, number>()
+  let start = 0
+  let marked = 0
+  sorted.forEach((click, end) => {
+    linksInWindow.set(click.url, (linksInWindow.get(click.url) ?? 0) + 1)
+    for (; +click.occurredAt - +sorted[start]!.occurredAt > withinMs; start++) {
+      const { url } = sorted[start]!
+      const left = linksInWindow.get(url)! - 1
+      if (left > 0) linksInWindow.set(url, left)
+      else linksInWindow.delete(url)
+    }
+    if (linksInWindow.size < linksMin) return
+    for (marked = Math.max(marked, start); marked <= end; marked++) bursts.push(sorted[marked]!.id)
+  })
+  return bursts
+}
+
+/**
+ * Labels the bursts that these clicks, just written in this transaction, are part of: all of their clicks, also those
+ * recorded before as a person's. Two processes that write clicks on one message at once wait for each other at its first
+ * occurrence or at the day's counter, so the later one sees the clicks of both.
+ */
+export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
+  const suspects = await filterByLinks(tx, around(clicks, withinMs), linksMin)
+  if (suspects.length === 0) return
+
+  await lockFirstClicks(tx, suspects)
+  const byMessage = new Map<string, Click[]>(suspects.map(({ messageId }) => [messageId, []]))
+  for (const click of await findClicks(tx, suspects)) byMessage.get(click.messageId)!.push(click)
+  const human = [...byMessage.values()].flatMap((all) => {
+    const bursts = new Set(burstsOf(all))
+    return all.filter(({ id, machine }) => !machine && bursts.has(id))
+  })
+  if (human.length > 0) await relabelAsMachine(tx, human, 'burst')
+}

@@ -1,0 +1,72 @@
+import type { Reader, Tx } from '../db/db.ts'
+
+const advisoryLock = 7_249_318
+/** Whoever reads or writes events would wait behind us: better to give up and try again later. */
+const lockTimeoutMs = 3_000
+const scanTimeoutMs = 600_000
+
+export type Partition = { name: string; fromId: string; untilId: string }
+
+/** One process at a time; until the end of the transaction. */
+export async function lockPartitions(tx: Tx): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${advisoryLock})`
+  await tx.script(`set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${scanTimeoutMs}`)
+}
+
+export async function selectPartitionNames(db: Reader): Promise<string[]> {
+  const rows = await db<{ name: string }>`
+    select relname as name from pg_inherits
+    join pg_class on pg_class.oid = inhrelid
+    where inhparent = 'events'::regclass
+    order by relname`
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Makes a partition and moves into it what the default partition holds for it. Attaching, unlike `create table …
+ * partition of`, lets others go on writing to the other partitions.
+ */
+export async function createPartition(tx: Tx, { name, fromId, untilId }: Partition): Promise<void> {
+  await tx.script(`
+    create table ${name} (like events including all);
+    with moved as (delete from events_default where id >= '${fromId}' and id < '${untilId}' returning *)
+      insert into ${name} select * from moved;
+    alter table events attach partition ${name} for values from ('${fromId}') to ('${untilId}')`)
+}
+
+/**
+ * Drops a month of events. What carries an id of that month but occurred later (a bounce has the time of its message)
+ * moves to the default partition, so that everything since `keptSince` is still there.
+ */
+export async function dropPartition(tx: Tx, name: string, keptSince: Date): Promise<void> {
+  const since = keptSince.toISOString()
+  await tx.script(`
+    lock table only ${name} in share mode;
+    create temporary table late on commit drop as select * from ${name} where occurred_at >= '${since}';
+    alter table events detach partition ${name};
+    drop table ${name};
+    insert into events select * from late;
+    drop table late`)
+}
+
+/** What the default partition holds from before, a limited number at a time. Answers whether there may be more. */
+export async function deleteStray(tx: Tx, keptSince: Date, limit: number): Promise<boolean> {
+  const rows = await tx`
+    delete from events_default
+    where (organization_id, id) in (
+      select organization_id, id from events_default where occurred_at < ${keptSince} limit ${limit})
+    returning true`
+  return rows.length === limit
+}
+
+export async function setKeptSince(tx: Tx, since: Date): Promise<void> {
+  await tx`
+    insert into events_kept (since) values (${since})
+    on conflict (only_row) do update set since = greatest(events_kept.since, excluded.since)`
+}
+
+/** Undefined while nothing was ever dropped. */
+export async function findKeptSince(db: Reader): Promise<Date | undefined> {
+  const [row] = await db<{ since: Date }>`select since from events_kept`
+  return row?.since
+}

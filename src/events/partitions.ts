@@ -1,0 +1,111 @@
+import type { Db } from '../db/db.ts'
+import type { Log } from '../log.ts'
+import { uuidFrom } from './id-time.ts'
+import {
+  createPartition,
+  deleteStray,
+  dropPartition,
+  lockPartitions,
+  selectPartitionNames,
+  setKeptSince,
+} from './partitions.sql.ts'
+
+/** A service that nobody restarts and whose daily run fails has this long to be mended; then the default partition serves. */
+const monthsAhead = 3
+const strayBatch = 10_000
+const everyMs = 24 * 60 * 60_000
+const retryMs = 10 * 60_000
+
+const monthStart = (time: Date, offset: number) =>
+  new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset))
+const nameOf = (month: Date) => `events_${month.toISOString().slice(0, 7).replace('-', '_')}`
+const monthOf = (name: string) => {
+  const match = /^events_(\d{4})_(\d{2})$/.exec(name)
+  return match ? new Date(Date.UTC(Number(match[1]), Number(match[2]) - 1)) : undefined
+}
+
+/** Sees to it that this month and the next ones have partitions. What comes without one is in the default partition. */
+export async function ensurePartitions(db: Db, now = new Date()): Promise<string[]> {
+  const months = Array.from({ length: monthsAhead + 1 }, (_, offset) => monthStart(now, offset))
+  const existing = await selectPartitionNames(db)
+  if (months.every((month) => existing.includes(nameOf(month)))) return []
+  return db.begin(async (tx) => {
+    await lockPartitions(tx)
+    const known = new Set(await selectPartitionNames(tx))
+    const missing = months.filter((month) => !known.has(nameOf(month)))
+    for (const month of missing) {
+      const fromId = uuidFrom(+month)
+      const untilId = uuidFrom(+monthStart(month, 1))
+      await createPartition(tx, { name: nameOf(month), fromId, untilId })
+    }
+    return missing.map(nameOf)
+  })
+}
+
+/** Drops the months before the last `months` whole ones. Counters and first occurrences stay. */
+export async function dropOldEvents(db: Db, months: number, now = new Date()): Promise<string[]> {
+  const keptSince = monthStart(now, -months)
+  const isOld = (name: string) => (monthOf(name) ?? keptSince) < keptSince
+  const dropped: string[] = []
+  for (const name of (await selectPartitionNames(db)).filter(isOld)) {
+    await db.begin(async (tx) => {
+      await lockPartitions(tx)
+      if (!(await selectPartitionNames(tx)).includes(name)) return
+      await dropPartition(tx, name, keptSince)
+      await setKeptSince(tx, keptSince)
+      dropped.push(name)
+    })
+  }
+  for (let more = true; more; ) {
+    more = await db.begin(async (tx) => {
+      await lockPartitions(tx)
+      return deleteStray(tx, keptSince, strayBatch)
+    })
+  }
+  return dropped
+}
+
+/** Keeps the partitions in order, at the start and daily. */
+export class PartitionKeeper {
+  readonly #db: Db
+  readonly #log: Log
+  readonly #retentionMonths: number
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor({ db, log, retentionMonths }: { db: Db; log: Log; retentionMonths: number }) {
+    this.#db = db
+    this.#log = log
+    this.#retentionMonths = retentionMonths
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run()
+    await this.#running
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    let pause = everyMs
+    try {
+      const made = await ensurePartitions(this.#db)
+      const dropped = this.#retentionMonths > 0 ? await dropOldEvents(this.#db, this.#retentionMonths) : []
+      if (made.length + dropped.length > 0) this.#log.info({ made, dropped }, 'partitions of events')
+    } catch (error) {
+      // Nothing is lost meanwhile: the default partition takes what has no other.
+      this.#log.warn({ error }, 'Partitions of events could not be made or dropped; trying again')
+      pause = retryMs
+    }
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.#run()
+    }, pause)
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Batcher } from '../batcher.ts'
+import { type Db, isRetryable, type Tx } from '../db/db.ts'
+import type { EventId, MessageId } from '../ids.ts'
+import type { Hints } from '../queue/hints.ts'
+import { detectBursts } from './bursts.ts'
+import { type Inserted, insertEvents, type NewEvent } from './record.sql.ts'
+
+export type { NewEvent } from './record.sql.ts'
+
+/**
+ * The id of what happens to a message once (`emailSent`), or once in this way (this bounce): the message's time and a
+ * hash. Recorded twice, by whatever process and however long after, it is one event.
+ */
+export function derivedEventId(messageId: MessageId, what: string): EventId {
+  const hash = createHash('sha256').update(`${messageId} ${what}`).digest('hex')
+  return `${messageId.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}` as EventId
+}
+
+/**
+ * The one way in which an event is written: with it its counters, the state of its message and contact, suppressions,
+ * and one delivery for each webhook that wants it. Answers with the ids that were new. After the commit, give the hint
+ * `webhook.deliver`.
+ */
+export async function recordEvents(tx: Tx, events: NewEvent[]): Promise<EventId[]> {
+  return (await write(tx, events)).ids
+}
+
+async function write(tx: Tx, events: NewEvent[]): Promise<Inserted> {
+  if (events.length === 0) return { ids: [], fannedOut: false }
+  const inserted = await insertEvents(tx, events)
+  const isNew = new Set(inserted.ids)
+  await detectBursts(
+    tx,
+    events.filter(({ eventName, id }) => eventName === 'emailClick' && isNew.has(id)),
+  )
+  return inserted
+}
+
+const batchMax = 500
+const waitingMax = 20_000
+const triesMax = 5
+const retryAfterMs = 20
+
+/** Records single events in batches: what `record` resolved with is on the disk. */
+export class EventRecorder {
+  readonly #db: Db
+  readonly #hints: Hints
+  readonly #batcher: Batcher<NewEvent, boolean>
+
+  constructor({ db, hints }: { db: Db; hints: Hints }) {
+    this.#db = db
+    this.#hints = hints
+    this.#batcher = new Batcher({
+      run: (events) => this.#run(events),
+      itemsMax: batchMax,
+      waitingMax,
+      // What the database refuses to store is refused alone.
+      splitOn: (error) => /^2[23]/.test(String((error as { code?: unknown } | null)?.code)),
+    })
+  }
+
+  /** False for an event that was recorded before. */
+  record(event: NewEvent): Promise<boolean> {
+    return this.#batcher.add(event)
+  }
+
+  /** Resolves when everything given so far is written. */
+  drained(): Promise<void> {
+    return this.#batcher.drained()
+  }
+
+  async #run(events: NewEvent[]) {
+    const { ids, fannedOut } = await this.#write(events)
+    if (fannedOut) this.#hints.give('webhook.deliver')
+    const isNew = new Set(ids)
+    // An event given twice in one batch is new once.
+    return events.map(({ id }) => ({ ok: true as const, value: isNew.delete(id) }))
+  }
+
+  async #write(events: NewEvent[]): Promise<Inserted> {
+    const hasClicks = events.some(({ eventName }) => eventName === 'emailClick')
+    for (let tries = 1; ; tries++) {
+      try {
+        // Clicks take a second look after the first statement; everything else is one statement and needs no more.
+        return hasClicks ? await this.#db.begin((tx) => write(tx, events)) : await write(this.#db.alone, events)
+      } catch (error) {
+        if (!isRetryable(error) || tries === triesMax) throw error
+        await sleep(retryAfterMs * tries * Math.random())
+      }
+    }
+  }
+}

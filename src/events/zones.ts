@@ -1,0 +1,87 @@
+// Calendar days of a time zone as stretches of UTC, by the zone's rules that Node carries.
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+/** Since 1970 no zone has changed its offset twice within so many days, so looking this often finds every change. */
+const lookEveryMs = 7 * dayMs
+const zoneName = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
+const zonesMax = 1_000
+
+const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
+const fieldsPattern = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+)$/
+
+/** Making a format takes longer than all that is done with it for one answer, so they are kept. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function findFormat(zone: string): Intl.DateTimeFormat | undefined {
+  const known = formats.get(zone)
+  if (known || !zoneName.test(zone)) return known
+  try {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', ...fields })
+    if (formats.size >= zonesMax) formats.clear()
+    formats.set(zone, format)
+    return format
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether this is a zone of the IANA database, in whatever case. */
+export const isTimeZone = (name: string): boolean => findFormat(name) !== undefined
+
+/**
+ * When each of so many days begins in the zone, and when the last one ends: one more than there are days. A day has
+ * 23 or 25 hours when clocks change, and none where a zone jumped over the date line.
+ */
+export function dayBounds(zone: string, firstDay: Date, days: number): number[] {
+  const from = +firstDay
+  const until = from + days * dayMs
+  const stretches = offsetStretches(zone, from - 2 * dayMs, until + 2 * dayMs)
+  const bounds: number[] = []
+  let current = 0
+  for (let midnight = from; midnight <= until; midnight += dayMs) {
+    // The first moment at which the clocks show this midnight or, if they jump over it, something later.
+    for (; ; current++) {
+      const { startsAt, offset } = stretches[current]!
+      const bound = Math.max(startsAt, midnight - offset)
+      if (bound < (stretches[current + 1]?.startsAt ?? Number.POSITIVE_INFINITY)) {
+        bounds.push(bound)
+        break
+      }
+    }
+  }
+  return bounds
+}
+
+type Stretch = { startsAt: number; offset: number }
+
+function offsetStretches(zone: string, from: number, until: number): Stretch[] {
+  const format = findFormat(zone)
+  if (!format) throw new Error(`There is no time zone ${zone}.`)
+  let offset = offsetAt(format, from)
+  const stretches = [{ startsAt: from, offset }]
+  for (let at = from; at < until; at += lookEveryMs) {
+    const next = offsetAt(format, at + lookEveryMs)
+    if (next === offset) continue
+    stretches.push({ startsAt: findChange(format, at, at + lookEveryMs), offset: next })
+    offset = next
+  }
+  return stretches
+}
+
+/** The minute at which the offset becomes what it is at the end. */
+function findChange(format: Intl.DateTimeFormat, from: number, until: number): number {
+  const before = offsetAt(format, from)
+  let [low, high] = [from, until]
+  while (high - low > minuteMs) {
+    const middle = low + Math.floor((high - low) / 2 / minuteMs) * minuteMs
+    if (offsetAt(format, middle) === before) low = middle
+    else high = middle
+  }
+  return high
+}
+
+function offsetAt(format: Intl.DateTimeFormat, at: number): number {
+  const [, month, day, year, hour, minute] = fieldsPattern.exec(format.format(at))!
+  return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute)) - at
+}

@@ -1,0 +1,111 @@
+import { type Context, Drop, type FilterImplOptions, filters as known } from 'liquidjs'
+import type { Budget } from './budget.ts'
+import { escapeHtml, escapeHtmlOnce } from './escape.ts'
+import { jsonOf, textOf } from './text-of.ts'
+
+// Left out of what the engine brings: filters that run a text as code (`where_exp` and its kin), that answer by
+// chance (`sample`), whose cost has no bound (`inspect`), and second names.
+const kept = `
+  abs at_least at_most ceil divided_by floor minus plus modulo times round
+  url_decode url_encode uri_escape slugify
+  join last first reverse sort sort_natural size map sum compact concat push unshift pop shift slice where reject
+  group_by has find_index find uniq
+  date date_to_xmlschema date_to_rfc822 date_to_string date_to_long_string
+  append prepend lstrip downcase upcase remove remove_first remove_last rstrip split strip strip_newlines squish
+  capitalize replace replace_first replace_last truncate truncatewords normalize_whitespace number_of_words
+  array_to_sentence_string
+  base64_encode base64_decode sha256 hmac_sha256
+  strip_html default to_integer`
+  .trim()
+  .split(/\s+/)
+
+// A search in a text may compare each place with the whole of what is sought.
+const searching = new Set([
+  'remove',
+  'remove_first',
+  'remove_last',
+  'split',
+  'replace',
+  'replace_first',
+  'replace_last',
+])
+const searchUnitsPerPair = 1 / 16
+// These look at a property of each element in a context of its own, which takes about 4 µs.
+const visiting = new Set(['where', 'reject', 'group_by', 'has', 'find_index', 'find'])
+const visitUnits = 400
+// Each code of a date's format may build a formatter of the platform: 30 to 60 µs.
+const dateCodeUnits = 1_000
+const dateFormatLengthMax = 100
+
+/** What `{% capture %}` stored. It was escaped when it was captured, so it is shown as it is. */
+export class Captured extends Drop {
+  readonly #text: string
+  constructor(text: string) {
+    super()
+    this.#text = text
+  }
+  get size(): number {
+    return this.#text.length
+  }
+  override valueOf(): string {
+    return this.#text
+  }
+}
+
+export const budgetOf = (context: Context): Budget => context.memoryLimit as unknown as Budget
+
+type Handler = (this: { context: Context }, value: unknown, ...parameters: unknown[]) => unknown
+type Own = (budget: Budget, value: unknown) => string
+
+/** The filters of both engines; those that make HTML do nothing where there is none. */
+export function filtersFor(output: 'html' | 'text'): Record<string, FilterImplOptions> {
+  const own = (make: Own, isFinal: boolean): FilterImplOptions => ({
+    raw: isFinal,
+    handler: metered('', ownHandler(make)),
+  })
+  const inHtml = (make: (text: string) => string) =>
+    own((budget, value) => (output === 'html' ? make(textOf(value, budget)) : textOf(value, budget)), true)
+  const filters: Record<string, FilterImplOptions> = {
+    raw: own((budget, value) => textOf(value, budget), true),
+    json: own((budget, value) => jsonOf(value, budget), false),
+    escape: inHtml(escapeHtml),
+    escape_once: inHtml(escapeHtmlOnce),
+    newline_to_br: inHtml((text) => escapeHtmlOnce(text).replace(/\r?\n/g, '<br />\n')),
+  }
+  for (const name of kept) filters[name] = metered(name, known[name] as Handler)
+  return filters
+}
+
+const ownHandler = (make: Own): Handler =>
+  function (value) {
+    return make(budgetOf(this.context), value)
+  }
+
+function metered(name: string, handler: Handler): Handler {
+  return function (given, ...givenParameters) {
+    const budget = budgetOf(this.context)
+    const value = plain(given)
+    const parameters = givenParameters.map(plain)
+    budget.call([value, ...parameters])
+    if (searching.has(name)) countSearch(budget, value, parameters[0])
+    if (visiting.has(name) && Array.isArray(value)) budget.use(value.length * visitUnits)
+    if (name.startsWith('date')) countDate(budget, parameters[0])
+    const result = handler.call(this, value, ...parameters)
+    if (typeof result === 'string') budget.use(result.length)
+    return result
+  }
+}
+
+const plain = (value: unknown): unknown => (value instanceof Captured ? value.valueOf() : value)
+
+export function countSearch(budget: Budget, text: unknown, sought: unknown): void {
+  if (typeof text === 'string' && typeof sought === 'string')
+    budget.use(text.length * sought.length * searchUnitsPerPair)
+}
+
+function countDate(budget: Budget, format: unknown): void {
+  const codes = typeof format === 'string' ? format.length / 2 : 8
+  if (codes > dateFormatLengthMax / 2)
+    throw new Error(`the format of a date has more than ${dateFormatLengthMax} characters`)
+  budget.use(codes * dateCodeUnits)
+}

@@ -1,0 +1,286 @@
+import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { type FlowId, type OrganizationId, parseId, toText } from '../ids.ts'
+import { type FlowSummary, findVersionByNumber, selectFlows, selectVersions } from './flows.sql.ts'
+import { changeFlow, contentOf, createFlow, deleteFlow, type Flow, getFlow, noSuchFlow, type Version } from './flows.ts'
+
+const Kind = oneOf('transactional', 'marketing')
+const Status = oneOf('active', 'paused', 'archived')
+const Format = oneOf('html', 'mjml')
+const Text = (maxLength: number) => Type.String({ maxLength })
+
+const content = {
+  subject: Text(2_000),
+  html: Text(600_000),
+  html_format: Type.Optional(Format),
+  text: Type.Optional(Nullable(Text(600_000))),
+  from_name: Type.Optional(Nullable(Text(500))),
+  from_email: Type.Optional(Nullable(Text(500))),
+  reply_to: Type.Optional(Nullable(Text(500))),
+}
+const FlowIn = Type.Object({ name: Text(200), kind: Kind, status: Type.Optional(Status), ...content })
+const FlowChanges = Type.Partial(FlowIn)
+
+export const VariableOut = Type.Object({ name: Type.String(), has_default: Type.Boolean() })
+const contentOut = {
+  subject: Type.String(),
+  html: Type.String(),
+  html_format: Format,
+  text: Nullable(Type.String()),
+  from_name: Nullable(Type.String()),
+  from_email: Nullable(Type.String()),
+  reply_to: Nullable(Type.String()),
+  variables: Type.Array(VariableOut),
+}
+const FlowOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  kind: Kind,
+  status: Status,
+  version: Type.Integer(),
+  ...contentOut,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+const FlowSummaryOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  kind: Kind,
+  status: Status,
+  subject: Type.String(),
+  version: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  stats_30d: Type.Object({
+    sent: Type.Integer(),
+    opens_unique: Type.Integer(),
+    clicks_unique: Type.Integer(),
+    bounces: Type.Integer(),
+  }),
+})
+const VersionSummaryOut = Type.Object({
+  version: Type.Integer(),
+  subject: Type.String(),
+  created_at: Timestamp,
+  created_by: Nullable(Type.String()),
+})
+const VersionOut = Type.Object({ version: Type.Integer(), created_at: Timestamp, ...contentOut })
+
+const Params = Type.Object({ id: Type.String() })
+const tags = ['Flows']
+
+export const flowIdOf = (text: string): FlowId => {
+  const id = parseId('flw', text)
+  if (!id) throw noSuchFlow()
+  return id
+}
+
+export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  const flowOut = async (organizationId: OrganizationId, id: FlowId) => {
+    const { flow, version } = await getFlow(db, organizationId, id)
+    return toFlowOut(flow, version)
+  }
+
+  return async (api) => {
+    api.get(
+      '/flows',
+      {
+        schema: {
+          tags,
+          summary: 'List flows, newest first',
+          querystring: Type.Object({
+            status: Type.Optional(Status),
+            query: Type.Optional(Text(200)),
+            ...pageQuery,
+          }),
+          response: pages(FlowSummaryOut),
+        },
+      },
+      async (request) => {
+        const { status, query } = request.query
+        const { limit, cursor } = readPage(request.query, [uuidPart])
+        const filter = { status, query, before: cursor?.[0] as FlowId | undefined, limit: limit + 1 }
+        const flows = await selectFlows(db, memberOf(request).organizationId, filter)
+        const { items, nextCursor } = toPage(flows, limit, ({ id }) => [id])
+        return page({ items: items.map(toSummaryOut), nextCursor })
+      },
+    )
+
+    api.post(
+      '/flows',
+      { schema: { tags, summary: 'Create a flow', body: FlowIn, response: creates(FlowOut) } },
+      async (request, reply) => {
+        const { organizationId, id: userId } = memberOf(request)
+        const { name, kind, status = 'active' } = request.body
+        const { subject, html } = request.body
+        const id = await createFlow(db, organizationId, userId, {
+          name,
+          kind,
+          status,
+          ...{
+            htmlFormat: 'html',
+            text: null,
+            fromName: null,
+            fromEmail: null,
+            replyTo: null,
+            ...contentIn(request.body),
+          },
+          subject,
+          html,
+        })
+        return reply.status(201).send(created(await flowOut(organizationId, id)))
+      },
+    )
+
+    api.get(
+      '/flows/:id',
+      { schema: { tags, summary: 'One flow', params: Params, response: answers(FlowOut) } },
+      async (request) => ok(await flowOut(memberOf(request).organizationId, flowIdOf(request.params.id))),
+    )
+
+    api.patch(
+      '/flows/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Change a flow; a change of its content makes a new version',
+          params: Params,
+          body: FlowChanges,
+          response: answers(FlowOut),
+        },
+      },
+      async (request) => {
+        const { organizationId, id: userId } = memberOf(request)
+        const id = flowIdOf(request.params.id)
+        const { name, kind, status } = request.body
+        const named = {
+          ...(name === undefined ? {} : { name }),
+          ...(kind ? { kind } : {}),
+          ...(status ? { status } : {}),
+        }
+        await changeFlow(db, organizationId, userId, id, { ...named, ...contentIn(request.body) })
+        return ok(await flowOut(organizationId, id))
+      },
+    )
+
+    api.delete(
+      '/flows/:id',
+      { schema: { tags, summary: 'Delete a flow', params: Params, response: answers(Nothing) } },
+      async (request) => {
+        await deleteFlow(db, memberOf(request).organizationId, flowIdOf(request.params.id))
+        return ok(null, 'The flow is deleted')
+      },
+    )
+
+    api.get(
+      '/flows/:id/versions',
+      {
+        schema: {
+          tags,
+          summary: 'What the flow was before, newest first',
+          params: Params,
+          response: answers(Type.Array(VersionSummaryOut)),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
+        const versions = await selectVersions(db, organizationId, flow.id)
+        return ok(
+          versions.map((version) => ({
+            version: version.number,
+            subject: version.subject,
+            created_at: version.createdAt.toISOString(),
+            created_by: version.createdBy,
+          })),
+        )
+      },
+    )
+
+    api.get(
+      '/flows/:id/versions/:version',
+      {
+        schema: {
+          tags,
+          summary: 'One version',
+          params: Type.Object({ id: Type.String(), version: Type.String({ pattern: '^[0-9]{1,6}$' }) }),
+          response: answers(VersionOut),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
+        const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
+        if (!version) throw noSuchFlow()
+        return ok({ version: version.number, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
+      },
+    )
+  }
+}
+
+type ContentIn = Partial<Static<typeof FlowIn>>
+
+/** The content as the domain names it; what was left out stays out. */
+export function contentIn(body: ContentIn) {
+  return {
+    ...(body.subject === undefined ? {} : { subject: body.subject }),
+    ...(body.html === undefined ? {} : { html: body.html }),
+    ...(body.html_format === undefined ? {} : { htmlFormat: body.html_format }),
+    ...(body.text === undefined ? {} : { text: body.text || null }),
+    ...(body.from_name === undefined ? {} : { fromName: body.from_name || null }),
+    ...(body.from_email === undefined ? {} : { fromEmail: body.from_email || null }),
+    ...(body.reply_to === undefined ? {} : { replyTo: body.reply_to || null }),
+  }
+}
+
+function toContentOut(version: Version) {
+  const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo } = contentOf(version)
+  const { variables } = version
+  return {
+    subject,
+    html,
+    html_format: htmlFormat,
+    text,
+    from_name: fromName,
+    from_email: fromEmail,
+    reply_to: replyTo,
+    variables,
+  }
+}
+
+const times = (flow: Flow) => ({ created_at: flow.createdAt.toISOString(), updated_at: flow.updatedAt.toISOString() })
+
+function toFlowOut(flow: Flow, version: Version) {
+  const { name, kind, status } = flow
+  return {
+    id: toText('flw', flow.id),
+    name,
+    kind,
+    status,
+    version: version.number,
+    ...toContentOut(version),
+    ...times(flow),
+  }
+}
+
+function toSummaryOut(flow: FlowSummary) {
+  const { name, kind, status, subject } = flow
+  return {
+    id: toText('flw', flow.id),
+    name,
+    kind,
+    status,
+    subject,
+    version: flow.number,
+    ...times(flow),
+    stats_30d: {
+      sent: flow.sent,
+      opens_unique: flow.opensUnique,
+      clicks_unique: flow.clicksUnique,
+      bounces: flow.bounces,
+    },
+  }
+}

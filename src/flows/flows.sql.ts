@@ -1,0 +1,182 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { and, sql } from '../db/sql.ts'
+import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../ids.ts'
+
+export type FlowKind = 'transactional' | 'marketing'
+export type FlowStatus = 'active' | 'paused' | 'archived'
+
+export type Version = {
+  id: FlowVersionId
+  flowId: FlowId
+  number: number
+  subject: string
+  source: string
+  htmlFormat: 'html' | 'mjml'
+  html: string
+  text: string | null
+  derivedText: string | null
+  fromName: string | null
+  fromEmail: string | null
+  replyTo: string | null
+  variables: { name: string; has_default: boolean }[]
+  createdAt: Date
+}
+
+export type Flow = {
+  id: FlowId
+  organizationId: OrganizationId
+  name: string
+  kind: FlowKind
+  status: FlowStatus
+  versionId: FlowVersionId
+  createdAt: Date
+  updatedAt: Date
+}
+
+const flowColumns = sql`flows.id, flows.organization_id, flows.name, flows.kind, flows.status, flows.version_id,
+  flows.created_at, flows.updated_at`
+const versionColumns = sql`versions.id, versions.flow_id, versions.number, versions.subject, versions.source,
+  versions.html_format, versions.html, versions.text, versions.derived_text, versions.from_name, versions.from_email,
+  versions.reply_to, versions.variables, versions.created_at`
+
+export async function insertFlow(tx: Tx, flow: Omit<Flow, 'createdAt' | 'updatedAt'>): Promise<void> {
+  await tx`
+    insert into flows (organization_id, id, name, kind, status, version_id)
+    values (${flow.organizationId}, ${flow.id}, ${flow.name}, ${flow.kind}, ${flow.status}, ${flow.versionId})`
+}
+
+export type NewVersion = Omit<Version, 'number' | 'createdAt'> & {
+  organizationId: OrganizationId
+  createdBy: UserId | null
+}
+
+export async function insertVersion(tx: Tx, version: NewVersion): Promise<void> {
+  await tx`
+    insert into flow_versions (organization_id, id, flow_id, number, subject, source, html_format, html, text, derived_text,
+      from_name, from_email, reply_to, variables, created_by)
+    values (${version.organizationId}, ${version.id}, ${version.flowId},
+      (select coalesce(max(number), 0) + 1 from flow_versions
+        where organization_id = ${version.organizationId} and flow_id = ${version.flowId}),
+      ${version.subject}, ${version.source}, ${version.htmlFormat}, ${version.html}, ${version.text}, ${version.derivedText},
+      ${version.fromName}, ${version.fromEmail}, ${version.replyTo}, ${JSON.stringify(version.variables)}, ${version.createdBy})`
+}
+
+export async function updateFlow(
+  tx: Tx,
+  flow: Pick<Flow, 'organizationId' | 'id' | 'name' | 'kind' | 'status' | 'versionId'>,
+) {
+  await tx`
+    update flows
+    set name = ${flow.name}, kind = ${flow.kind}, status = ${flow.status}, version_id = ${flow.versionId}, updated_at = now()
+    where organization_id = ${flow.organizationId} and id = ${flow.id}`
+}
+
+/** False when there is no such flow. */
+export async function markFlowDeleted(tx: Tx, organizationId: OrganizationId, id: FlowId): Promise<boolean> {
+  const rows = await tx`
+    update flows set deleted_at = now(), status = 'archived'
+    where organization_id = ${organizationId} and id = ${id} and deleted_at is null
+    returning id`
+  return rows.length > 0
+}
+
+export async function findFlow(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: FlowId,
+  lock = false,
+): Promise<Flow | undefined> {
+  const [row] = await db.run<Flow>(sql`
+    select ${flowColumns} from flows
+    where organization_id = ${organizationId} and id = ${id} and deleted_at is null
+    ${lock ? sql`for update` : sql``}`)
+  return row
+}
+
+export async function findVersions(
+  db: Reader,
+  keys: { organizationId: OrganizationId; id: FlowVersionId }[],
+): Promise<Version[]> {
+  return db.run<Version>(sql`
+    select ${versionColumns}
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
+    join flow_versions versions using (organization_id, id)`)
+}
+
+export type VersionSummary = Pick<Version, 'number' | 'subject' | 'createdAt'> & { createdBy: string | null }
+
+export async function selectVersions(
+  db: Reader,
+  organizationId: OrganizationId,
+  flowId: FlowId,
+): Promise<VersionSummary[]> {
+  return db<VersionSummary>`
+    select versions.number, versions.subject, versions.created_at, users.email as created_by
+    from flow_versions versions
+    left join users on users.id = versions.created_by
+    where versions.organization_id = ${organizationId} and flow_id = ${flowId}
+    order by number desc
+    limit 200`
+}
+
+export async function findVersionByNumber(
+  db: Reader,
+  organizationId: OrganizationId,
+  flowId: FlowId,
+  number: number,
+): Promise<Version | undefined> {
+  const [row] = await db.run<Version>(sql`
+    select ${versionColumns} from flow_versions versions
+    where organization_id = ${organizationId} and flow_id = ${flowId} and number = ${number}`)
+  return row
+}
+
+export type FlowSummary = Flow & {
+  subject: string
+  number: number
+  sent: number
+  opensUnique: number
+  clicksUnique: number
+  bounces: number
+}
+
+export type FlowFilter = {
+  status?: FlowStatus | undefined
+  query?: string | undefined
+  before?: FlowId | undefined
+  limit: number
+}
+
+/** Newest first, with the figures of the last thirty days. */
+export async function selectFlows(
+  db: Reader,
+  organizationId: OrganizationId,
+  filter: FlowFilter,
+): Promise<FlowSummary[]> {
+  const conditions = [
+    sql`flows.organization_id = ${organizationId}`,
+    sql`flows.deleted_at is null`,
+    filter.status ? sql`flows.status = ${filter.status}` : sql`flows.status <> 'archived'`,
+    ...(filter.query ? [sql`strpos(lower(flows.name), lower(${filter.query})) > 0`] : []),
+    ...(filter.before ? [sql`flows.id < ${filter.before}`] : []),
+  ]
+  return db.run<FlowSummary>(sql`
+    select ${flowColumns}, versions.subject, versions.number,
+      coalesce(figures.sent, 0)::int8 as sent, coalesce(figures.opens, 0)::int8 as opens_unique,
+      coalesce(figures.clicks, 0)::int8 as clicks_unique, coalesce(figures.bounces, 0)::int8 as bounces
+    from flows
+    join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = flows.version_id
+    left join lateral (
+      select sum(total) filter (where event_name = 'emailSent') as sent,
+        sum(uniques) filter (where event_name = 'emailOpen') as opens,
+        sum(uniques) filter (where event_name = 'emailClick') as clicks,
+        sum(total) filter (where event_name in ('emailSoftBounce', 'emailHardBounce')) as bounces
+      from event_counters
+      where organization_id = flows.organization_id and flow_id = flows.id and grain = 'day'
+        and event_name = any ('{emailSent,emailOpen,emailClick,emailSoftBounce,emailHardBounce}')
+        and starts_at > now() - interval '30 days'
+    ) figures on true
+    where ${and(conditions)}
+    order by flows.id desc
+    limit ${filter.limit}`)
+}

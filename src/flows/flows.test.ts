@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
+import { startTestApp } from '../../test/support/test-app.ts'
+
+test('a flow is active when created and tells the variables its template takes', async () => {
+  await using app = await startTestApp()
+  const answer = await app.manage('POST', '/organization/flows', orderFlow)
+  expect(answer.status).toBe(201)
+  expect(answer.body.data).toMatchObject({
+    ...orderFlow,
+    status: 'active',
+    version: 1,
+    html_format: 'html',
+    text: null,
+  })
+  expect(answer.body.data.id).toMatch(/^flw_/)
+  expect(answer.body.data.variables).toContainEqual({ name: 'order_id', has_default: false })
+})
+
+test('a template fault is refused with its line and column, and nothing is saved', async () => {
+  await using app = await startTestApp()
+  const answer = await app.manage('POST', '/organization/flows', {
+    ...orderFlow,
+    html: '<p>\n  {{ order_id | nonsense }}\n</p>',
+  })
+  expect(answer.status).toBe(422)
+  expect(answer.body.error.fields[0]).toMatchObject({ path: 'html', line: 2 })
+  expect((await app.manage('GET', '/organization/flows')).body.data).toEqual([])
+})
+
+test('saving changed content makes a version; saving the rest does not', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  const renamed = await app.manage('PATCH', `/organization/flows/${id}`, { name: 'Renamed' })
+  expect(renamed.body.data).toMatchObject({ name: 'Renamed', version: 1 })
+  const changed = await app.manage('PATCH', `/organization/flows/${id}`, { subject: 'Soon: {{ order_id }}' })
+  expect(changed.body.data).toMatchObject({ version: 2, subject: 'Soon: {{ order_id }}', html: orderFlow.html })
+  const versions = await app.manage('GET', `/organization/flows/${id}/versions`)
+  expect(versions.body.data.map((version: { version: number }) => version.version)).toEqual([2, 1])
+  expect(versions.body.data[0].created_by).toBe('owner@acme.example')
+  const first = await app.manage('GET', `/organization/flows/${id}/versions/1`)
+  expect(first.body.data.subject).toBe(orderFlow.subject)
+})
+
+test('two people who save at once make two versions', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  const saves = await Promise.all(
+    [1, 2, 3, 4].map((n) => app.manage('PATCH', `/organization/flows/${id}`, { subject: `Version ${n}` })),
+  )
+  expect(saves.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect((await app.manage('GET', `/organization/flows/${id}/versions`)).body.data).toHaveLength(5)
+})
+
+test('MJML is compiled when it is saved and shown as it was written', async () => {
+  await using app = await startTestApp()
+  const html =
+    '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{ order_id }}</mj-text></mj-column></mj-section></mj-body></mjml>'
+  const id = await createFlow(app, { html, html_format: 'mjml' })
+  expect((await app.manage('GET', `/organization/flows/${id}`)).body.data).toMatchObject({ html, html_format: 'mjml' })
+  const preview = await app.manage('POST', `/organization/flows/${id}/preview`, { context: { order_id: 7 } })
+  expect(preview.body.data.html).toMatch(/<!doctype html>[\s\S]*Hi 7/i)
+})
+
+test('a preview shows unsaved text, what is missing, and faults as answers', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  const preview = (body: object) => app.manage('POST', `/organization/flows/${id}/preview`, body)
+  const good = (await preview({ context: { order_id: '<b>' }, subject: 'For {{ order_id }}' })).body.data
+  expect(good).toMatchObject({ subject: 'For <b>', missing: [], problems: [] })
+  expect(good.html).toContain('orders/&lt;b&gt;')
+  expect((await preview({})).body.data.missing).toEqual(['order_id'])
+  const faulty = await preview({ html: '{% if %}' })
+  expect(faulty.status).toBe(200)
+  expect(faulty.body.data).toMatchObject({ html: null, problems: [{ path: 'html', line: 1 }] })
+})
+
+test('a deleted flow is gone for everyone, and sends through it are refused', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  expect((await app.manage('DELETE', `/organization/flows/${id}`)).body.data).toBeNull()
+  expect((await app.manage('GET', `/organization/flows/${id}`)).status).toBe(404)
+  expect((await app.manage('DELETE', `/organization/flows/${id}`)).status).toBe(404)
+  expect((await send(app, id)).status).toBe(404)
+})
+
+test('wrong senders, names and kinds are refused', async () => {
+  await using app = await startTestApp()
+  for (const wrong of [
+    { name: ' ' },
+    { kind: 'other' },
+    { from_email: 'nobody' },
+    { reply_to: 'a@b\r\nBcc: x@y.example' },
+    { subject: '' },
+    { html: '' },
+  ]) {
+    const answer = await app.manage('POST', '/organization/flows', { ...orderFlow, ...wrong })
+    expect([wrong, answer.status]).toEqual([wrong, 422])
+  }
+})
+
+test('flows are listed newest first, in pages, without those of others', async () => {
+  await using app = await startTestApp()
+  for (const n of [1, 2, 3]) await createFlow(app, { name: `Flow ${n}` })
+  const first = await app.manage('GET', '/organization/flows?limit=2')
+  expect(first.body.data.map((flow: { name: string }) => flow.name)).toEqual(['Flow 3', 'Flow 2'])
+  const second = await app.manage('GET', `/organization/flows?limit=2&cursor=${first.body.next_cursor}`)
+  expect(second.body.data.map((flow: { name: string }) => flow.name)).toEqual(['Flow 1'])
+  expect(second.body.next_cursor).toBeNull()
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'o@other.example', password: 'correct horse battery' },
+  })
+  const theirs = await app.call('GET', '/api/v1/organization/flows', {
+    headers: { authorization: `Bearer ${other.body.data.token}` },
+  })
+  expect(theirs.body.data).toEqual([])
+})

@@ -1,0 +1,175 @@
+import type { Db } from '../db/db.ts'
+import { parseEmail } from '../email.ts'
+import { type FieldProblem, invalid, Refusal } from '../errors.ts'
+import { type FlowId, newId, type OrganizationId, type UserId } from '../ids.ts'
+import {
+  type Flow,
+  type FlowKind,
+  type FlowStatus,
+  findFlow,
+  findVersions,
+  insertFlow,
+  insertVersion,
+  markFlowDeleted,
+  type NewVersion,
+  updateFlow,
+  type Version,
+} from './flows.sql.ts'
+import type { Problem } from './parse.ts'
+import { type CompiledTemplate, compileTemplate, type StoredTemplate } from './template.ts'
+
+export type { Flow, FlowKind, FlowStatus, Version } from './flows.sql.ts'
+
+/** What is written in a flow; saving it makes a version. */
+export type FlowContent = {
+  subject: string
+  html: string
+  htmlFormat: 'html' | 'mjml'
+  text: string | null
+  fromName: string | null
+  fromEmail: string | null
+  replyTo: string | null
+}
+
+export type FlowInput = FlowContent & { name: string; kind: FlowKind; status: FlowStatus }
+
+const versionsMax = 10_000
+const senderNameMax = 200
+
+export async function createFlow(
+  db: Db,
+  organizationId: OrganizationId,
+  userId: UserId,
+  input: FlowInput,
+): Promise<FlowId> {
+  const version = await compileVersion(input)
+  const id = newId('flw')
+  const versionId = newId('flv')
+  await db.begin(async (tx) => {
+    await insertFlow(tx, {
+      organizationId,
+      id,
+      name: nameOf(input.name),
+      kind: input.kind,
+      status: input.status,
+      versionId,
+    })
+    await insertVersion(tx, { ...version, organizationId, id: versionId, flowId: id, createdBy: userId })
+  })
+  return id
+}
+
+/** Changes what is given; a change of the content makes a new version. */
+export async function changeFlow(
+  db: Db,
+  organizationId: OrganizationId,
+  userId: UserId,
+  id: FlowId,
+  changes: Partial<FlowInput>,
+): Promise<void> {
+  const { flow, version } = await getFlow(db, organizationId, id)
+  const content: FlowContent = { ...contentOf(version), ...given(changes, contentOf(version)) }
+  const isChanged = JSON.stringify(content) !== JSON.stringify(contentOf(version))
+  if (isChanged && version.number >= versionsMax)
+    throw new Refusal('conflict', 'This flow has too many versions. Make a new one.')
+  const compiled = isChanged ? await compileVersion(content) : undefined
+
+  await db.begin(async (tx) => {
+    // Two people who save at once make two versions, one after the other.
+    const current = await findFlow(tx, organizationId, id, true)
+    if (!current) throw noSuchFlow()
+    const versionId = compiled ? newId('flv') : current.versionId
+    if (compiled) await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id, createdBy: userId })
+    await updateFlow(tx, {
+      ...current,
+      name: changes.name === undefined ? flow.name : nameOf(changes.name),
+      kind: changes.kind ?? flow.kind,
+      status: changes.status ?? flow.status,
+      versionId,
+    })
+  })
+}
+
+export async function deleteFlow(db: Db, organizationId: OrganizationId, id: FlowId): Promise<void> {
+  if (!(await markFlowDeleted(db.alone, organizationId, id))) throw noSuchFlow()
+}
+
+export async function getFlow(
+  db: Db,
+  organizationId: OrganizationId,
+  id: FlowId | undefined,
+): Promise<{ flow: Flow; version: Version }> {
+  const flow = id && (await findFlow(db, organizationId, id))
+  const [version] = flow ? await findVersions(db, [{ organizationId, id: flow.versionId }]) : []
+  if (!flow || !version) throw noSuchFlow()
+  return { flow, version }
+}
+
+export const noSuchFlow = () => new Refusal('not_found', 'There is no such flow.')
+
+export const contentOf = (version: Version): FlowContent => ({
+  subject: version.subject,
+  html: version.source,
+  htmlFormat: version.htmlFormat,
+  text: version.text,
+  fromName: version.fromName,
+  fromEmail: version.fromEmail,
+  replyTo: version.replyTo,
+})
+
+export function storedTemplateOf({ subject, html, text, derivedText }: Version): StoredTemplate {
+  if (text !== null) return { subject, html, text: { from: 'flow', source: text } }
+  return { subject, html, text: derivedText === null ? { from: 'html' } : { from: 'template', source: derivedText } }
+}
+
+export const variablesOut = ({ variables }: Pick<CompiledTemplate, 'variables'>) =>
+  variables.map(({ name, hasDefault }) => ({ name, has_default: hasDefault }))
+
+export const toFieldProblems = (problems: readonly Problem[]): FieldProblem[] =>
+  problems.map(({ part, line, column, message }) => ({ path: part, problem: message, line, column }))
+
+type CompiledVersion = Omit<NewVersion, 'organizationId' | 'id' | 'flowId' | 'createdBy'>
+
+async function compileVersion(content: FlowContent): Promise<CompiledVersion> {
+  checkSender(content)
+  const compilation = await compileTemplate(content)
+  if (compilation.kind === 'faulty') {
+    const [first, ...rest] = toFieldProblems(compilation.problems)
+    throw new Refusal('validation_failed', `${first!.path}, line ${first!.line}: ${first!.problem}`, {
+      fields: [first!, ...rest],
+    })
+  }
+  const { stored } = compilation.template
+  return {
+    ...content,
+    source: content.html,
+    html: stored.html,
+    derivedText: stored.text.from === 'template' ? stored.text.source : null,
+    variables: variablesOut(compilation.template),
+  }
+}
+
+function checkSender({ fromName, fromEmail, replyTo }: FlowContent): void {
+  for (const [path, value] of [
+    ['from_email', fromEmail],
+    ['reply_to', replyTo],
+  ] as const) {
+    const parsed = value === null ? undefined : parseEmail(value)
+    if (parsed && !parsed.ok) throw invalid({ path, problem: parsed.problem })
+  }
+  if (fromName !== null && fromName.length > senderNameMax)
+    throw invalid({ path: 'from_name', problem: `must have at most ${senderNameMax} characters` })
+}
+
+function nameOf(text: string): string {
+  const name = text.trim()
+  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
+  return name
+}
+
+/** The fields of `changes` that were given and belong to `like`. */
+function given<Like extends object>(changes: Partial<Like>, like: Like): Partial<Like> {
+  return Object.fromEntries(
+    Object.entries(changes).filter(([name, value]) => name in like && value !== undefined),
+  ) as Partial<Like>
+}

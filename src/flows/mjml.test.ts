@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { compileTemplate } from './template.ts'
+import type { TemplateValues } from './values.ts'
+
+const compile = (html: string) => compileTemplate({ subject: 'x', html, htmlFormat: 'mjml' })
+
+const values: TemplateValues = {
+  contact: { email: 'ada@example.com', firstName: 'Ada', lastName: null, attributes: {} },
+  organization: { name: 'Analytical Engines' },
+  unsubscribeUrl: 'https://mail.example.com/u/abc',
+  context: { items: [{ name: 'Cards' }, {}], color: '#123456', width: 200, url: 'https://example.com/', count: 2 },
+}
+
+test('MJML compiles to HTML in which the Liquid of the source does its work, a < in a tag included', async () => {
+  const compilation = await compile(`<mjml>
+    <mj-head><mj-preview>For {{ first_name }}</mj-preview></mj-head>
+    <mj-body><mj-section><mj-column>
+      <mj-raw>{% for item in items %}</mj-raw>
+      <mj-text color="{{ color }}">[{{ item.name | default: "a<b" }}]{% if count < 3 %}[few]{% endif %}</mj-text>
+      <mj-raw>{% endfor %}</mj-raw>
+      <mj-button href="{{ url }}" width="{{ width }}px">Go</mj-button>
+    </mj-column></mj-section></mj-body></mjml>`)
+  if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
+  const { html, text } = compilation.template.render(values)
+  expect(html).toContain('[Cards][few]')
+  expect(html).toContain('[a&lt;b][few]')
+  expect(html).toContain('color:#123456')
+  expect(html).toContain('width:200px')
+  expect(html).toMatch(/<a\s[^>]*href="https:\/\/example.com\/"/)
+  expect(html).not.toMatch(/<mj-|liquidtag|\{%|\{\{/)
+  expect(text).toBe('For Ada\n\n[Cards][few]\n\n[a<b][few]\n\nGo [https://example.com/]')
+})
+
+test('faults of MJML and tags that it would drop are told with line and column', async () => {
+  const compilation = await compile(`<mjml><mj-body>
+{% if
+   a %}
+<mj-section><mj-nosuch></mj-nosuch><mj-column colour="red"></mj-column></mj-section>
+  {% endif %}
+</mj-body></mjml>`)
+  if (compilation.kind !== 'faulty') throw new Error('compiled')
+  const told = compilation.problems.map(({ line, column, message }) => `${line}:${column} ${message}`)
+  expect(told).toEqual([
+    "4:13 mj-nosuch: Element mj-nosuch doesn't exist or is not registered.",
+    '4:36 mj-column: Attribute colour is illegal.',
+    expect.stringMatching(/^2:1 MJML has no place for \{% if/),
+    expect.stringMatching(/^5:3 MJML has no place for \{% endif %\} here/),
+  ])
+})
+
+test('an include is refused before MJML sees it', async () => {
+  const compilation = await compile('<mjml><mj-body>\n  <mj-include path="/etc/passwd" type="html" /></mj-body></mjml>')
+  const message = 'mj-include is not available: a template stands alone.'
+  expect(compilation).toEqual({ kind: 'faulty', problems: [{ part: 'html', line: 2, column: 3, message }] })
+})
+
+test('what is no MJML, or is nested too deeply for it, is told so', async () => {
+  expect(await compile('hello')).toMatchObject({ problems: [{ part: 'html', line: 1, column: 1 }] })
+  const deep = `<mjml><mj-body>${'<mj-wrapper>'.repeat(15_000)}</mj-body></mjml>`
+  expect(await compile(deep)).toMatchObject({ problems: [{ message: 'It is nested too deeply.' }] })
+})

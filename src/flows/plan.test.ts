@@ -1,0 +1,103 @@
+import { Context, toValueSync } from 'liquidjs'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Budget } from './budget.ts'
+import { engineFor, MeteredEmitter } from './engine.ts'
+import { isProblems, parsePart } from './parse.ts'
+import { planOf, renderPlan } from './plan.ts'
+import { analyse } from './variables.ts'
+
+const names = ['a', 'b', 'size', 'first', 'last', '__proto__', 'x y', 'é']
+const key = fc.oneof(
+  fc.constantFrom('.a', '.b', '.size', '.first', '.last', '.length', '.constructor'),
+  fc.constantFrom('[0]', '[1]', '[-1]', '["a"]', '["x y"]', '["size"]', '[a]', '["__proto__"]'),
+)
+const path = fc
+  .tuple(fc.constantFrom('a', 'b', 'é', 'i', 'constructor'), fc.array(key, { maxLength: 3 }))
+  .map(([root, keys]) => root + keys.join(''))
+const finish = fc.constantFrom(
+  '',
+  '| escape',
+  '| raw',
+  '| default: "<none>"',
+  '| default: 0 | escape',
+  '| default: "" | raw',
+  '| default: b',
+  '| upcase',
+  '| default: "x", allow_false: true',
+)
+const piece = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('<p>', ' & ', '\n', 'é</p>') },
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(path, finish, fc.boolean())
+      .map(([p, f, trim]) => (trim ? `{{- ${p} ${f} -}}` : `{{ ${p} ${f} }}`)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '{% assign a = b %}',
+      '{% for i in a %}{{ i }}{% endfor %}',
+      '{% if b %}{{ b | raw }}{% endif %}',
+      '{% capture b %}<i>{{ a }}{% endcapture %}',
+      '{% increment b %}',
+      '{% continue %}',
+    ),
+  },
+)
+const json = fc.oneof(
+  fc.constantFrom('<&>', '', null, false, true, 0, -1.5),
+  fc.jsonValue({ maxDepth: 3 }).map((value) => structuredClone(value)),
+)
+const scope = fc
+  .dictionary(fc.constantFrom(...names, 'c'), json)
+  .chain((inner) => fc.record({ a: fc.oneof(json, fc.constant(inner)), b: json, é: json }, { requiredKeys: [] }))
+
+test('a planned template renders exactly as the engine would', () => {
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 8 }),
+      scope,
+      fc.constantFrom('html' as const, 'text' as const),
+      (pieces, values, output) => {
+        const engine = engineFor(output)
+        const templates = parsePart(engine, 'html', pieces.join(''))
+        if (isProblems(templates)) throw new Error(templates[0]?.message)
+        const plan = planOf(engine, templates, analyse(templates).locals, output === 'html')
+        const byEngine = attempt(() => {
+          const budget = new Budget()
+          const limiter = budget as unknown as Context['memoryLimit']
+          const context = new Context(
+            { ...values },
+            engine.options,
+            { sync: true },
+            { memoryLimit: limiter, renderLimit: limiter, liquid: engine },
+          )
+          return toValueSync(engine.renderer.renderTemplates(templates, context, new MeteredEmitter(budget))) as string
+        })
+        expect(attempt(() => renderPlan(plan, values, new Budget()))).toEqual(byEngine)
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})
+
+test('a template of plain variables needs no engine', () => {
+  const templates = parsePart(
+    engineFor('html'),
+    'html',
+    'a {{ b }} {{ c.d | default: "e" }} {{ f[0].g | escape }} {{ h | raw }}',
+  )
+  if (isProblems(templates)) throw new Error(templates[0]?.message)
+  const { steps } = planOf(engineFor('html'), templates, new Set(), true)
+  expect(steps.filter((step) => 'nodes' in step)).toEqual([])
+})
+
+function attempt(render: () => string): string | { failed: true } {
+  try {
+    return render()
+  } catch {
+    return { failed: true }
+  }
+}

@@ -1,0 +1,104 @@
+import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
+import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { contentIn, flowIdOf, VariableOut } from './flows.routes.ts'
+import { contentOf, type FlowContent, getFlow, toFieldProblems, variablesOut } from './flows.ts'
+import { compileTemplate, missingVariables } from './template.ts'
+import type { TemplateValues } from './values.ts'
+
+const PreviewIn = Type.Object({
+  context: Type.Optional(FreeObject),
+  contact_email: Type.Optional(Type.String({ maxLength: 320 })),
+  subject: Type.Optional(Type.String({ maxLength: 2_000 })),
+  html: Type.Optional(Type.String({ maxLength: 600_000 })),
+  html_format: Type.Optional(oneOf('html', 'mjml')),
+  text: Type.Optional(Nullable(Type.String({ maxLength: 600_000 }))),
+})
+const PreviewOut = Type.Object({
+  subject: Nullable(Type.String()),
+  html: Nullable(Type.String()),
+  text: Nullable(Type.String()),
+  variables: Type.Array(VariableOut),
+  missing: Type.Array(Type.String()),
+  problems: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      problem: Type.String(),
+      line: Type.Optional(Type.Integer()),
+      column: Type.Optional(Type.Integer()),
+    }),
+  ),
+})
+const empty: FlowContent = {
+  subject: ' ',
+  html: ' ',
+  htmlFormat: 'html',
+  text: null,
+  fromName: null,
+  fromEmail: null,
+  replyTo: null,
+}
+
+/** What a mail would look like, also while someone is still typing it: a faulty template is an answer, not an error. */
+export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  const tags = ['Flows']
+  return async (api) => {
+    api.post(
+      '/flows/preview',
+      {
+        schema: {
+          tags,
+          summary: 'Preview a template that is not saved',
+          body: PreviewIn,
+          response: answers(PreviewOut),
+        },
+      },
+      async (request) => ok(await preview(request, empty, request.body)),
+    )
+
+    api.post(
+      '/flows/:id/preview',
+      {
+        schema: {
+          tags,
+          summary: 'Preview a flow; fields given stand for the saved ones',
+          params: Type.Object({ id: Type.String() }),
+          body: PreviewIn,
+          response: answers(PreviewOut),
+        },
+      },
+      async (request) => {
+        const { version } = await getFlow(db, memberOf(request).organizationId, flowIdOf(request.params.id))
+        return ok(await preview(request, contentOf(version), request.body))
+      },
+    )
+  }
+}
+
+async function preview(request: FastifyRequest, saved: FlowContent, body: Static<typeof PreviewIn>) {
+  const nothing = { subject: null, html: null, text: null, variables: [], missing: [] as string[] }
+  const compilation = await compileTemplate({ ...saved, ...contentIn(body) })
+  if (compilation.kind === 'faulty') return { ...nothing, problems: toFieldProblems(compilation.problems) }
+  const { template } = compilation
+  const values = sampleValues(request, body)
+  const known = { variables: variablesOut(template), missing: missingVariables(template, values) }
+  try {
+    return { ...template.render(values), ...known, problems: [] }
+  } catch (error) {
+    if (error instanceof Refusal) return { ...nothing, ...known, problems: error.fields }
+    throw error
+  }
+}
+
+function sampleValues(request: FastifyRequest, body: Static<typeof PreviewIn>): TemplateValues {
+  const member = memberOf(request)
+  return {
+    contact: { email: body.contact_email ?? member.email, firstName: 'Ada', lastName: 'Lovelace', attributes: {} },
+    organization: { name: member.organization.name },
+    unsubscribeUrl: '#unsubscribe',
+    context: body.context ?? {},
+  }
+}

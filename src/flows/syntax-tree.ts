@@ -1,0 +1,99 @@
+import { type Context, type Template, type Token, TokenKind, TypeGuards, toValueSync, Value } from 'liquidjs'
+import { rangeOf } from './engine.ts'
+
+export type Path = readonly (string | number)[]
+
+/** A variable as the source names it. `path` ends before the first key that only rendering can tell. */
+export type Access = { path: Path; token: Token }
+
+export type Argument = Value | Token
+
+export function childrenOf(node: Template): Template[] {
+  return node.children ? (toValueSync(node.children(false, true)) as Template[]) : []
+}
+
+/** The value tokens of an argument, filters' parameters included. */
+export function* tokensOf(argument: Argument): Generator<Token> {
+  if (argument instanceof Value) yield* tokensOfValue(argument)
+  else if (TypeGuards.isFilteredValueToken(argument)) yield* tokensOfValue(argument)
+  else yield argument
+}
+
+type Filtered = { initial: { postfix: Token[] }; filters: readonly { args: readonly unknown[] }[] }
+
+function* tokensOfValue({ initial, filters }: Filtered): Generator<Token> {
+  for (const token of initial.postfix) if (!TypeGuards.isOperatorToken(token)) yield token
+  for (const filter of filters) yield* parameterTokens(filter.args)
+}
+
+/** Parameters stand alone or, like `allow_false: true`, under a name. */
+export function* parameterTokens(parameters: readonly unknown[]): Generator<Token> {
+  for (const parameter of parameters) {
+    const token: unknown = Array.isArray(parameter) ? parameter[1] : parameter
+    if (TypeGuards.isValueToken(token)) yield token
+  }
+}
+
+/** Every variable that a token reads: itself, those in its brackets, those at the ends of a range. */
+export function* accessesOf(token: Token): Generator<Access> {
+  if (TypeGuards.isRangeToken(token)) {
+    yield* accessesOf(token.lhs)
+    yield* accessesOf(token.rhs)
+  } else if (TypeGuards.isFilteredValueToken(token)) {
+    for (const inner of tokensOf(token)) yield* accessesOf(inner)
+  } else if (TypeGuards.isPropertyAccessToken(token)) {
+    if (token.variable) yield* accessesOf(token.variable)
+    else {
+      const path = staticPath(token.props)
+      if (path.length > 0) yield { path, token }
+    }
+    for (const key of token.props) yield* accessesOf(key)
+  }
+}
+
+function staticPath(keys: readonly Token[]): Path {
+  const path: (string | number)[] = []
+  for (const key of keys) {
+    if (!isStaticKey(key)) break
+    path.push(key.content)
+  }
+  return path
+}
+
+export function isStaticKey(key: Token): key is Token & { content: string | number } {
+  return TypeGuards.isWordToken(key) || TypeGuards.isQuotedToken(key) || TypeGuards.isNumberToken(key)
+}
+
+/**
+ * Gives every range of a template its bounds. The engine counts a range with one unit a number and loops for ever
+ * beyond 2^53, so a range is turned, in place, into an expression that `rangeOf` evaluates.
+ */
+export function boundRanges(nodes: readonly Template[]): void {
+  for (const node of nodes) {
+    for (const argument of node.arguments?.() ?? []) for (const token of tokensOf(argument)) boundRange(token)
+    boundRanges(childrenOf(node))
+  }
+}
+
+/** The first node that stands deeper than this. */
+export function findDeeperThan(depth: number, nodes: readonly Template[]): Template | undefined {
+  if (depth === 0) return nodes[0]
+  for (const node of nodes) {
+    const deeper = findDeeperThan(depth - 1, childrenOf(node))
+    if (deeper) return deeper
+  }
+  return undefined
+}
+
+function boundRange(token: Token): void {
+  if (TypeGuards.isPropertyAccessToken(token)) {
+    if (token.variable) boundRange(token.variable)
+    for (const key of token.props) boundRange(key)
+  } else if (TypeGuards.isRangeToken(token)) {
+    const { lhs, rhs } = token
+    boundRange(lhs)
+    boundRange(rhs)
+    const initial = { postfix: [lhs, rhs], evaluate: (context: Context) => rangeOf(lhs, rhs, context) }
+    Object.assign(token, { kind: TokenKind.FilteredValue, initial, filters: [] })
+  }
+}

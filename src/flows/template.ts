@@ -1,0 +1,158 @@
+import { LiquidError } from 'liquidjs'
+import { Refusal } from '../errors.ts'
+import { Budget, OverBudget } from './budget.ts'
+import { engineFor } from './engine.ts'
+import { compileMjml } from './mjml.ts'
+import { isProblems, lineAndColumn, messageOf, type Problem, parsePart, type TemplatePart } from './parse.ts'
+import { isMissing, type Plan, planOf, renderPlan } from './plan.ts'
+import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
+import { readPath, reservedNames, type Scope, scopeOf, type TemplateValues } from './values.ts'
+import { analyse, mergeVariables, type Variable } from './variables.ts'
+
+export const subjectLengthMax = 998
+export const htmlBytesMax = 500_000
+export const textBytesMax = 500_000
+
+export type TemplateSource = { subject: string; html: string; text?: string | null; htmlFormat: 'html' | 'mjml' }
+
+/**
+ * A compiled template as a version of a flow stores it: `loadTemplate` makes it ready again without compiling MJML. The
+ * text is the flow's own, or derived from the HTML template, or else made from the HTML of each mail.
+ */
+export type StoredTemplate = {
+  subject: string
+  html: string
+  text: { from: 'flow' | 'template'; source: string } | { from: 'html' }
+}
+
+export type RenderedMail = { subject: string; html: string; text: string }
+
+export type CompiledTemplate = {
+  stored: StoredTemplate
+  variables: readonly Variable[]
+  /** Refuses when the template fails on these values, or takes more than a mail may take. */
+  render(values: TemplateValues): RenderedMail
+  /** The subject alone, which is known from the moment a mail is accepted. */
+  renderSubject(values: TemplateValues): string
+}
+
+export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
+
+/** Checks and compiles what someone wrote. All faults that can be told apart are told at once. */
+export async function compileTemplate({ subject, html, text, htmlFormat }: TemplateSource): Promise<Compilation> {
+  const problems = [...faultsOf('subject', subject), ...faultsOf('html', html), ...(text ? faultsOf('text', text) : [])]
+  if (problems.length > 0) return { kind: 'faulty', problems }
+  const compiled = htmlFormat === 'mjml' ? await compileMjml(html) : html
+  if (typeof compiled !== 'string') return { kind: 'faulty', problems: compiled }
+  const stored: StoredTemplate = {
+    subject,
+    html: compiled,
+    text: text ? { from: 'flow', source: text } : await deriveText(compiled),
+  }
+  return { kind: 'compiled', template: await loadTemplate(stored) }
+}
+
+/** Makes a stored template ready. It was compiled before, so a fault in it is ours. */
+export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemplate> {
+  const subject = loadPart('subject', stored.subject)
+  const html = loadPart('html', stored.html)
+  const text = stored.text.from === 'html' ? undefined : loadPart('text', stored.text.source)
+  const htmlToText = text ? undefined : await loadHtmlToText()
+  // Without tags there is nothing that could leave gaps.
+  const leavesGaps = stored.text.from === 'template' && text?.plan.steps.some((step) => 'nodes' in step)
+
+  const renderSubject = (values: TemplateValues) => oneLine(renderPart(subject, scopeOf(values), new Budget()))
+  const render = (values: TemplateValues): RenderedMail => {
+    const scope = scopeOf(values)
+    const budget = new Budget()
+    const finishedHtml = renderPart(html, scope, budget)
+    const plainText = text ? renderPart(text, scope, budget) : htmlToText!(finishedHtml)
+    return {
+      subject: oneLine(renderPart(subject, scope, budget)),
+      html: finishedHtml,
+      text: leavesGaps ? tidyDerived(plainText) : plainText,
+    }
+  }
+  const variables = mergeVariables([subject.variables, html.variables, text?.variables ?? []])
+  return { stored, variables, render, renderSubject }
+}
+
+/** The variables that this mail lacks: used without default, and given neither by the context nor by the contact. */
+export function missingVariables({ variables }: CompiledTemplate, values: TemplateValues): string[] {
+  const scope = scopeOf(values)
+  const lacks = ({ path, insteadOf }: Variable) =>
+    (readPath(scope, path) ?? null) === null &&
+    insteadOf.some((paths) => paths.every((other) => isMissing(readPath(scope, other))))
+  return variables
+    .filter(({ hasDefault }) => !hasDefault)
+    .filter(lacks)
+    .map(({ name }) => name)
+}
+
+/** Keys of the context that the template never looks at, for a warning to whoever sent them. */
+export function unusedContextKeys({ variables }: CompiledTemplate, context: TemplateValues['context']): string[] {
+  const used = new Set<unknown>()
+  for (const { path } of variables) {
+    if (path[0] === 'context' && path.length === 1) return []
+    used.add(path[0] === 'context' ? path[1] : path[0])
+  }
+  const fromContext = new Set(variables.filter(({ path }) => path[0] === 'context').map(({ path }) => path[1]))
+  return Object.keys(context).filter((key) => (reservedNames.includes(key) ? !fromContext.has(key) : !used.has(key)))
+}
+
+type Part = { name: TemplatePart; source: string; plan: Plan; variables: Variable[] }
+
+function faultsOf(part: TemplatePart, source: string): Problem[] {
+  const tooLong = findTooLong(part, source)
+  if (tooLong) return [{ part, line: 1, column: 1, message: tooLong }]
+  const parsed = parsePart(engineOf(part), part, source)
+  return isProblems(parsed) ? parsed : []
+}
+
+function findTooLong(part: TemplatePart, source: string): string | undefined {
+  if (part === 'subject') {
+    if (source.trim() === '') return 'The subject is empty.'
+    return source.length > subjectLengthMax ? `The subject has more than ${subjectLengthMax} characters.` : undefined
+  }
+  if (part === 'html' && source.trim() === '') return 'The HTML is empty.'
+  const bytesMax = part === 'html' ? htmlBytesMax : textBytesMax
+  return Buffer.byteLength(source) > bytesMax ? `It has more than ${bytesMax / 1000} KB.` : undefined
+}
+
+const engineOf = (part: TemplatePart) => engineFor(part === 'html' ? 'html' : 'text')
+
+function loadPart(name: TemplatePart, source: string): Part {
+  const engine = engineOf(name)
+  const templates = parsePart(engine, name, source)
+  if (isProblems(templates)) throw new Error(`a stored template does not parse: ${templates[0]?.message}`)
+  const { variables, locals } = analyse(templates)
+  return { name, source, variables, plan: planOf(engine, templates, locals, name === 'html') }
+}
+
+async function deriveText(html: string): Promise<StoredTemplate['text']> {
+  const htmlToText: HtmlToText = await loadHtmlToText()
+  const engine = engineFor('text')
+  const source = textTemplateOf(engine, html, htmlToText)
+  if (source === undefined || isProblems(parsePart(engine, 'text', source))) return { from: 'html' }
+  return { from: 'template', source }
+}
+
+function renderPart({ name, source, plan }: Part, scope: Scope, budget: Budget): string {
+  try {
+    return renderPlan(plan, scope, budget)
+  } catch (error) {
+    if (!LiquidError.is(error) && !(error instanceof OverBudget) && !(error instanceof RangeError)) throw error
+    const { line, column } = LiquidError.is(error) ? lineAndColumn(source, error.token.begin) : { line: 1, column: 1 }
+    const message = messageOf(error)
+    throw new Refusal('validation_failed', `The ${name} of this mail cannot be made. ${message}`, {
+      fields: [{ path: name, problem: `line ${line}, column ${column}: ${message}` }],
+    })
+  }
+}
+
+/** A subject is one line. Whatever breaks lines or controls a terminal becomes a space. */
+function oneLine(subject: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
+  const line = subject.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
+  return line.slice(0, subjectLengthMax)
+}

@@ -1,0 +1,23 @@
+import { toValue } from 'liquidjs'
+import type { Budget } from './budget.ts'
+
+/** How a value reads in a mail: nothing for nil, the parts of a list one after the other, an object as JSON. */
+export function textOf(value: unknown, budget: Budget): string {
+  if (typeof value === 'string') return value
+  const plain: unknown = toValue(value)
+  if (plain === undefined || plain === null) return ''
+  if (Array.isArray(plain)) {
+    budget.weigh(plain)
+    return plain.map((element) => textOf(element, budget)).join('')
+  }
+  return typeof plain === 'object' ? jsonOf(plain, budget) : String(plain)
+}
+
+/** JSON counted value by value, so that a small list that holds itself many times over cannot grow without end. */
+export function jsonOf(value: unknown, budget: Budget): string {
+  const json = JSON.stringify(value, (key, inner: unknown) => {
+    budget.use(key.length + (typeof inner === 'string' ? inner.length : 8))
+    return inner
+  })
+  return json ?? ''
+}

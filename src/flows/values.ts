@@ -1,0 +1,65 @@
+import type { Path } from './syntax-tree.ts'
+
+/** What a mail is made from. All of it is data as JSON knows it: no functions, no classes, no cycles. */
+export type TemplateValues = {
+  contact: {
+    email: string
+    firstName: string | null
+    lastName: string | null
+    attributes: Readonly<Record<string, unknown>>
+  }
+  organization: { name: string }
+  unsubscribeUrl: string
+  context: Readonly<Record<string, unknown>>
+}
+
+export type Scope = Readonly<Record<string, unknown>>
+
+/** Names that a context cannot take over: a send must not be able to change whom a mail speaks to, or the way out. */
+export const reservedNames: readonly string[] = ['contact', 'organization', 'unsubscribe_url', 'context']
+
+/**
+ * The names a template sees. The keys of the context stand at the top (and under `context`), and win over the contact's
+ * `email`, `first_name` and `last_name` unless they are null; the reserved names win over the context.
+ */
+export function scopeOf({ contact, organization, unsubscribeUrl, context }: TemplateValues): Scope {
+  const { email, firstName, lastName, attributes } = contact
+  return {
+    // Spread copies own keys alone, and a key named __proto__ stays a mere key.
+    ...context,
+    email: own(context, 'email') ?? email,
+    first_name: own(context, 'first_name') ?? firstName,
+    last_name: own(context, 'last_name') ?? lastName,
+    contact: { email, first_name: firstName, last_name: lastName, attributes },
+    organization: { name: organization.name },
+    unsubscribe_url: unsubscribeUrl,
+    context,
+  }
+}
+
+const own = (object: Scope, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)
+
+/** Reads a variable exactly as the engine does: own properties, and `size`, `first` and `last` where there is none. */
+export function readPath(scope: Scope, path: Path): unknown {
+  let value: unknown = scope
+  for (const key of path) {
+    if (value === undefined || value === null) return value
+    value = readKey(value, key)
+  }
+  return value
+}
+
+function readKey(value: unknown, key: string | number): unknown {
+  const object = value as Record<string | number, unknown>
+  if (Array.isArray(value) && typeof key === 'number') return value[key < 0 ? value.length + key : key]
+  if (Object.hasOwn(object, key)) return object[key]
+  if (key === 'size') return sizeOf(value)
+  if (Array.isArray(value) && key === 'first') return value[0]
+  if (Array.isArray(value) && key === 'last') return value.at(-1)
+  return undefined
+}
+
+function sizeOf(value: unknown): number | undefined {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length
+  return typeof value === 'object' && value ? Object.keys(value).length : undefined
+}

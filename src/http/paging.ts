@@ -1,0 +1,49 @@
+import { Type } from '@fastify/type-provider-typebox'
+import { invalid } from '../errors.ts'
+
+// Lists page by key, not by number: a page starts behind the last row of the one before, so that it costs the same
+// however far down it is, and rows that come or go meanwhile neither repeat nor hide others.
+
+const limitDefault = 50
+const limitMax = 100
+const cursorMax = 1_000
+
+/** Query parameters of every list that pages. Text, as all query parameters are. */
+export const pageQuery = {
+  cursor: Type.Optional(Type.String({ maxLength: cursorMax, description: '`next_cursor` of the page before.' })),
+  limit: Type.Optional(Type.String({ description: `1 to ${limitMax}; ${limitDefault} unless given.` })),
+}
+
+export type PageRequest = { limit: number; cursor: readonly string[] | undefined }
+export type Page<Item> = { items: Item[]; nextCursor: string | null }
+
+/** Reads the parameters. `parts` are the patterns of what the list's cursor is made of. */
+export function readPage(query: { cursor?: string; limit?: string }, parts: readonly RegExp[]): PageRequest {
+  const limit = query.limit ? Number(query.limit) : limitDefault
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
+    throw invalid({ path: 'limit', problem: `must be a whole number from 1 to ${limitMax}` })
+  return { limit, cursor: query.cursor ? readCursor(query.cursor, parts) : undefined }
+}
+
+function readCursor(text: string, parts: readonly RegExp[]): string[] {
+  const refused = invalid({ path: 'cursor', problem: 'is not the next_cursor of a page of this list' })
+  let values: unknown
+  try {
+    values = JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    throw refused
+  }
+  if (!Array.isArray(values) || values.length !== parts.length) throw refused
+  if (!values.every((value, index) => typeof value === 'string' && parts[index]!.test(value))) throw refused
+  return values as string[]
+}
+
+/** Makes a page of rows that were read with one more than the limit, which tells whether there is another page. */
+export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => string[]): Page<Row> {
+  const items = rows.slice(0, limit)
+  const more = rows.length > limit
+  return { items, nextCursor: more ? Buffer.from(JSON.stringify(keyOf(items.at(-1)!))).toString('base64url') : null }
+}
+
+export const uuidPart = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export const timePart = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -1,0 +1,311 @@
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { localhost, testCa } from '../../test/support/certificates.ts'
+import { type BounceListenerOptions, type BounceMail, startBounceListener } from './bounce-listener.ts'
+import { openRelay } from './relay.ts'
+import { RateWindow } from './rate-window.ts'
+
+const mailbox = 'b-token1@bounces.example.com'
+const patient = { timeout: 20_000 }
+const bounce = 'From: MAILER-DAEMON@example.net\r\nSubject: failed\r\n\r\n.It did not\r\narrive\r\n'
+
+/** A listener on a free port that knows one address and keeps what it was given. */
+async function start(change: Partial<BounceListenerOptions> = {}) {
+  const mails: BounceMail[] = []
+  const logged: string[] = []
+  const note = (_fields: unknown, text?: string) => void logged.push(text ?? '')
+  const listener = await startBounceListener({
+    host: '127.0.0.1',
+    port: 0,
+    domain: 'bounces.example.com',
+    verify: (address) => address.startsWith('b-token'),
+    onMail: async (mail) => void mails.push(mail),
+    log: { info: note, error: note } as BounceListenerOptions['log'],
+    ...change,
+  })
+  const relay = openRelay(`smtp://127.0.0.1:${listener.port}`)
+  return {
+    ...listener,
+    mails,
+    logged,
+    relay,
+    async [Symbol.asyncDispose]() {
+      await relay.close()
+      await listener.close()
+    },
+  }
+}
+
+/** A client that says what it is told and reads one reply for each line. */
+async function dial(port: number) {
+  const socket: Socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  let text = ''
+  let wake = () => {}
+  let closed = false
+  socket.on('data', (chunk) => {
+    text += chunk
+    wake()
+  })
+  socket.on('close', () => {
+    closed = true
+    wake()
+  })
+  const reply = async () => {
+    for (;;) {
+      const whole = /^(?:\d{3}-.*\r\n)*\d{3} .*\r\n/.exec(text)?.[0]
+      if (whole) {
+        text = text.slice(whole.length)
+        return whole.trimEnd()
+      }
+      if (closed) return 'closed'
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  const say = (line: string) => {
+    socket.write(`${line}\r\n`)
+    return reply()
+  }
+  const greeting = await reply()
+  return { greeting, say, reply, socket, [Symbol.dispose]: () => socket.destroy() }
+}
+
+async function atData(port: number, to = mailbox) {
+  const client = await dial(port)
+  await client.say('EHLO x')
+  await client.say('MAIL FROM:<>')
+  await client.say(`RCPT TO:<${to}>`)
+  expect(await client.say('DATA')).toMatch(/^354/)
+  return client
+}
+
+test('a mail to an address of ours is handed over whole, with its envelope', async () => {
+  await using it = await start()
+  expect(await it.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({ kind: 'accepted' })
+  expect(await it.relay.send({ from: 'd@example.net', to: mailbox }, bounce)).toMatchObject({ kind: 'accepted' })
+  expect(it.mails).toEqual([
+    { recipients: [mailbox], sender: '', raw: Buffer.from(bounce) },
+    { recipients: [mailbox], sender: 'd@example.net', raw: Buffer.from(bounce) },
+  ])
+})
+
+test('any other recipient is refused, of our domain or another, so nothing is relayed', async () => {
+  const asked: string[] = []
+  await using it = await start({
+    verify: (address) => {
+      asked.push(address)
+      return false
+    },
+  })
+  for (const to of ['postmaster@bounces.example.com', 'x@example.com', 'b-token1@bounces.example.com.evil.example'])
+    expect(await it.relay.send({ from: '', to }, bounce)).toMatchObject({
+      kind: 'refused',
+      stage: 'recipient',
+      replyCode: 550,
+      status: '5.1.1',
+    })
+  expect(asked).toEqual(['postmaster@bounces.example.com'])
+  expect(it.mails).toEqual([])
+})
+
+test('the domain is known in any spelling, and recipients that are not ours are left out', async () => {
+  await using it = await start({ domain: 'xn--bcher-kva.example' })
+  using client = await dial(it.port)
+  await client.say('EHLO x')
+  await client.say('MAIL FROM:<>')
+  expect(await client.say('RCPT TO:<b-token1@XN--BCHER-KVA.Example>')).toMatch(/^250/)
+  expect(await client.say('RCPT TO:<b-token2@bücher.example>')).toMatch(/^250/)
+  expect(await client.say('RCPT TO:<other@xn--bcher-kva.example>')).toMatch(/^550/)
+  await client.say('DATA')
+  expect(await client.say(`${bounce}.`)).toMatch(/^250/)
+  expect(it.mails[0]!.recipients).toEqual(['b-token1@xn--bcher-kva.example', 'b-token2@xn--bcher-kva.example'])
+})
+
+test('nobody can log in', async () => {
+  await using it = await start()
+  using client = await dial(it.port)
+  expect(await client.say('EHLO x')).not.toMatch(/AUTH/)
+  expect(await client.say('AUTH PLAIN AGEAYg==')).toMatch(/^5/)
+})
+
+/** An `onMail` that tells when it has begun and ends when told. */
+function gate() {
+  let begin = () => {}
+  let finish = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const onMail = () => {
+    begin()
+    return finished
+  }
+  return { begun, finish, onMail }
+}
+
+test('250 is said only after the mail is dealt with', async () => {
+  const { begun, finish, onMail } = gate()
+  await using it = await start({ onMail })
+  using client = await atData(it.port)
+  const order: string[] = []
+  const answer = client.say(`${bounce}.`).then((reply) => order.push(reply))
+  await begun
+  expect(await Promise.race([answer, new Promise((resolve) => setImmediate(resolve, 'no answer yet'))])).toBe(
+    'no answer yet',
+  )
+  order.push('finished')
+  finish()
+  await answer
+  expect(order).toEqual(['finished', expect.stringMatching(/^250/)])
+})
+
+test('when a mail cannot be dealt with now, or not in time, the sender is told to come again', async () => {
+  await using failing = await start({ onMail: () => Promise.reject(new Error('database away')) })
+  expect(await failing.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({
+    kind: 'deferred',
+    replyCode: 451,
+  })
+  expect(failing.logged).toContain('bounce mail could not be handled')
+  await using hanging = await start({ onMail: () => new Promise(() => {}), limits: { handleMs: 30 } })
+  expect(await hanging.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({
+    kind: 'deferred',
+    replyCode: 451,
+  })
+  await using unsure = await start({ verify: () => Promise.reject(new Error('database away')) })
+  expect(await unsure.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({
+    kind: 'deferred',
+    stage: 'recipient',
+    replyCode: 451,
+  })
+})
+
+test('a mail above the size limit is refused, announced or not, and the connection goes on', async () => {
+  await using it = await start({ limits: { mailBytesMax: 1000 } })
+  using client = await dial(it.port)
+  expect(await client.say('EHLO x')).toMatch(/SIZE 1000/)
+  expect(await client.say('MAIL FROM:<> SIZE=1001')).toMatch(/^552 5\.3\.4/)
+  await client.say('MAIL FROM:<>')
+  await client.say(`RCPT TO:<${mailbox}>`)
+  await client.say('DATA')
+  client.socket.write(`${'x'.repeat(99)}\r\n`.repeat(50))
+  expect(await client.say('.')).toMatch(/^552 5\.3\.4/)
+  expect(await client.say('NOOP')).toMatch(/^250/)
+  expect(it.mails).toEqual([])
+})
+
+test('mails that would together take too much memory are put off', async () => {
+  await using it = await start({ limits: { heldBytesMax: 10_000 } })
+  const large = `${'y'.repeat(98)}\r\n`.repeat(50)
+  const kind = async () => (await it.relay.send({ from: '', to: mailbox }, large)).kind
+  expect(await kind()).toBe('accepted')
+  using slow = await atData(it.port)
+  slow.socket.write(`${'x'.repeat(98)}\r\n`.repeat(80))
+  await expect.poll(kind, patient).toBe('deferred')
+  expect(await slow.say('.')).toMatch(/^250/)
+  expect(await kind()).toBe('accepted')
+})
+
+test('a sender who leaves in the middle of a mail leaves nothing behind', async () => {
+  await using it = await start({ limits: { heldBytesMax: 10_000 } })
+  const large = `${'y'.repeat(98)}\r\n`.repeat(50)
+  const kind = async () => (await it.relay.send({ from: '', to: mailbox }, large)).kind
+  {
+    using client = await atData(it.port)
+    client.socket.write(`${'x'.repeat(98)}\r\n`.repeat(80))
+    await expect.poll(kind, patient).toBe('deferred')
+  }
+  it.mails.length = 0
+  await expect.poll(kind, patient).toBe('accepted')
+  expect(it.mails.map((mail) => mail.raw.toString())).toEqual([large])
+})
+
+test('an address that sends too much is put off, and sent away when it guesses recipients', async () => {
+  await using it = await start({ limits: { stepsPerMinutePerAddress: 3 } })
+  using client = await dial(it.port)
+  await client.say('EHLO x')
+  expect(await client.say('MAIL FROM:<>')).toMatch(/^250/)
+  expect(await client.say('RCPT TO:<a@bounces.example.com>')).toMatch(/^550/)
+  expect(await client.say('RCPT TO:<b@bounces.example.com>')).toMatch(/^550/)
+  expect(await client.say('RCPT TO:<c@bounces.example.com>')).toMatch(/^421/)
+  expect(await client.reply()).toBe('closed')
+  expect(await it.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({ kind: 'deferred', replyCode: 451 })
+})
+
+test('connections are limited, for all and for each address', async () => {
+  for (const limits of [{ connectionsMax: 2 }, { connectionsPerAddressMax: 2 }]) {
+    await using it = await start({ limits })
+    using first = await dial(it.port)
+    using second = await dial(it.port)
+    expect([first.greeting, second.greeting]).toEqual([expect.stringMatching(/^220/), expect.stringMatching(/^220/)])
+    using third = await dial(it.port)
+    expect(third.greeting).toMatch(/^421/)
+    await second.say('QUIT')
+    expect(await second.reply()).toBe('closed')
+    await expect
+      .poll(async () => {
+        using again = await dial(it.port)
+        return again.greeting
+      }, patient)
+      .toMatch(/^220/)
+  }
+})
+
+test('whoever is silent or stays too long is sent away', async () => {
+  for (const limits of [{ idleMs: 200 }, { sessionMs: 200 }]) {
+    await using it = await start({ limits })
+    using client = await dial(it.port)
+    const said = [client.greeting]
+    while (said.at(-1) !== 'closed') said.push(await client.reply())
+    expect(said.at(-2)).toMatch(/^421/)
+  }
+})
+
+test('with a certificate mail comes encrypted, without one STARTTLS is not offered', async () => {
+  await using it = await start({ tls: localhost() })
+  const relay = openRelay(`smtp://localhost:${it.port}?tls=required`, { ca: testCa() })
+  expect(await relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({ kind: 'accepted' })
+  await relay.close()
+  await using plain = await start()
+  using client = await dial(plain.port)
+  expect(await client.say('EHLO x')).not.toMatch(/STARTTLS/)
+})
+
+test('closing lets a mail under way come to its end and keeps nobody else', async () => {
+  const { begun, finish, onMail } = gate()
+  const it = await start({ onMail })
+  using idle = await dial(it.port)
+  using busy = await atData(it.port)
+  const answer = busy.say(`${bounce}.`)
+  await begun
+  const closed = it.close()
+  expect(await idle.reply()).toMatch(/^421/)
+  finish()
+  expect(await answer).toMatch(/^250/)
+  busy.socket.end()
+  await closed
+  expect((await dial(it.port)).greeting).toBe('closed')
+  await it.relay.close()
+})
+
+test('a port that is taken is a fault at the start', async () => {
+  await using it = await start()
+  await expect(start({ port: it.port })).rejects.toThrow(/EADDRINUSE/)
+})
+
+test('each address has its own minute, a whole IPv6 network counting as one', () => {
+  const rate = new RateWindow(2)
+  expect([1, 2, 3].map(() => rate.allow('192.0.2.1', 1000))).toEqual([true, true, false])
+  expect(rate.allow('192.0.2.2', 1000)).toBe(true)
+  expect(rate.allow('::ffff:192.0.2.1', 1000)).toBe(false)
+  const network = ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3', '2001:db8:0:1::1']
+  expect(network.map((address) => rate.allow(address, 1000))).toEqual([true, true, false, true])
+  expect(rate.allow('192.0.2.1', 61_000)).toBe(true)
+  for (let i = 0; i < 9_999; i++) rate.allow(`198.51.${i >> 8}.${i & 255}`, 61_000)
+  const late = ['203.0.113.1', '203.0.113.2', '203.0.113.3']
+  expect(late.map((address) => rate.allow(address, 61_000))).toEqual([true, true, false])
+  expect(rate.allow('192.0.2.1', 61_000)).toBe(true)
+})

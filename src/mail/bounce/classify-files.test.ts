@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { deliveryStatus, mail } from '../../../test/support/bounce-mails.ts'
+import { mailBytesMax } from './bounce-mail.ts'
+import { classifyFiles } from './classify-files.ts'
+
+async function folderWith(files: Record<string, string>) {
+  const path = await mkdtemp(join(tmpdir(), 'waxwing-bounces-'))
+  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content)
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+}
+
+async function classify(files: string[]) {
+  const lines: string[] = []
+  const warnings: string[] = []
+  for await (const line of classifyFiles(files, (warning) => warnings.push(warning))) lines.push(line)
+  return { lines, warnings }
+}
+
+const bounce = deliveryStatus(
+  'Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 no',
+)
+const letter = mail({ From: 'ada@example.com', Subject: 'Hello' }, 'How are you?')
+
+test('each file gives one line of JSON with its results', async () => {
+  await using folder = await folderWith({ 'bounce.eml': bounce, 'letter.eml': letter })
+  const files = [join(folder.path, 'bounce.eml'), join(folder.path, 'letter.eml')]
+  const { lines, warnings } = await classify(files)
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      file: files[0],
+      results: [
+        { recipient: 'ada@example.com', kind: 'hard', status: '5.1.1', reply_code: 550, reason: 'user_unknown' },
+      ],
+    },
+    {
+      file: files[1],
+      results: [{ recipient: null, kind: 'none', status: null, reply_code: null, reason: 'not_a_bounce' }],
+    },
+  ])
+  expect(lines.every((line) => !line.includes('\n'))).toBe(true)
+  expect(warnings).toEqual([])
+})
+
+test('a file that is missing or a folder is warned of by name, and the others are classified', async () => {
+  await using folder = await folderWith({ 'bounce.eml': bounce })
+  const missing = join(folder.path, 'missing.eml')
+  const { lines, warnings } = await classify([missing, folder.path, join(folder.path, 'bounce.eml')])
+  expect(lines).toHaveLength(1)
+  expect(warnings).toHaveLength(2)
+  expect(warnings[0]).toContain(missing)
+  expect(warnings[1]).toContain(folder.path)
+})
+
+test('a file larger than any mail is read only as far as the classifier looks', async () => {
+  await using folder = await folderWith({ 'large.eml': bounce + 'x'.repeat(2 * mailBytesMax) })
+  const { lines } = await classify([join(folder.path, 'large.eml')])
+  expect(JSON.parse(lines[0]!).results[0].kind).toBe('hard')
+})

@@ -1,0 +1,29 @@
+import { findReplyCode, findStatus } from './codes.ts'
+import type { Command } from './commands.ts'
+import type { BounceKind, BounceReason } from './reasons.ts'
+import { judge } from './verdict.ts'
+
+/** What a relay answered to us. Codes that are left out are looked for in the text. */
+export type SmtpReply = {
+  replyCode?: number | null
+  status?: string | null
+  text: string
+  /** What it answered to. RCPT when left out: that is where a recipient is refused. */
+  command?: Command
+}
+
+export type ReplyVerdict = {
+  kind: BounceKind
+  reason: BounceReason
+  status: string | null
+  replyCode: number | null
+}
+
+/** The verdict on a refusal in our own SMTP session, by the same rules as for bounce mails. */
+export function classifyReply({ replyCode, status, text, command = 'rcpt' }: SmtpReply): ReplyVerdict {
+  const codes = {
+    status: status ? findStatus(status) : findStatus(text),
+    replyCode: replyCode ?? findReplyCode(text),
+  }
+  return { ...judge({ ...codes, command, texts: [text], delayed: false }), ...codes }
+}

@@ -1,0 +1,68 @@
+export type Command = 'connect' | 'helo' | 'mail' | 'rcpt' | 'data'
+
+const commandOfWord: Record<string, Command> = {
+  rcpt: 'rcpt',
+  recipient: 'rcpt',
+  data: 'data',
+  bdat: 'data',
+  message: 'data',
+  '.': 'data',
+  mail: 'mail',
+  sender: 'mail',
+  ehlo: 'helo',
+  helo: 'helo',
+  lhlo: 'helo',
+  starttls: 'helo',
+  auth: 'helo',
+  connection: 'connect',
+  '13': 'helo',
+  '14': 'rcpt',
+  '15': 'data',
+  '17': 'data',
+  '18': 'data',
+}
+
+// How relays say what was refused: Postfix, Exim, DragonFly, X3; GMX; qmail; Messaging Server; Yahoo; Gmail.
+const stages = [
+  /(?:in reply to|response to|after|following|during|smtp:|did not like our) ?(?:pipelined |sending |the |initial |final |end of )?(rcpt|data|mail from|mail(?= command)|message|ehlo|helo|lhlo|starttls|auth|connection)/i,
+  /(?:for|at) (?:the )?(rcpt|data|mail)(?: to| from)? (?:command|stage|phase)/i,
+  /does not like (recipient|sender)/i,
+  /failed after i sent the (message)/i,
+  /rejected (?:the |this )?(recipient)? ?address/i,
+  /\[(rcpt|mail|data|ehlo|helo|connection)(?:_to|_from)?\]/i,
+  /\(state (1[3-8])\)/,
+]
+
+/** The command that was refused, where the text tells: a known user is refused after DATA, an unknown one at RCPT. */
+export function findCommand(text: string, recipient: string | null): Command | null {
+  if (isAnsweredByName(text, recipient)) return 'rcpt'
+  // Where commands were pipelined, the transcript shows the last one, but the relay's summary tells.
+  if (/no valid recipients|^550 5\.1\.1 <[^<>]{1,320}>\.\.\. /im.test(text)) return 'rcpt'
+  const dialog = lastRefusedCommand(text)
+  if (dialog) return dialog
+  for (const stage of stages) {
+    const match = stage.exec(text)
+    if (match) return commandOfWord[(match[1] ?? 'rcpt').toLowerCase().split(' ')[0]!] ?? null
+  }
+  return null
+}
+
+const asks = /(?:>>>|-->|\bsent:|^ ?in:) {0,4}(\w{4,8}|\.)/i
+const answersNo = /(?:<<<|<--|\breplied:|^ ?out:) {0,4}[45]\d\d/i
+
+/** In a transcript, the last command before the first answer that refuses. */
+function lastRefusedCommand(text: string): Command | null {
+  let command: Command | null = null
+  for (const line of text.split('\n')) {
+    const asked = asks.exec(line)?.[1]?.toLowerCase()
+    if (asked) command = commandOfWord[asked] ?? null
+    if (command && answersNo.test(line)) return command
+  }
+  return null
+}
+
+/** `550 <ada@example.com>: …` of Postfix and `550 <ada@example.com>... …` of Sendmail are answers to RCPT. */
+function isAnsweredByName(text: string, recipient: string | null): boolean {
+  const reply = /(?:^|[\s>])[45]\d\d[ :-]{1,2}(?:[45]\.\d{1,3}\.\d{1,3} )?<([^<>]{1,320})>(?::|\.\.\.)/.exec(text)
+  return recipient !== null && reply?.[1]?.toLowerCase() === recipient
+}

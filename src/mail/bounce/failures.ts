@@ -1,0 +1,91 @@
+import { findAddresses } from './addresses.ts'
+import { findReplyCode, findStatus } from './codes.ts'
+import { findPhraseRule } from './find-phrase.ts'
+
+const failuresMax = 1000
+const segmentCharsMax = 8 * 1024
+
+/** What a notice says about one recipient: the lines from its address to the next one. */
+export type Failure = { recipient: string; text: string }
+
+/** `own` are addresses on our side of the report: its reader, its writer, the sender of the returned message. */
+export function findFailures(words: string, own: ReadonlySet<string>): Failure[] {
+  return withoutAsides(segments(words, own))
+}
+
+// Where a notice names a recipient: first on its line, in a quoted command or reply, or after words that lead to one.
+const anchors = [
+  /^[\s*<"'>•·-]{0,20}(?:mailto:)?$/,
+  /^[\s>*"'-]{0,20}[^\s@]{1,128}@\S{1,255} <$/,
+  /\brcpt to: ?<?$/i,
+  /^\s*(?:<<< ?)?[45]\d\d[ -](?:[245]\.\d{1,3}\.\d{1,3} )?<?$/,
+  /^[\s[]{0,20}(?:\w{1,20}: \w{1,20}, )?(?:final |original |failed |recipients?'? )?(?:recipient|address|addressed to|user|mailbox|收件人)(?: address)?(?:\(s\)|s|es)?\s{0,8}[:：=]\s{0,20}["'<]{0,2}(?:rfc822; ?<?)?$/i,
+  /\b(?:deliver|delivered|delivery|delivering|send|sent|sending|reach|message|mail|addressed)\b.{0,60}\b(?:to|for|recipients?|addresse?s?|user|reach)\b[^a-z]{0,10}["'<]{0,2}$/i,
+  /\b(?:unknown|invalid|no such|nonexistent|undeliverable)\b.{0,30}[:\s]\s?["'<]{0,2}$/i,
+  /\b(?:exceeds|full|quota|size|limit)\b[^:]{0,40}: ["'<]{0,2}$/i,
+  /\b(?:mailbox|user|recipient|account|address|list)\s{1,4}["'<]{0,2}$/i,
+]
+
+function segments(words: string, own: ReadonlySet<string>): Failure[] {
+  const texts = new Map<string, string>()
+  let current: string | null = null
+  for (const line of words.split('\n')) {
+    const named = namedIn(line, own)
+    if (named && (texts.size < failuresMax || texts.has(named))) current = named
+    if (!current) continue
+    const text = texts.get(current) ?? ''
+    if (text.length < segmentCharsMax) texts.set(current, `${text}${line}\n`)
+    if (closing.test(line)) current = null
+  }
+  return [...texts].map(([recipient, text]) => ({ recipient, text }))
+}
+
+// The last line that sendmail writes about a recipient in its transcript.
+const closing = /^[45]\d\d (?:[45]\.\d{1,3}\.\d{1,3} )?<[^<>]{1,320}>\.\.\. /
+
+function namedIn(line: string, own: ReadonlySet<string>): string | null {
+  if (!line.includes('@')) return null
+  const lower = line.toLowerCase()
+  for (const address of findAddresses(line)) {
+    const at = lower.indexOf(address)
+    const before = line.slice(0, Math.max(0, at))
+    if (own.has(address) || isAside(before) || isDisplayName(address, lower.slice(at + address.length))) continue
+    if (anchors.some((anchor) => anchor.test(before))) return address
+  }
+  return null
+}
+
+const isAside = (before: string) => aside.test(before)
+const aside =
+  /\b(?:contact|help|support|assistance|questions?|postmaster,|abuse|please (?:send|mail|write)|write to|sender:?|from:?|on behalf of|administrator|envelope-from)\b.{0,80}$/i
+
+/** `ada@example.com <ada@example.org>`: the first is but a name. */
+function isDisplayName(address: string, after: string): boolean {
+  const real = /^"? ?<([^<>\s]{1,320})>/.exec(after)?.[1]
+  return real?.includes('@') === true && real !== address
+}
+
+/** After a recipient of whom something is said, an address of which nothing is said is but mentioned. */
+function withoutAsides(failures: Failure[]): Failure[] {
+  const first = failures.findIndex(({ text }) => saysSomething(text))
+  return first < 0 ? failures : failures.filter(({ text }, index) => index <= first || saysSomething(text))
+}
+
+/** Whether a text holds a code or a phrase that a verdict can rest on. */
+export function saysSomething(text: string): boolean {
+  return findReplyCode(text) !== null || findStatus(text) !== null || findPhraseRule(text) !== undefined
+}
+
+/** Addresses for notices that name a recipient in no known way. What is an aside once is one everywhere. */
+export function findMentioned(words: string, own: ReadonlySet<string>): string[] {
+  const asides = new Set(own)
+  const mentioned = new Set<string>()
+  for (const line of words.split('\n')) {
+    const lower = line.toLowerCase()
+    for (const address of findAddresses(line)) {
+      if (isAside(line.slice(0, Math.max(0, lower.indexOf(address))))) asides.add(address)
+      mentioned.add(address)
+    }
+  }
+  return [...mentioned].filter((address) => !asides.has(address))
+}

@@ -1,0 +1,44 @@
+import { findAddresses } from './addresses.ts'
+import { type BounceMail, headerValue, headerValues } from './bounce-mail.ts'
+import { findReplyCode, findStatus } from './codes.ts'
+import { findCommand } from './commands.ts'
+import { findFailures, findMentioned, saysSomething } from './failures.ts'
+import { type BounceResult, refused } from './report.ts'
+
+/** Results of a notice in plain words. Empty when it names no recipient. */
+export function resultsOfNotice(mail: BounceMail, words: string, own: ReadonlySet<string>): BounceResult[] {
+  const failures = findFailures(words, own)
+  const failed = headerValues(mail.headers, 'x-failed-recipients').flatMap(findAddresses)
+  const named = failed.length > 0 ? failed : failures.map(({ recipient }) => recipient)
+  const recipients = named.length > 0 ? named : findMentioned(words, own).slice(0, 1)
+  const delayed = saysDelayed(mail, words)
+  return [...new Set(recipients)].map((recipient) => {
+    const said = failures.find((one) => one.recipient === recipient)?.text ?? ''
+    return resultOf(recipient, said, failures.length > 1 && saysSomething(said) ? '' : words, delayed)
+  })
+}
+
+/** The result when only the returned message can tell whom it was for. */
+export function resultOfUnnamed(mail: BounceMail, words: string, recipient: string | null): BounceResult {
+  return resultOf(recipient, '', words, saysDelayed(mail, words))
+}
+
+function resultOf(recipient: string | null, said: string, words: string, delayed: boolean): BounceResult {
+  const evidence = {
+    status: findStatus(said) ?? findStatus(words),
+    replyCode: findReplyCode(said) ?? findReplyCode(words),
+    command: findCommand(said, recipient) ?? findCommand(words, recipient),
+    texts: [said, words],
+    delayed,
+  }
+  return refused(recipient, evidence, said || words)
+}
+
+const delaySubject =
+  /^\s*(?:warning: (?:message|could not|mail)|delayed|(?:mail|message|delivery)\b.{0,20}\bdelayed)|\(delay(?:ed)?\)/i
+const delayWords =
+  /this is a warning message only|has (?:not yet been delivered|been delayed)|delivery attempts will continue|will (?:be retried|keep trying|continue trying)|message is still in the queue/i
+
+function saysDelayed({ headers }: BounceMail, words: string): boolean {
+  return delaySubject.test(headerValue(headers, 'subject')) || delayWords.test(words)
+}

@@ -1,0 +1,37 @@
+import { findReplyCode, findStatus, isVague } from './codes.ts'
+import { findCommand } from './commands.ts'
+import type { RecipientStatus } from './delivery-status.ts'
+import { type Failure, findFailures } from './failures.ts'
+import { type BounceResult, delivered, refused } from './report.ts'
+
+/** Results of a delivery-status part; what the notice says of the same recipient fills the gaps. */
+export function resultsOfStatus(reported: RecipientStatus[], words: string, own: ReadonlySet<string>): BounceResult[] {
+  const failures = findFailures(words, own)
+  const results = new Map<string | null, BounceResult>()
+  for (const one of reported) {
+    if (results.has(one.recipient)) continue
+    const isFailure = one.action === 'failed' || one.action === 'delayed'
+    results.set(
+      one.recipient,
+      isFailure ? resultOf(one, failures, reported.length === 1 ? words : '') : deliveredTo(one),
+    )
+  }
+  return [...results.values()]
+}
+
+function deliveredTo(one: RecipientStatus): BounceResult {
+  return delivered(one.recipient, findStatus(one.status))
+}
+
+function resultOf(one: RecipientStatus, failures: Failure[], words: string): BounceResult {
+  const said = failures.find(({ recipient }) => recipient === one.recipient)?.text ?? words
+  const statuses = [one.diagnostic, one.status, said].map(findStatus).filter((found) => found !== null)
+  const evidence = {
+    status: statuses.find((found) => !isVague(found)) ?? statuses[0] ?? null,
+    replyCode: findReplyCode(one.diagnostic) ?? findReplyCode(said),
+    command: findCommand(one.diagnostic, one.recipient) ?? findCommand(said, one.recipient),
+    texts: [`${one.diagnostic} ${one.status}`, said, words],
+    delayed: one.action === 'delayed',
+  }
+  return refused(one.recipient, evidence, one.diagnostic || said)
+}

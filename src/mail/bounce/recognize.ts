@@ -1,0 +1,60 @@
+import { type BounceMail, headerValue } from './bounce-mail.ts'
+
+// Who writes bounces, what they are called and what they say. Each of these is found in ordinary mail too.
+const daemon =
+  /mailer[-_ ]?daemon|post_?master|mail(?:ing)? ?deliver|delivery (?:sub)?system|mail administrator|mail router|mdaemon|system administrator|microsoft outlook|\bndr\b|non-?delivery/i
+
+const called = [
+  /undeliver|non-?deliver|not (?:be )?deliver|unable to deliver|returned (?:mail|message|to sender)|return(?:ing)? message to sender/i,
+  /deliver(?:y|able) (?:failure|failed|status|problem|error|report|notif|delay|has failed|incomplete|unsuccess)/i,
+  /fail(?:ed|ure) (?:notice|deliver|mail|to deliver)|mail (?:delivery|failure|system error|error|could not|returned|status)/i,
+  /message (?:not|could not|delivery|undeliverable|delayed|status)|(?:could ?n[o']t|cannot|can'?t) be (?:delivered|sent)/i,
+  /warning: (?:message|could not|mail)|are not member|loop alert/i,
+  /nicht zustell|unzustellbar|unbestellbar|non remis|non distribu|échec de la remise|non recapit|mancat[oa] (?:recapito|consegna)/i,
+  /no se (?:ha )?pu(?:do|ede) entregar|no entregado|não entregue|devolvid|onbestelbaar|niedostarcz|не ?доставлен/i,
+  /送信できません|配信できません|配信不能|送信エラー|退信|退回/,
+]
+
+const says = [
+  /(?:could ?n[o']t|cannot|can'?t) be (?:delivered|sent|reached)|unable to (?:be )?deliver|(?:not|n't) (?:yet )?(?:been )?(?:able to )?deliver/i,
+  /undeliver|non-?deliver|(?:delivery|message|mail|address|recipient)s?\b.{0,60}\bfail(?:ed|ure)/i,
+  /fail(?:ed|ure)\b.{0,40}\b(?:deliver|recipient|address|send|message)|permanent (?:fatal )?error|(?:fatal|delivery) (?:errors|problems)/i,
+  /(?:was|were|been) (?:rejected|delayed|refused|returned)|(?:rejected|refused) your (?:message|mail)|did not reach|returned mail/i,
+  /transcript of session|error (?:occurred|delivering)|delivery (?:status|to the following)|not a member of this|duplicated message-id/i,
+  /user unknown|unknown user|no such user|mailbox (?:full|unavailable|exceeds)|account is disabled|no valid recipients|incorrectly constructed/i,
+  /zustell|non remis|n'a pas pu|recapito|no se (?:ha )?pu(?:do|ede)|не может быть доставлено|не доставлено/i,
+  /送信できません|配信できません|届けられません|見つかりません|无法投递|退信|被退回/,
+]
+
+const quotesRefusal = /(?:^|[\s(:>])(?:4[0-5]\d|5[0-7]\d)[ -](?:#?[45]\.\d{1,3}\.\d{1,3}\b|.{3,})/m
+
+const autoReplySubject =
+  /^\s*(?:re: ?)?(?:auto(?:matic(?:ally generated)?)?[- _]?(?:reply|response|responder|antwort)|out[- ]of[- ](?:the[- ])?office|ooo\b|vacation|on (?:vacation|holiday|leave)|away from|abwesen|automatische antwort|réponse automatique|absence|respuesta autom|fuera de|risposta automatica|assenza|resposta autom|ausência|automatisch antwoord|afwezig|автоответ|自動(?:返信|応答)|自动回复|不在)/i
+const autoReplyHeaders = ['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply', 'x-auto-reply']
+
+/** Mail that answers by itself for a person, and so was delivered. */
+export function isAutoReply({ headers }: BounceMail): boolean {
+  const value = (name: string) => headerValue(headers, name)
+  if (value('x-failed-recipients') !== '') return false
+  if (/auto[-_ ]?(?:reply|respon)/i.test(value('precedence')) || /vacation/i.test(value('auto-submitted'))) return true
+  return autoReplyHeaders.some((name) => value(name) !== '') || autoReplySubject.test(value('subject'))
+}
+
+/** Whether a mail without a delivery-status part reports that a mail was not delivered. */
+export function looksLikeBounce({ headers, returned }: BounceMail, words: string, namesRecipient: boolean): boolean {
+  const value = (name: string) => headerValue(headers, name)
+  if (value('x-failed-recipients') !== '') return true
+  const isCalled = called.some((known) => known.test(value('subject')))
+  const isSaid = says.some((known) => known.test(words))
+  const isQuoted = quotesRefusal.test(words)
+  if (daemon.test(`${value('from')} ${value('sender')} ${value('return-path')}`)) {
+    return isSaid || isQuoted || (isCalled && words.trim() !== '')
+  }
+  if (isCalled && (isSaid || isQuoted) && namesRecipient) return true
+  return hasEmptySender(headers) && isSaid && (isQuoted || returned.length > 0)
+}
+
+/** Bounces come from nobody, `<>`, so that they cannot bounce; so do many answers by machines. */
+function hasEmptySender(headers: BounceMail['headers']): boolean {
+  return headers.some(({ name, value }) => name === 'return-path' && /^\s*(?:<\s*>)?\s*$/.test(value))
+}

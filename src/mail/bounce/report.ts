@@ -1,0 +1,47 @@
+import { type Evidence, judge } from './verdict.ts'
+import type { BounceReason } from './reasons.ts'
+
+const diagnosticCharsMax = 1000
+
+/** What a mail says of one recipient. */
+export type BounceResult = {
+  /** In lower case, and as the reporting system knows it: behind a forwarder it is not the address we wrote to. */
+  recipient: string | null
+  kind: 'hard' | 'soft' | 'complaint' | 'none'
+  status: string | null
+  replyCode: number | null
+  reason: BounceReason | 'feedback' | 'delivered' | 'not_a_bounce'
+  /** The words of the mail system, one line. */
+  diagnostic: string | null
+  /** Of complaints, as ARF names it: `abuse`, `fraud`, `opt-out`, `auth-failure`… */
+  feedbackType?: string
+}
+
+export const notABounce: BounceResult = {
+  recipient: null,
+  kind: 'none',
+  status: null,
+  replyCode: null,
+  reason: 'not_a_bounce',
+  diagnostic: null,
+}
+
+export function refused(recipient: string | null, evidence: Evidence, diagnostic: string): BounceResult {
+  return {
+    recipient,
+    ...judge(evidence),
+    status: evidence.status,
+    replyCode: evidence.replyCode,
+    diagnostic: diagnostic.replace(/\s+/g, ' ').trim().slice(0, diagnosticCharsMax) || null,
+  }
+}
+
+export function delivered(recipient: string | null, status: string | null): BounceResult {
+  return { ...notABounce, recipient, status, reason: 'delivered' }
+}
+
+export function complaint(recipient: string | null, feedbackType: string): BounceResult {
+  // "This is not spam" is a report too, and the opposite of a complaint.
+  const kind = feedbackType === 'not-spam' ? 'none' : 'complaint'
+  return { ...notABounce, recipient, kind, reason: 'feedback', feedbackType }
+}

@@ -1,0 +1,78 @@
+/** A reply of the other side, of one line or many. Codes are 200 to 599. */
+export type Reply = { code: number; lines: string[] }
+
+// RFC 5321 asks for 512 bytes a line; a long EHLO or a policy text takes a few kilobytes.
+const replyBytesMax = 16_384
+
+/** Cuts a stream of bytes into replies. What is no SMTP, or has no end, is a fault and ends the reading. */
+export class ReplyReader {
+  #rest = ''
+  #lines: string[] = []
+  #lineBytes = 0
+
+  /** True when no byte of a further reply has come. */
+  get empty(): boolean {
+    return this.#rest === '' && this.#lines.length === 0
+  }
+
+  /** Gives each whole reply to `take`; answers with a sentence when what came cannot be a reply. */
+  read(chunk: Buffer, take: (reply: Reply) => void): string | undefined {
+    const text = this.#rest + chunk.toString('latin1')
+    let start = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      const line = text.slice(start, text.charCodeAt(end - 1) === carriageReturn && end > start ? end - 1 : end)
+      start = end + 1
+      if (!replyLine.test(line)) return `it does not speak SMTP: ${visible(line)}`
+      this.#lineBytes += line.length
+      if (this.#lineBytes > replyBytesMax) return tooLong
+      this.#lines.push(toUtf8(line.slice(4)))
+      if (line.charCodeAt(3) === hyphen) continue
+      const reply = { code: Number(line.slice(0, 3)), lines: this.#lines }
+      this.#lines = []
+      this.#lineBytes = 0
+      take(reply)
+    }
+    this.#rest = text.slice(start)
+    return this.#lineBytes + this.#rest.length > replyBytesMax ? tooLong : undefined
+  }
+}
+
+const carriageReturn = 13
+const hyphen = 45
+const replyLine = /^[2-5][0-9]{2}(?:[ -]|$)/
+const tooLong = `its reply is longer than ${replyBytesMax} bytes`
+
+const toUtf8 = (latin1: string) => (/\P{ASCII}/u.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1)
+
+const visibleMax = 200
+const visible = (line: string) => JSON.stringify(line.slice(0, visibleMax).replace(/[^ -~]/g, '?'))
+
+/** The reply in one line, as a person reads it in a log: `550 5.1.1 No such user`. */
+export function replyText(reply: Reply): string {
+  return `${reply.code} ${reply.lines.join(' ')}`.replace(/\p{Cc}+/gu, ' ').trimEnd()
+}
+
+/** The enhanced status code (RFC 3463) that starts the text, when it agrees with the reply code. */
+export function statusOf(reply: Reply): string | null {
+  const status = /^[245]\.[0-9]{1,3}\.[0-9]{1,3}(?= |$)/.exec(reply.lines[0] ?? '')?.[0]
+  return status?.startsWith(String(reply.code).slice(0, 1)) ? status : null
+}
+
+// Postfix, Exim, Sendmail, Exchange, Amazon SES, in this order. A relay that says nothing of the kind: null.
+const queueIds = [
+  /\bqueued as <?([\w.+/=-]+)/i,
+  /\bid=([\w.-]+)/i,
+  /^([\w.-]+) Message accepted for delivery/i,
+  /\[InternalId=(\d+)/i,
+  /^Ok ([\w-]{20,})$/i,
+]
+
+/** The relay's own name for a mail it took, by which its bounces may be found again. */
+export function queueIdOf(reply: Reply): string | null {
+  const text = (reply.lines.at(-1) ?? '').replace(/^2\.\d{1,3}\.\d{1,3} /, '')
+  for (const pattern of queueIds) {
+    const id = pattern.exec(text)?.[1]
+    if (id) return id
+  }
+  return null
+}

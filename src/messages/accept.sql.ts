@@ -1,0 +1,194 @@
+import type { Db, Reader, Tx } from '../db/db.ts'
+import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
+import { enqueueNewJobs } from '../queue/queue.ts'
+
+export type FlowState = {
+  organizationId: OrganizationId
+  id: FlowId
+  kind: 'transactional' | 'marketing'
+  status: 'active' | 'paused' | 'archived'
+  versionId: FlowVersionId
+}
+
+export async function findFlowStates(
+  db: Reader,
+  keys: { organizationId: OrganizationId; flowId: FlowId }[],
+): Promise<FlowState[]> {
+  return db<FlowState>`
+    select organization_id, id, kind, status, version_id
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
+    join flows using (organization_id, id)
+    where deleted_at is null`
+}
+
+export type Recipient = {
+  organizationId: OrganizationId
+  emailKey: string
+  organizationName: string
+  contactId: ContactId | null
+  email: string | null
+  firstName: string | null
+  lastName: string | null
+  attributes: Record<string, unknown> | null
+  subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
+  suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
+}
+
+/** Everything about the people to be written to, whether or not they are contacts yet. */
+export async function findRecipients(
+  db: Reader,
+  keys: { organizationId: OrganizationId; emailKey: string }[],
+): Promise<Recipient[]> {
+  return db<Recipient>`
+    select key.organization_id, key.email_key, organizations.name as organization_name,
+      contacts.id as contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
+      contacts.subscription,
+      (select reason from suppressions
+        where suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key
+          and reason <> 'unsubscribe'
+        order by reason limit 1) as suppressed_by
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
+      as key (organization_id, email_key)
+    join organizations on organizations.id = key.organization_id
+    left join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key`
+}
+
+export type NewMessage = {
+  organizationId: OrganizationId
+  id: MessageId
+  flowId: FlowId
+  versionId: FlowVersionId
+  /** Whether the flow must be active: a test may go through a paused one. */
+  isTest: boolean
+  contactId: ContactId
+  /** Set where the contact is to be created. */
+  newContactKey: string | null
+  email: string
+  subject: string
+  /** JSON text. */
+  context: string
+  status: 'queued' | 'suppressed'
+  reason: string | null
+  lane: string
+  idempotencyKey: string | null
+  requestHash: string | null
+  /** JSON text. */
+  answer: string
+}
+
+/**
+ * Writes contacts, messages, jobs and idempotency keys of a whole batch in one statement, and answers with those that
+ * were written. One is left out when its flow was changed or its contact created by somebody else since it was looked
+ * up, or when its idempotency key is taken: then nothing of it is written but the contact.
+ */
+export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<{ id: MessageId; queuedAt: Date }[]> {
+  return tx<{ id: MessageId; queuedAt: Date }>`
+    with item as materialized (
+      select * from unnest(
+        ${messages.map((m) => m.organizationId)}::uuid[],
+        ${messages.map((m) => m.id)}::uuid[],
+        ${messages.map((m) => m.flowId)}::uuid[],
+        ${messages.map((m) => m.versionId)}::uuid[],
+        ${messages.map((m) => m.isTest)}::bool[],
+        ${messages.map((m) => m.contactId)}::uuid[],
+        ${messages.map((m) => m.newContactKey)}::text[],
+        ${messages.map((m) => m.email)}::text[],
+        ${messages.map((m) => m.subject)}::text[],
+        ${messages.map((m) => m.context)}::text[],
+        ${messages.map((m) => m.status)}::text[],
+        ${messages.map((m) => m.reason)}::text[],
+        ${messages.map((m) => m.lane)}::text[],
+        ${messages.map((m) => m.idempotencyKey)}::text[],
+        ${messages.map((m) => m.requestHash)}::text[],
+        ${messages.map((m) => m.answer)}::text[]
+      ) as item (organization_id, id, flow_id, version_id, is_test, contact_id, new_contact_key, email, subject, context,
+        status, reason, lane, idempotency_key, request_hash, answer)
+    ),
+    live as materialized (
+      select item.* from item
+      join flows on flows.organization_id = item.organization_id and flows.id = item.flow_id
+        and flows.version_id = item.version_id and (item.is_test or flows.status = 'active') and flows.deleted_at is null
+    ),
+    new_contacts as (
+      insert into contacts (organization_id, id, email, email_key, subscription)
+      select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key, 'not_subscribed'
+      from live
+      where new_contact_key is not null
+      order by organization_id, new_contact_key
+      on conflict (organization_id, email_key) do nothing
+      returning organization_id, id
+    ),
+    held_keys as (
+      insert into idempotency_keys (organization_id, key, request_hash, message_id, answer)
+      select live.organization_id, idempotency_key, decode(request_hash, 'hex'), live.id, answer::jsonb
+      from live
+      left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
+      where idempotency_key is not null and (new_contact_key is null or new_contacts.id is not null)
+      order by live.organization_id, idempotency_key
+      on conflict (organization_id, key) do update
+        set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer, created_at = now()
+        where idempotency_keys.created_at < now() - interval '24 hours'
+      returning organization_id, message_id
+    ),
+    written as (
+      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
+        reason, is_test)
+      select live.organization_id, live.id, live.flow_id, live.version_id, live.contact_id, live.email, live.subject,
+        live.context::jsonb, live.status, live.reason, live.is_test
+      from live
+      left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
+      left join held_keys on held_keys.organization_id = live.organization_id and held_keys.message_id = live.id
+      where (live.new_contact_key is null or new_contacts.id is not null)
+        and (live.idempotency_key is null or held_keys.message_id is not null)
+      returning organization_id, id, queued_at
+    ),
+    new_jobs as (
+      select live.organization_id, 'message.send'::text as kind, live.lane, now() as due_at, live.id, null::jsonb as payload
+      from live
+      join written on written.organization_id = live.organization_id and written.id = live.id
+      where live.status = 'queued'
+    ), ${enqueueNewJobs}
+    select id, queued_at from written`
+}
+
+export type HeldKey = {
+  organizationId: OrganizationId
+  key: string
+  requestHash: string
+  messageId: MessageId
+  flowId: FlowId
+  contactId: ContactId
+  email: string
+  queuedAt: Date
+  answer: StoredAnswer
+}
+export type StoredAnswer = {
+  contact_created: boolean
+  status: 'queued' | 'suppressed'
+  reason: string | null
+  warnings: string[]
+}
+
+/** Keys of the last 24 hours with the answer that was given. */
+export async function findHeldKeys(
+  db: Db,
+  keys: { organizationId: OrganizationId; key: string }[],
+): Promise<HeldKey[]> {
+  return db<HeldKey>`
+    select held.organization_id, held.key, encode(held.request_hash, 'hex') as request_hash, held.message_id, held.answer,
+      messages.flow_id, messages.contact_id, messages.email, messages.queued_at
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
+    join idempotency_keys held using (organization_id, key)
+    join messages on messages.organization_id = held.organization_id and messages.id = held.message_id
+    where held.created_at >= now() - interval '24 hours'`
+}
+
+/** In batches, so that no statement runs long. Answers how many went. */
+export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
+  const rows = await tx`
+    delete from idempotency_keys
+    using (select organization_id, key from idempotency_keys where created_at < now() - interval '25 hours' limit ${limit}) old
+    where idempotency_keys.organization_id = old.organization_id and idempotency_keys.key = old.key
+    returning 1`
+  return rows.length
+}

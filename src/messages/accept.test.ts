@@ -1,0 +1,192 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../test/support/flows.ts'
+import { startTestApp } from '../../test/support/test-app.ts'
+
+test('a send is answered with a stored message, and an unknown contact is created in no group', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const answer = await send(app, flowId, { contact_email: ' Ada@EXAMPLE.com ' })
+  expect(answer.status).toBe(200)
+  expect(answer.body.data).toMatchObject({
+    flow_id: flowId,
+    contact_email: 'Ada@example.com',
+    contact_created: true,
+    status: 'queued',
+    reason: null,
+    warnings: [],
+  })
+  expect(answer.body.data.message_id).toMatch(/^msg_/)
+  expect(await app.db`select status, subject from messages`).toEqual([
+    { status: 'queued', subject: 'Order 1042 is on its way' },
+  ])
+  expect(await app.db`select subscription from contacts`).toEqual([{ subscription: 'not_subscribed' }])
+  expect(await app.db`select kind from jobs`).toEqual([{ kind: 'message.send' }])
+
+  const again = await send(app, flowId, { contact_email: 'ada@example.com' })
+  expect(again.body.data).toMatchObject({
+    contact_created: false,
+    contact_id: answer.body.data.contact_id,
+    contact_email: 'Ada@example.com',
+  })
+})
+
+test('variables that nobody gives are named, and unused context is a warning', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const missing = await send(app, flowId, { context: {} })
+  expect(missing.status).toBe(422)
+  expect(missing.body.error).toMatchObject({ type: 'missing_variables', fields: [{ path: 'context.order_id' }] })
+  expect(await app.db`select from messages`).toEqual([])
+  const unused = await send(app, flowId, { context: { order_id: 1, colour: 'red' } })
+  expect(unused.body.data.warnings).toEqual(['The template does not use the context key "colour".'])
+})
+
+test('flows that are unknown, foreign or not active are refused', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'o@other.example', password: 'correct horse battery' },
+  })
+  const key = await app.call('POST', '/api/v1/organization/api-keys', {
+    headers: { authorization: `Bearer ${other.body.data.token}` },
+    body: { name: 'k' },
+  })
+  expect((await send(app, flowId, {}, { 'x-api-token': key.body.data.api_key })).status).toBe(404)
+  expect((await send(app, 'flw_nothing')).status).toBe(404)
+  await app.manage('PATCH', `/organization/flows/${flowId}`, { status: 'paused' })
+  const paused = await send(app, flowId)
+  expect([paused.status, paused.body.error.type]).toEqual([409, 'flow_not_active'])
+  expect(await app.db`select from contacts`).toEqual([])
+})
+
+test('a changed flow counts from the next send on, and an accepted message keeps its version', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  await send(app, flowId)
+  await app.manage('PATCH', `/organization/flows/${flowId}`, { subject: 'New {{ order_id }}' })
+  await send(app, flowId)
+  expect(await app.db`select subject from messages order by id`).toEqual([
+    { subject: 'Order 1042 is on its way' },
+    { subject: 'New 1042' },
+  ])
+  expect(await app.db`select distinct flow_version_id from messages`).toHaveLength(2)
+})
+
+test('who must not be written to gets a record and no mail, with the reason', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const transactional = await createFlow(app)
+  const marketing = await createFlow(app, { kind: 'marketing' })
+  const reasonOf = async (flowId: string, email: string) => {
+    const { body } = await send(app, flowId, { contact_email: email })
+    return [body.data.status, body.data.reason]
+  }
+  await send(app, transactional, { contact_email: 'known@example.com' })
+  const organizationId = (await app.db<{ id: string }>`select id from organizations`)[0]!.id
+  for (const reason of ['hard_bounce', 'complaint', 'manual'])
+    await app.db
+      .alone`insert into suppressions (organization_id, email_key, reason, email) values (${organizationId}, ${`${reason}@example.com`}, ${reason}, 'x')`
+
+  expect(await reasonOf(transactional, 'HARD_bounce@example.com')).toEqual(['suppressed', 'hard_bounce'])
+  expect(await reasonOf(transactional, 'complaint@example.com')).toEqual(['suppressed', 'complaint'])
+  expect(await reasonOf(marketing, 'manual@example.com')).toEqual(['suppressed', 'manual'])
+  expect(await reasonOf(marketing, 'known@example.com')).toEqual(['suppressed', 'not_subscribed'])
+  await app.db.alone`update contacts set subscription = 'unsubscribed' where email_key = 'known@example.com'`
+  expect(await reasonOf(marketing, 'known@example.com')).toEqual(['suppressed', 'unsubscribed'])
+  expect(await reasonOf(transactional, 'known@example.com')).toEqual(['queued', null])
+  await app.db.alone`update contacts set subscription = 'subscribed' where email_key = 'known@example.com'`
+  expect(await reasonOf(marketing, 'known@example.com')).toEqual(['queued', null])
+  expect(await app.db`select from messages where status = 'suppressed'`).toHaveLength(5)
+})
+
+test('the same idempotency key sends once, however many calls come at once', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const key = { 'idempotency-key': 'order-1042' }
+  const answers = await Promise.all(Array.from({ length: 30 }, () => send(app, flowId, {}, key)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(new Set(answers.map(({ body }) => JSON.stringify(body.data))).size).toBe(1)
+  expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(29)
+  expect(await app.db`select from messages`).toHaveLength(1)
+
+  await app.db.alone`update messages set status = 'sent'`
+  const later = await send(app, flowId, { context: { order_id: 1042 } }, key)
+  expect(later.body.data).toEqual(answers[0]!.body.data)
+})
+
+test('an idempotency key used with another body is refused, and is free again after a day', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const key = { 'idempotency-key': 'k' }
+  await send(app, flowId, {}, key)
+  const reused = await send(app, flowId, { context: { order_id: 2 } }, key)
+  expect([reused.status, reused.body.error.type]).toEqual([409, 'idempotency_key_reused'])
+  await app.db.alone`update idempotency_keys set created_at = now() - interval '25 hours'`
+  const fresh = await send(app, flowId, { context: { order_id: 2 } }, key)
+  expect(fresh.status).toBe(200)
+  expect(fresh.headers.get('idempotent-replayed')).toBeNull()
+  for (const wrong of ['x'.repeat(256), 'with space', 'ü'])
+    expect(
+      (await send(app, flowId, {}, { 'idempotency-key': encodeURIComponent(wrong) === wrong ? wrong : 'with space' }))
+        .status,
+    ).toBe(400)
+})
+
+test('a key of one organization is nothing to another', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await using other = await startTestApp({}, ['serve'])
+  const [mine, theirs] = [await createFlow(app), await createFlow(other)]
+  const key = { 'idempotency-key': 'k' }
+  expect((await send(app, mine, {}, key)).headers.get('idempotent-replayed')).toBeNull()
+  expect((await send(other, theirs, {}, key)).headers.get('idempotent-replayed')).toBeNull()
+})
+
+test('many sends to one new address at once make one contact', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, n) =>
+      send(app, flowId, { contact_email: n % 2 ? 'ada@example.com' : 'ADA@example.com' }),
+    ),
+  )
+  expect(answers.every(({ status }) => status === 200)).toBe(true)
+  expect(answers.filter(({ body }) => body.data.contact_created)).toHaveLength(1)
+  expect(await app.db`select from contacts`).toHaveLength(1)
+  expect(await app.db`select from messages`).toHaveLength(100)
+})
+
+test('wrong input is refused alone, and the rest of its batch is not', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const deep = JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`)
+  const wrong = [
+    { contact_email: 'nobody' },
+    { contact_email: 5 },
+    { context: 'text' },
+    { context: { order_id: 'a\u0000b' } },
+    { context: { order_id: '\ud800' } },
+    { context: { order_id: 1, deep } },
+    { context: { order_id: 'x'.repeat(70_000) } },
+  ]
+  const answers = await Promise.all([...wrong.map((more) => send(app, flowId, more)), send(app, flowId)])
+  expect(answers.map(({ status }) => status)).toEqual([...wrong.map(() => 422), 200])
+  expect(await app.db`select from messages`).toHaveLength(1)
+})
+
+test('whatever is sent is accepted or refused, and never a fault of ours', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app, {
+    html: '{% for item in items %}{{ item.name | upcase }}{% endfor %}{{ order_id }}',
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(fc.emailAddress(), fc.string()),
+      fc.dictionary(fc.oneof(fc.constant('items'), fc.constant('order_id'), fc.string()), fc.jsonValue()),
+      async (email, context) => {
+        const answer = await send(app, flowId, { contact_email: email, context })
+        expect([200, 422]).toContain(answer.status)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,101 @@
+// A scanner that finds the tags of an HTML document as browsers do, by the tokenizer of the HTML standard cut down to
+// what matters here: comments, raw text elements, attributes with and without quotes. It goes from left to right once.
+
+export type Attribute = { name: string; start: number; end: number; value: string }
+/** `visit` gets the tag's name in lower case (`/body` for an end tag) and may read the attributes while it runs. */
+export type TagVisitor = {
+  wants(name: string): boolean
+  visit(name: string, start: number, attributes: readonly Attribute[]): void
+}
+
+const rawTextElements = /^(?:script|style|textarea|title|xmp|iframe|noembed|noframes|plaintext)$/
+
+const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13)
+const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
+const slash = 47
+const greater = 62
+const equals = 61
+
+export function visitTags(html: string, visitor: TagVisitor): void {
+  let at = html.indexOf('<')
+  while (at !== -1) {
+    const end = visitTag(html, at, visitor)
+    if (end === -1) return
+    at = html.indexOf('<', end)
+  }
+}
+
+/** Where the tag that starts here ends; -1 where the rest of the document belongs to it. */
+function visitTag(html: string, start: number, visitor: TagVisitor): number {
+  const next = html[start + 1]
+  if (next === '!') return endOfDeclaration(html, start)
+  if (next === '?') return after(html, '>', start)
+  const nameStart = next === '/' ? start + 2 : start + 1
+  if (!isLetter(html.charCodeAt(nameStart))) return start + 1
+
+  let nameEnd = nameStart + 1
+  while (nameEnd < html.length && !isNameEnd(html.charCodeAt(nameEnd))) nameEnd++
+  const name = html.slice(next === '/' ? start + 1 : nameStart, nameEnd).toLowerCase()
+  const attributes: Attribute[] | undefined = visitor.wants(name) ? [] : undefined
+  const end = readAttributes(html, nameEnd, attributes)
+  if (end === -1) return -1
+  if (attributes) visitor.visit(name, start, attributes)
+  return rawTextElements.test(name) ? endOfRawText(html, name, end) : end
+}
+
+const isNameEnd = (code: number) => isSpace(code) || code === slash || code === greater
+
+function readAttributes(html: string, from: number, attributes: Attribute[] | undefined): number {
+  let at = from
+  while (at < html.length) {
+    const code = html.charCodeAt(at)
+    if (code === greater) return at + 1
+    if (isSpace(code) || code === slash) at++
+    else at = readAttribute(html, at, attributes)
+  }
+  return -1
+}
+
+function readAttribute(html: string, start: number, attributes: Attribute[] | undefined): number {
+  let nameEnd = start + 1
+  while (nameEnd < html.length && html.charCodeAt(nameEnd) !== equals && !isNameEnd(html.charCodeAt(nameEnd))) nameEnd++
+  let at = skipSpace(html, nameEnd)
+  if (html.charCodeAt(at) !== equals) {
+    attributes?.push({ name: html.slice(start, nameEnd).toLowerCase(), start: nameEnd, end: nameEnd, value: '' })
+    return nameEnd
+  }
+  at = skipSpace(html, at + 1)
+  const quote = html[at]
+  const isQuoted = quote === '"' || quote === "'"
+  let end = at
+  if (isQuoted) end = after(html, quote, at + 1)
+  else while (end < html.length && !isSpace(html.charCodeAt(end)) && html.charCodeAt(end) !== greater) end++
+  if (end === -1) return html.length
+  const value = isQuoted ? html.slice(at + 1, end - 1) : html.slice(at, end)
+  attributes?.push({ name: html.slice(start, nameEnd).toLowerCase(), start: at, end, value })
+  return end
+}
+
+function skipSpace(html: string, from: number): number {
+  let at = from
+  while (isSpace(html.charCodeAt(at))) at++
+  return at
+}
+
+function after(html: string, text: string, from: number): number {
+  const at = html.indexOf(text, from)
+  return at === -1 ? -1 : at + text.length
+}
+
+/** A comment, conditional ones included, a doctype, or one of Outlook's `<![endif]>`. */
+function endOfDeclaration(html: string, start: number): number {
+  if (!html.startsWith('<!--', start)) return after(html, '>', start)
+  if (html.startsWith('<!-->', start)) return start + 5
+  return after(html, '-->', start + 4 - (html[start + 4] === '-' ? 1 : 0))
+}
+
+function endOfRawText(html: string, name: string, from: number): number {
+  const closing = new RegExp(`</${name}[\\s/>]`, 'gi')
+  closing.lastIndex = from
+  return closing.exec(html)?.index ?? -1
+}

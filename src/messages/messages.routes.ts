@@ -1,0 +1,163 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
+import { eventNames } from '../event-types.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
+import { answers, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { type MessageId, parseId, toText } from '../ids.ts'
+import {
+  findMessage,
+  type MessageDetail,
+  type MessageEvent,
+  type MessageRow,
+  messageStatuses,
+  selectEventsOf,
+  selectMessages,
+} from './messages.sql.ts'
+import { renderMail } from './outgoing.ts'
+
+const EventOut = Type.Object({
+  id: Type.String(),
+  event_name: oneOf(...eventNames),
+  occurred_at: Timestamp,
+  machine: Type.Boolean(),
+  machine_reason: Nullable(Type.String()),
+  data: FreeObject,
+})
+const MessageOut = Type.Object({
+  id: Type.String(),
+  flow_id: Type.String(),
+  flow_name: Nullable(Type.String()),
+  contact: Type.Object({ id: Type.String(), email: Type.String() }),
+  subject: Type.String(),
+  status: oneOf(...messageStatuses),
+  reason: Nullable(Type.String()),
+  is_test: Type.Boolean(),
+  queued_at: Timestamp,
+  sent_at: Nullable(Timestamp),
+  events: Type.Array(EventOut),
+})
+const MessageDetailOut = Type.Object({
+  ...MessageOut.properties,
+  flow_version: Type.Integer(),
+  from: Type.String(),
+  html: Nullable(
+    Type.String({ description: 'Rendered without pixel and tracked links: looking at it counts as nothing.' }),
+  ),
+  text: Nullable(Type.String()),
+  relay_response: Nullable(Type.String()),
+})
+const tags = ['Messages']
+const noSuchMessage = () => new Refusal('not_found', 'There is no such message.')
+
+export type MessageParts = { db: Db; templates: TemplateCache; mailFrom: { email: string } }
+
+export function messageRoutes({ db, templates, mailFrom }: MessageParts): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/messages',
+      {
+        schema: {
+          tags,
+          summary: 'List messages, newest first',
+          querystring: Type.Object({
+            ...pageQuery,
+            status: Type.Optional(oneOf(...messageStatuses)),
+            flow_id: Type.Optional(Type.String()),
+            contact_id: Type.Optional(Type.String()),
+            query: Type.Optional(Type.String({ maxLength: 200 })),
+          }),
+          response: pages(MessageOut),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { status, flow_id, contact_id, query } = request.query
+        const flowId = flow_id === undefined ? undefined : parseId('flw', flow_id)
+        const contactId = contact_id === undefined ? undefined : parseId('con', contact_id)
+        // An id that cannot be is one of which there are no messages.
+        if ((flow_id !== undefined && !flowId) || (contact_id !== undefined && !contactId))
+          return page({ items: [], nextCursor: null })
+        const { limit, cursor } = readPage(request.query, [uuidPart])
+        const before = cursor?.[0] as MessageId | undefined
+        const filter = { status, flowId, contactId, query, before, limit: limit + 1 }
+        const { items, nextCursor } = toPage(await selectMessages(db, organizationId, filter), limit, ({ id }) => [id])
+        const events = await selectEventsOf(db, organizationId, items)
+        const eventsOf = (id: MessageId) => events.filter(({ messageId }) => messageId === id)
+        return page({ items: items.map((row) => messageOut(row, eventsOf(row.id))), nextCursor })
+      },
+    )
+
+    api.get(
+      '/messages/:id',
+      {
+        schema: {
+          tags,
+          summary: 'One message with its events and what it looked like',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(MessageDetailOut),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const id = parseId('msg', request.params.id)
+        const message = id && (await findMessage(db, organizationId, id))
+        if (!message) throw noSuchMessage()
+        const [events, content] = await Promise.all([
+          selectEventsOf(db, organizationId, [message]),
+          contentOf(templates, message),
+        ])
+        const email = message.fromEmail ?? mailFrom.email
+        return ok({
+          ...messageOut(message, events),
+          flow_version: message.flowVersion,
+          from: message.fromName ? `${message.fromName} <${email}>` : email,
+          ...content,
+          relay_response: message.relayReply,
+        })
+      },
+    )
+  }
+}
+
+/** Null for a contact that was erased: what the mail said went with it. */
+async function contentOf(
+  templates: TemplateCache,
+  message: MessageDetail,
+): Promise<{ html: string | null; text: string | null }> {
+  const nothing = { html: null, text: null }
+  if (message.context === null) return nothing
+  const versions = await templates.getAll([{ organizationId: message.organizationId, id: message.flowVersionId }])
+  const version = versions.get(message.flowVersionId)
+  if (!version) return nothing
+  try {
+    const { html, text } = renderMail(version.template, message, '#unsubscribe')
+    return { html, text }
+  } catch (error) {
+    if (error instanceof Refusal) return nothing
+    throw error
+  }
+}
+
+const messageOut = (message: MessageRow, events: MessageEvent[]) => ({
+  id: toText('msg', message.id),
+  flow_id: toText('flw', message.flowId),
+  flow_name: message.flowName,
+  contact: { id: toText('con', message.contactId), email: message.email },
+  subject: message.subject,
+  status: message.status,
+  reason: message.reason,
+  is_test: message.isTest,
+  queued_at: message.queuedAt.toISOString(),
+  sent_at: message.sentAt?.toISOString() ?? null,
+  events: events.map((event) => ({
+    id: toText('evt', event.id),
+    event_name: event.eventName,
+    occurred_at: event.occurredAt.toISOString(),
+    machine: event.machine,
+    machine_reason: event.machineReason,
+    data: event.data as Record<string, unknown>,
+  })),
+})

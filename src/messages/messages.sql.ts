@@ -1,0 +1,163 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { and, sql } from '../db/sql.ts'
+import type { EventData, EventName } from '../event-types.ts'
+import type { ContactId, EventId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
+
+export const messageStatuses = ['queued', 'sent', 'bounced', 'suppressed', 'failed'] as const
+export type MessageStatus = (typeof messageStatuses)[number]
+
+export type MessageRow = {
+  organizationId: OrganizationId
+  id: MessageId
+  flowId: FlowId
+  flowName: string | null
+  contactId: ContactId
+  email: string
+  subject: string
+  status: MessageStatus
+  reason: string | null
+  queuedAt: Date
+  sentAt: Date | null
+  isTest: boolean
+}
+
+const columns = sql`messages.organization_id, messages.id, messages.flow_id, flows.name as flow_name, messages.contact_id,
+  messages.email, messages.subject, messages.status, messages.reason, messages.queued_at, messages.sent_at, messages.is_test`
+
+export type MessageFilter = {
+  status?: MessageStatus | undefined
+  flowId?: FlowId | undefined
+  contactId?: ContactId | undefined
+  query?: string | undefined
+  before?: MessageId | undefined
+  limit: number
+}
+
+/** Newest first. */
+export async function selectMessages(
+  db: Reader,
+  organizationId: OrganizationId,
+  filter: MessageFilter,
+): Promise<MessageRow[]> {
+  const conditions = [
+    sql`messages.organization_id = ${organizationId}`,
+    ...(filter.status ? [sql`messages.status = ${filter.status}`] : []),
+    ...(filter.flowId ? [sql`messages.flow_id = ${filter.flowId}`] : []),
+    ...(filter.contactId ? [sql`messages.contact_id = ${filter.contactId}`] : []),
+    ...(filter.query
+      ? [
+          sql`(strpos(lower(messages.email), lower(${filter.query})) > 0 or strpos(lower(messages.subject), lower(${filter.query})) > 0)`,
+        ]
+      : []),
+    ...(filter.before ? [sql`messages.id < ${filter.before}`] : []),
+  ]
+  return db.run<MessageRow>(sql`
+    select ${columns}
+    from messages
+    left join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
+    where ${and(conditions)}
+    order by messages.id desc
+    limit ${filter.limit}`)
+}
+
+export type MessageDetail = MessageRow & {
+  flowVersionId: FlowVersionId
+  flowVersion: number
+  flowKind: 'transactional' | 'marketing'
+  context: Record<string, unknown> | null
+  relayReply: string | null
+  fromName: string | null
+  fromEmail: string | null
+  organizationName: string
+  firstName: string | null
+  lastName: string | null
+  attributes: Record<string, unknown> | null
+}
+
+export async function findMessage(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: MessageId,
+): Promise<MessageDetail | undefined> {
+  const [row] = await db.run<MessageDetail>(sql`
+    select ${columns}, messages.flow_version_id, versions.number as flow_version, flows.kind as flow_kind, messages.context,
+      messages.relay_reply, versions.from_name, versions.from_email, organizations.name as organization_name,
+      contacts.first_name, contacts.last_name, contacts.attributes
+    from messages
+    join organizations on organizations.id = messages.organization_id
+    join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
+    join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id
+    left join contacts on contacts.organization_id = messages.organization_id and contacts.id = messages.contact_id
+    where messages.organization_id = ${organizationId} and messages.id = ${id}`)
+  return row
+}
+
+export type MessageEvent = {
+  messageId: MessageId
+  id: EventId
+  eventName: EventName
+  occurredAt: Date
+  machine: boolean
+  machineReason: string | null
+  data: EventData
+}
+
+const eventsPerMessageMax = 200
+
+/** The events of several messages, oldest first, by the index on contacts. */
+export async function selectEventsOf(
+  db: Reader,
+  organizationId: OrganizationId,
+  messages: MessageRow[],
+): Promise<MessageEvent[]> {
+  return db<MessageEvent>`
+    select event.*
+    from unnest(${messages.map(({ id }) => id)}::uuid[], ${messages.map(({ contactId }) => contactId)}::uuid[]) as message (id, contact_id)
+    cross join lateral (
+      select message_id, events.id, event_name, occurred_at, machine, machine_reason, data
+      from events
+      where events.organization_id = ${organizationId} and events.contact_id = message.contact_id and message_id = message.id
+      order by events.id
+      limit ${eventsPerMessageMax}
+    ) as event`
+}
+
+export type InboxSummary = {
+  messageId: MessageId
+  sender: string
+  recipient: string
+  subject: string
+  sizeBytes: number
+  receivedAt: Date
+}
+
+export async function selectInbox(
+  db: Reader,
+  organizationId: OrganizationId,
+  { before, limit }: { before: MessageId | undefined; limit: number },
+): Promise<InboxSummary[]> {
+  const conditions = [sql`organization_id = ${organizationId}`, ...(before ? [sql`message_id < ${before}`] : [])]
+  return db.run<InboxSummary>(sql`
+    select message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at
+    from inbox
+    where ${and(conditions)}
+    order by message_id desc
+    limit ${limit}`)
+}
+
+export async function findInInbox(
+  db: Reader,
+  organizationId: OrganizationId,
+  messageId: MessageId,
+): Promise<(InboxSummary & { raw: Buffer }) | undefined> {
+  const [row] = await db<InboxSummary & { raw: Buffer }>`
+    select message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at, raw
+    from inbox
+    where organization_id = ${organizationId} and message_id = ${messageId}`
+  return row
+}
+
+export async function emptyInbox(tx: Tx, organizationId: OrganizationId): Promise<number> {
+  const rows = await tx`delete from inbox where organization_id = ${organizationId} returning 1`
+  return rows.length
+}

@@ -1,0 +1,84 @@
+import { parseEmail } from '../email.ts'
+import { SetupFault } from '../errors.ts'
+import type { CompiledTemplate } from '../flows/template.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import type { TemplateValues } from '../flows/values.ts'
+import type { Tokens } from '../tokens.ts'
+import { compose } from './compose.ts'
+import type { SendRow } from './send.sql.ts'
+import { trackLinks } from './track-links.ts'
+import { withUnsubscribeLine } from './unsubscribe-line.ts'
+
+export type MailSettings = {
+  baseUrl: string
+  /** The sender of flows that name none: `Name <address>` or an address. */
+  mailFrom: { name: string | null; email: string }
+  /** Where bounces come back to; undefined when none are received. */
+  bounceDomain: string | undefined
+}
+
+/** Reads `Name <address>` or a bare address, as MAIL_FROM has it. */
+export function parseMailbox(text: string): MailSettings['mailFrom'] {
+  const named = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(text)
+  const parsed = parseEmail(named?.[2] ?? text)
+  if (!parsed.ok) throw new SetupFault(`MAIL_FROM: "${text}" ${parsed.problem}.`)
+  return { name: named?.[1] || null, email: parsed.address }
+}
+
+export type OutgoingMail = { raw: string; sender: string; recipient: string; subject: string }
+
+type TemplateRow = Pick<
+  SendRow,
+  'email' | 'firstName' | 'lastName' | 'attributes' | 'organizationName' | 'context' | 'flowKind'
+>
+
+/** What a message is made from, as the template sees it. */
+function valuesOf(row: TemplateRow, unsubscribeUrl: string): TemplateValues {
+  return {
+    contact: { email: row.email, firstName: row.firstName, lastName: row.lastName, attributes: row.attributes ?? {} },
+    organization: { name: row.organizationName },
+    unsubscribeUrl,
+    context: row.context ?? {},
+  }
+}
+
+/** The mail as it goes out, with its tracked links. The same message always makes the same bytes. */
+export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, settings: MailSettings): OutgoingMail {
+  const { organizationId, id: messageId, contactId, flowId } = row
+  const ids = { organizationId, messageId, contactId, flowId }
+  const { baseUrl, bounceDomain } = settings
+  const unsubscribeUrl = `${baseUrl}/u/${tokens.sign('unsubscribe', ids)}`
+  const rendered = renderMail(version.template, row, unsubscribeUrl)
+  const html = trackLinks(rendered.html, {
+    trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { ...ids, url })}`,
+    pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
+    unsubscribeUrl,
+  })
+  const from = version.fromEmail === null ? settings.mailFrom : { name: version.fromName, email: version.fromEmail }
+  const addressIds = { organizationId, messageId }
+  const { raw, recipient } = compose({
+    id: messageId,
+    domain: from.email.slice(from.email.lastIndexOf('@') + 1),
+    from: { name: version.fromName ?? from.name, email: from.email },
+    to: { name: [row.firstName, row.lastName].filter(Boolean).join(' ') || null, email: row.email },
+    replyTo: version.replyTo === null ? null : { email: version.replyTo },
+    subject: row.subject,
+    html,
+    text: rendered.text,
+    date: row.queuedAt,
+    ...(row.flowKind === 'marketing' && {
+      unsubscribe: {
+        url: unsubscribeUrl,
+        email: bounceDomain ? `${tokens.sign('unsubscribe_by_mail', addressIds)}@${bounceDomain}` : null,
+      },
+    }),
+  })
+  const sender = bounceDomain ? `${tokens.sign('bounce', addressIds)}@${bounceDomain}` : from.email
+  return { raw, sender, recipient, subject: row.subject }
+}
+
+/** Marketing mail always shows a way out, also when its template forgot it. */
+export function renderMail(template: CompiledTemplate, row: TemplateRow, unsubscribeUrl: string) {
+  const rendered = template.render(valuesOf(row, unsubscribeUrl))
+  return row.flowKind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl) : rendered
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
+import { parseEmail } from '../email.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { noSuchFlow } from '../flows/flows.ts'
+import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { type OrganizationId, parseId, toText } from '../ids.ts'
+import type { Accepted, Acceptor, SendRequest } from './accept.ts'
+
+const contextBytesMax = 64 * 1024
+const contextDepthMax = 50
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+
+const AcceptedOut = Type.Object({
+  message_id: Type.String(),
+  flow_id: Type.String(),
+  contact_id: Type.String(),
+  contact_email: Type.String(),
+  contact_created: Type.Boolean(),
+  status: oneOf('queued', 'suppressed'),
+  reason: Nullable(Type.String()),
+  queued_at: Timestamp,
+  warnings: Type.Array(Type.String()),
+})
+
+export function sendEmailRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.post(
+      '/flow/send-email-through-flow',
+      {
+        onRequest: requireScope('flows:send'),
+        schema: {
+          tags: ['Public API'],
+          summary: 'Send an email to a contact through a flow',
+          headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+          body: Type.Object({
+            flow_id: Type.String(),
+            contact_email: Type.String(),
+            context: Type.Optional(Nullable(FreeObject)),
+          }),
+          response: answers(AcceptedOut),
+        },
+      },
+      async (request, reply) => {
+        const { flow_id, contact_email: email, context } = request.body
+        const idempotencyKey = checkKey(request.headers['idempotency-key'])
+        const accepted = await acceptor.accept({
+          ...sendRequest(keyOf(request).organizationId, { flowId: flow_id, email, context }),
+          idempotencyKey,
+          requestHash: idempotencyKey === null ? null : hashOf(request.body),
+        })
+        if (accepted.replayed) reply.header('idempotent-replayed', 'true')
+        return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'The email is queued' : 'The email is not sent')
+      },
+    )
+  }
+}
+
+/** Management API: a real mail to one address, also through a flow that is paused. */
+export function testSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.post(
+      '/flows/:id/test',
+      {
+        schema: {
+          tags: ['Flows'],
+          summary: 'Send the flow’s email to one address',
+          params: Type.Object({ id: Type.String() }),
+          body: Type.Object({ to: Type.String(), context: Type.Optional(Nullable(FreeObject)) }),
+          response: answers(AcceptedOut),
+        },
+      },
+      async (request) => {
+        const { to: email, context } = request.body
+        const { organizationId } = memberOf(request)
+        const draft = sendRequest(organizationId, { flowId: request.params.id, email, context }, 'to')
+        return ok(acceptedOut(await acceptor.accept({ ...draft, isTest: true })))
+      },
+    )
+  }
+}
+
+type Input = { flowId: string; email: string; context: Record<string, unknown> | null | undefined }
+
+function sendRequest(
+  organizationId: OrganizationId,
+  { flowId: flowText, email, context }: Input,
+  emailField = 'contact_email',
+): SendRequest {
+  const flowId = parseId('flw', flowText)
+  const parsed = parseEmail(email)
+  if (!parsed.ok) throw invalid({ path: emailField, problem: parsed.problem })
+  const contextText = contextAsText(context ?? {})
+  if (!flowId) throw noSuchFlow()
+  return {
+    organizationId,
+    flowId,
+    email: parsed.address,
+    emailKey: parsed.key,
+    context: context ?? {},
+    contextText,
+    idempotencyKey: null,
+    requestHash: null,
+    isTest: false,
+  }
+}
+
+function contextAsText(context: Record<string, unknown>): string {
+  if (isDeeperThan(context, contextDepthMax))
+    throw invalid({ path: 'context', problem: `must not nest deeper than ${contextDepthMax} levels` })
+  const text = JSON.stringify(context)
+  if (Buffer.byteLength(text) > contextBytesMax) throw invalid({ path: 'context', problem: 'must have at most 64 KiB' })
+  // PostgreSQL stores neither; both are escaped by JSON.stringify, and only they are.
+  if (/\\u0000|\\ud[89a-f][0-9a-f]{2}/.test(text))
+    throw invalid({ path: 'context', problem: 'must not contain NUL or half characters' })
+  return text
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((inner) => isDeeperThan(inner, depth - 1))
+}
+
+function checkKey(key: string | undefined): string | null {
+  if (key === undefined) return null
+  if (!keyPattern.test(key))
+    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must have 1 to 255 visible characters.')
+  return key
+}
+
+/** Of what the call means, not how it is spelled: the order of keys does not matter. */
+function hashOf(body: unknown): string {
+  const sorted = (_key: string, value: unknown) =>
+    value && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value
+  return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
+}
+
+const acceptedOut = (accepted: Accepted) => ({
+  message_id: toText('msg', accepted.messageId),
+  flow_id: toText('flw', accepted.flowId),
+  contact_id: toText('con', accepted.contactId),
+  contact_email: accepted.contactEmail,
+  contact_created: accepted.contactCreated,
+  status: accepted.status,
+  reason: accepted.reason,
+  queued_at: accepted.queuedAt.toISOString(),
+  warnings: accepted.warnings,
+})

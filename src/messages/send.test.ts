@@ -1,0 +1,212 @@
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../test/support/flows.ts'
+import { startRelay } from '../../test/support/relay.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+
+const statusOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
+
+const settled = (app: TestApp, id: string) =>
+  until('the message to be settled', async () => {
+    const message = await statusOf(app, id)
+    return message.status === 'queued' ? undefined : message
+  })
+
+test('a message reaches the relay as a well-formed, tracked mail, and counts as sent', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({
+    SMTP_URL: relay.url,
+    MAIL_FROM: 'Acme Shop <shop@acme.example>',
+    BASE_URL: 'https://mail.acme.example',
+  })
+  const flowId = await createFlow(app, { text: null })
+  const { body } = await send(app, flowId)
+  const message = await settled(app, body.data.message_id)
+  expect(message).toMatchObject({ status: 'sent', flow_name: 'Order shipped', contact: { email: 'ada@example.com' } })
+  expect(message.events.map((event: { event_name: string }) => event.event_name)).toEqual(['emailSent'])
+  expect(message.relay_response).toContain('250')
+
+  expect(relay.mails).toHaveLength(1)
+  const { mail, sender, recipient, raw } = relay.mails[0]!
+  expect([sender, recipient]).toEqual(['shop@acme.example', 'ada@example.com'])
+  expect(mail.from).toMatchObject({ name: 'Acme Shop', address: 'shop@acme.example' })
+  expect(mail.subject).toBe('Order 1042 is on its way')
+  expect(mail.messageId).toBe(`<${body.data.message_id}@acme.example>`)
+  expect(mail.html).toMatch(/<a href="https:\/\/mail\.acme\.example\/t\/c\/[\w-]+">your order<\/a>/)
+  expect(mail.html).toMatch(/<img src="https:\/\/mail\.acme\.example\/t\/o\/[\w-]+"/)
+  expect(mail.text).toContain('https://shop.example/orders/1042')
+  expect(raw).not.toMatch(/^List-Unsubscribe/m)
+})
+
+test('a marketing mail carries the one-click header pair and a visible way out', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url, BASE_URL: 'https://mail.acme.example' })
+  const flowId = await createFlow(app, { kind: 'marketing' })
+  await app.manage('POST', `/organization/flows/${flowId}/test`, { to: 'ada@example.com', context: { order_id: 1 } })
+  await until('the mail', () => relay.mails.length === 1)
+  const { mail } = relay.mails[0]!
+  const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value
+  expect(header('list-unsubscribe')).toMatch(/^<https:\/\/mail\.acme\.example\/u\/[\w-]+>$/)
+  expect(header('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
+  expect(mail.html).toContain(header('list-unsubscribe')!.slice(1, -1))
+  expect(mail.text).toContain(header('list-unsubscribe')!.slice(1, -1))
+})
+
+test('with a bounce domain the envelope sender is an address of its own', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({
+    SMTP_URL: relay.url,
+    BOUNCE_DOMAIN: 'bounces.acme.example',
+    BOUNCE_SMTP_PORT: '0',
+    BOUNCE_SMTP_HOST: '127.0.0.1',
+  })
+  await send(app, await createFlow(app))
+  await until('the mail', () => relay.mails.length === 1)
+  expect(relay.mails[0]!.sender).toMatch(/^b-[a-z2-7]+@bounces\.acme\.example$/)
+})
+
+test('a refused recipient bounces at once: hard for no such user, soft for the rest', async () => {
+  await using relay = await startRelay()
+  relay.onRecipient = (address) =>
+    address.startsWith('nobody')
+      ? { code: 550, text: '5.1.1 No such user here' }
+      : { code: 554, text: '5.7.1 Blocked by policy' }
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const flowId = await createFlow(app)
+  const hard = await settled(
+    app,
+    (await send(app, flowId, { contact_email: 'nobody@example.com' })).body.data.message_id,
+  )
+  const soft = await settled(
+    app,
+    (await send(app, flowId, { contact_email: 'blocked@example.com' })).body.data.message_id,
+  )
+  expect(hard).toMatchObject({
+    status: 'bounced',
+    events: [{ event_name: 'emailHardBounce', data: { bounce: { type: 'hard', status: '5.1.1', reply_code: 550 } } }],
+  })
+  expect(soft).toMatchObject({
+    status: 'bounced',
+    events: [{ event_name: 'emailSoftBounce', data: { bounce: { type: 'soft' } } }],
+  })
+  expect(soft.relay_response).toContain('Blocked by policy')
+  const again = await send(app, flowId, { contact_email: 'nobody@example.com' })
+  expect(again.body.data).toMatchObject({ status: 'suppressed', reason: 'hard_bounce' })
+  expect((await send(app, flowId, { contact_email: 'blocked@example.com' })).body.data.status).toBe('queued')
+})
+
+test('a deferred mail is tried again by the schedule and goes out', async () => {
+  await using relay = await startRelay()
+  let tries = 0
+  relay.onData = () => (++tries < 3 ? { code: 451, text: '4.3.0 Try again later' } : undefined)
+  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '0.05,0.05,0.05' })
+  const message = await settled(app, (await send(app, await createFlow(app))).body.data.message_id)
+  expect(message.status).toBe('sent')
+  expect(tries).toBe(3)
+})
+
+test('a mail that is deferred to the end becomes a soft bounce', async () => {
+  await using relay = await startRelay()
+  relay.onData = () => ({ code: 452, text: '4.2.2 Over quota' })
+  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '0.02,0.02' })
+  const message = await settled(app, (await send(app, await createFlow(app))).body.data.message_id)
+  expect(message).toMatchObject({
+    status: 'bounced',
+    events: [{ event_name: 'emailSoftBounce', data: { bounce: { type: 'soft', status: '4.2.2', reply_code: 452 } } }],
+  })
+})
+
+test('a relay that is down holds the queue without using up attempts, and everything goes out when it returns', async () => {
+  const down = await startRelay()
+  await down.stop()
+  await using app = await startTestApp({ SMTP_URL: down.url, MAIL_RETRY_DELAYS: '0.01' })
+  const flowId = await createFlow(app)
+  await Promise.all(Array.from({ length: 20 }, (_, n) => send(app, flowId, { contact_email: `c${n}@example.com` })))
+  await until(
+    'the relay to be found down',
+    async () => (await app.manage('GET', '/organization/messages')).body.data.length === 20,
+  )
+  expect(await app.db`select distinct attempt from jobs`).toEqual([{ attempt: 0 }])
+  await using up = await startRelay({ port: down.port })
+  await until('all mails', () => up.mails.length === 20)
+  await until('all settled', async () => (await app.db`select from messages where status = 'sent'`).length === 20)
+})
+
+test('who unsubscribed or was suppressed after accepting gets no mail', async () => {
+  await using relay = await startRelay()
+  await using serving = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
+  const flowId = await createFlow(serving)
+  const { body } = await send(serving, flowId)
+  const organizationId = (await serving.db<{ id: string }>`select id from organizations`)[0]!.id
+  await serving.manage('POST', '/organization/suppressions', { email: 'ada@example.com' })
+  await serving.db
+    .alone`insert into suppressions (organization_id, email_key, reason, email) values (${organizationId}, 'ada@example.com', 'manual', 'ada@example.com') on conflict do nothing`
+  await using _working = await workOn(serving)
+  expect(await settled(serving, body.data.message_id)).toMatchObject({ status: 'suppressed', reason: 'manual' })
+  expect(relay.mails).toEqual([])
+})
+
+test('without a relay mail lands in the inbox with its links live', async () => {
+  await using app = await startTestApp()
+  const { body } = await send(app, await createFlow(app))
+  await settled(app, body.data.message_id)
+  const list = await app.manage('GET', '/organization/inbox')
+  expect(list.body.data).toMatchObject([
+    { message_id: body.data.message_id, to: 'ada@example.com', subject: 'Order 1042 is on its way' },
+  ])
+  const mail = await app.manage('GET', `/organization/inbox/${list.body.data[0].id}`)
+  expect(mail.body.data.html).toContain('/t/o/')
+  expect(mail.body.data.headers).toContainEqual({ name: 'Subject', value: 'Order 1042 is on its way' })
+  expect((await app.manage('DELETE', '/organization/inbox')).body.data).toEqual({ deleted: 1 })
+  expect((await app.manage('GET', `/organization/inbox/${body.data.message_id}`)).status).toBe(404)
+})
+
+test('the page of a message shows the mail without anything that counts', async () => {
+  await using app = await startTestApp()
+  const { body } = await send(app, await createFlow(app))
+  const message = await settled(app, body.data.message_id)
+  expect(message.html).toContain('href="https://shop.example/orders/1042"')
+  expect(message.html).not.toContain('/t/')
+})
+
+test('a mail that cannot be made fails with the reason, and the others go on', async () => {
+  await using app = await startTestApp()
+  const flowId = await createFlow(app, {
+    html: '{% for a in (1..1000) %}{% for b in (1..1000) %}{{ order_id }}{% endfor %}{% endfor %}',
+  })
+  const bad = (await send(app, flowId)).body.data.message_id
+  const good = (await send(app, await createFlow(app))).body.data.message_id
+  expect((await settled(app, bad)).status).toBe('failed')
+  expect((await settled(app, good)).status).toBe('sent')
+})
+
+test('messages are listed newest first with filters, and nobody sees another’s', async () => {
+  await using app = await startTestApp()
+  const flowId = await createFlow(app)
+  for (const n of [1, 2, 3]) await send(app, flowId, { contact_email: `c${n}@example.com` })
+  const emails = async (query: string) =>
+    (await app.manage('GET', `/organization/messages${query}`)).body.data.map(
+      (m: { contact: { email: string } }) => m.contact.email,
+    )
+  expect(await emails('')).toEqual(['c3@example.com', 'c2@example.com', 'c1@example.com'])
+  expect(await emails('?query=c2@')).toEqual(['c2@example.com'])
+  expect(await emails(`?flow_id=${flowId}&limit=1`)).toEqual(['c3@example.com'])
+  expect(await emails('?flow_id=flw_nothing')).toEqual([])
+  expect((await app.manage('GET', '/organization/messages?status=lost')).status).toBe(422)
+})
+
+/** A second process' worth of workers on the same database. */
+async function workOn(app: TestApp) {
+  const { createApp } = await import('../app.ts')
+  const { pino } = await import('pino')
+  const secrets = { current: 'another secret for the other process of the test', previous: undefined }
+  const work = await createApp({
+    config: app.config,
+    secrets,
+    db: app.db,
+    log: pino({ level: 'silent' }),
+    roles: ['work'],
+  })
+  await work.start()
+  return { [Symbol.asyncDispose]: () => work.stop() }
+}

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { burstClicks, machineReason } from './machine.ts'
+
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
+test('programs that people read mail with are people', () => {
+  for (const agent of [
+    firefox,
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36 Edg/138.0.0.0',
+    'Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.17328; Pro)',
+    'Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 10.0; Win64; x64; Trident/7.0; ms-office; MSOffice 16)',
+    'Mozilla/5.0 (Linux; Android 9; CUBOT X19 Build/PPR1.180610.011) AppleWebKit/537.36 Chrome/99.0 Mobile Safari/537.36',
+    'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.5.0',
+    'Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile Safari/537.36',
+  ]) {
+    expect(machineReason('open', agent)).toBeNull()
+    expect(machineReason('click', agent)).toBeNull()
+  }
+})
+
+test('an image fetched by Gmail’s or Yahoo’s proxy was fetched for a person', () => {
+  expect(
+    machineReason('open', 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)'),
+  ).toBeNull()
+  expect(machineReason('open', 'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html')).toBeNull()
+})
+
+test('Apple’s privacy proxy is told by a user agent of exactly one word, on opens alone', () => {
+  expect(machineReason('open', 'Mozilla/5.0')).toBe('privacy_proxy')
+  expect(machineReason('open', ' Mozilla/5.0 ')).toBe('privacy_proxy')
+  expect(machineReason('click', 'Mozilla/5.0')).toBeNull()
+  expect(machineReason('open', 'Mozilla/5.0 (Macintosh)')).toBeNull()
+})
+
+test('scanners, previews, crawlers and scripts are machines, each for its reason', () => {
+  const agents: [string, string][] = [
+    ['BarracudaCentral/1.0', 'security_scanner'],
+    ['Mozilla/5.0 (compatible; Proofpoint URL Defense)', 'security_scanner'],
+    ['Mozilla/5.0 (Mimecast; TTP)', 'security_scanner'],
+    [
+      'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko; compatible; BingPreview/1.0b) Chrome/80',
+      'security_scanner',
+    ],
+    ['Mozilla/5.0 (compatible; Microsoft Defender SafeLinks)', 'security_scanner'],
+    ['Google-Safety', 'security_scanner'],
+    ['Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)', 'link_preview'],
+    ['facebookexternalhit/1.1', 'link_preview'],
+    ['WhatsApp/2.23.20.0', 'link_preview'],
+    ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', 'crawler'],
+    ['Mozilla/5.0 (compatible; AhrefsBot/7.0)', 'crawler'],
+    ['SomeSpider 1.0', 'crawler'],
+    ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/120.0', 'script'],
+    ['python-requests/2.31.0', 'script'],
+    ['curl/8.5.0', 'script'],
+    ['Go-http-client/1.1', 'script'],
+    ['Wget/1.21', 'script'],
+  ]
+  for (const [agent, reason] of agents) expect([agent, machineReason('click', agent)]).toEqual([agent, reason])
+})
+
+test('a hit without a user agent is a machine’s', () => {
+  for (const agent of [undefined, null, '', '   ']) expect(machineReason('open', agent)).toBe('no_user_agent')
+})
+
+test('a user agent of great length is answered at once', () => {
+  expect(machineReason('open', 'a'.repeat(1_000_000))).toBeNull()
+  expect(machineReason('open', '-'.repeat(1_000_000))).toBeNull()
+})
+
+const clicksAt = (...clicks: [number, string][]) => clicks.map(([atMs, url]) => ({ atMs, url }))
+const timesOf = (clicks: { atMs: number; url: string }[]) =>
+  [...burstClicks(clicks)].map(({ atMs }) => atMs).sort((a, b) => a - b)
+
+test('three different links within three seconds are a burst, the first of them included', () => {
+  expect(timesOf(clicksAt([0, 'a'], [1_500, 'b'], [3_000, 'c']))).toEqual([0, 1_500, 3_000])
+  expect(timesOf(clicksAt([0, 'a'], [1_500, 'b'], [3_001, 'c']))).toEqual([])
+  expect(timesOf(clicksAt([3_000, 'c'], [0, 'a'], [1_500, 'b']))).toEqual([0, 1_500, 3_000])
+})
+
+test('one link clicked often, or two in turn, are no burst', () => {
+  expect(timesOf(clicksAt([0, 'a'], [1, 'a'], [2, 'a'], [3, 'b'], [4, 'a'], [5, 'b']))).toEqual([])
+})
+
+test('clicks before and after a burst stay a person’s', () => {
+  expect(
+    timesOf(clicksAt([0, 'a'], [10_000, 'a'], [10_100, 'b'], [10_200, 'c'], [10_300, 'a'], [60_000, 'b'])),
+  ).toEqual([10_000, 10_100, 10_200, 10_300])
+})
+
+test('a click is in a burst exactly when some three seconds around it hold three different links', () => {
+  const click = fc.record({ atMs: fc.integer({ min: 0, max: 12_000 }), url: fc.constantFrom('a', 'b', 'c', 'd') })
+  fc.assert(
+    fc.property(fc.array(click, { maxLength: 12 }), (clicks) => {
+      const isBurst = (from: number) =>
+        new Set(clicks.filter(({ atMs }) => atMs >= from && atMs <= from + 3_000).map(({ url }) => url)).size >= 3
+      const expected = clicks.filter(({ atMs }) =>
+        clicks.some((first) => first.atMs <= atMs && atMs <= first.atMs + 3_000 && isBurst(first.atMs)),
+      )
+      expect(burstClicks(clicks)).toEqual(new Set(expected))
+    }),
+    { numRuns: 1_000 },
+  )
+})

@@ -1,0 +1,95 @@
+// Opens and clicks that no person made are labelled, never dropped: a label can be wrong, and a count that was never
+// written cannot be put right.
+
+/** Why a hit is taken for a machine's; the names are stored with the event. */
+export type MachineReason =
+  | 'privacy_proxy'
+  | 'security_scanner'
+  | 'link_preview'
+  | 'crawler'
+  | 'script'
+  | 'no_user_agent'
+  | 'burst'
+
+const userAgentLengthMax = 1_000
+
+// Fetched when a person opens the mail, so these count as that person.
+const personsProxies = /GoogleImageProxy|YahooMailProxy|OutlookImageProxy/i
+
+// Libraries that mail programs load images with, such as okhttp, are left out on purpose.
+const patterns: [MachineReason, RegExp][] = [
+  [
+    'security_scanner',
+    alternatives(`
+      barracuda proofpoint mimecast messagelabs symantec sophos trendmicro trend\\smicro fireeye trellix mcafee fortinet
+      forcepoint websense cloudmark ironport cisco-?(?:esa|secure) checkpoint zscaler avanan vade\\s?secure \\barea\\s?1\\b
+      safelinks microsoft\\s(?:defender|office\\sexistence) bingpreview google-?safety safebrowsing urlscan virustotal
+      kaspersky bitdefender \\beset\\b netcraft phish malware antivirus security\\s?scan`),
+  ],
+  [
+    'link_preview',
+    alternatives(`
+      slackbot slack-imgproxy twitterbot facebookexternalhit facebot linkedinbot ^whatsapp/ telegrambot discordbot
+      skypeuripreview embedly iframely link\\s?preview mastodon redditbot`),
+  ],
+  // A Cubot is a telephone.
+  [
+    'crawler',
+    alternatives(
+      '(?<!cu)bot(?![a-z]) crawler spider slurp mediapartners ia_archiver uptime pingdom statuscake lighthouse',
+    ),
+  ],
+  [
+    'script',
+    alternatives(`
+      headlesschrome phantomjs puppeteer playwright selenium python[-/] ^python curl/ wget/ libwww lwp:: java/ go-http-client
+      node-fetch undici axios/ ^node$ ^got ^ruby ^php guzzle httpclient httpie postman scrapy aiohttp powershell`),
+  ],
+]
+
+function alternatives(words: string): RegExp {
+  return new RegExp(words.trim().split(/\s+/).join('|'), 'i')
+}
+
+/** Null where a person is the likelier. */
+export function machineReason(kind: 'open' | 'click', userAgent: string | null | undefined): MachineReason | null {
+  const agent = userAgent?.trim().slice(0, userAgentLengthMax) ?? ''
+  if (agent === '') return 'no_user_agent'
+  if (kind === 'open') {
+    // Apple Mail Privacy Protection loads every image, opened or not, and calls itself exactly this.
+    if (agent === 'Mozilla/5.0') return 'privacy_proxy'
+    if (personsProxies.test(agent)) return null
+  }
+  return patterns.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
+}
+
+const burstLinksMin = 3
+const burstMs = 3_000
+
+export type Click = { atMs: number; url: string }
+
+/**
+ * The clicks of one message that came in a burst: three or more different links within three seconds, which is a scanner
+ * trying them all. Given every click of the message, in any order, it also finds those that were recorded before
+ * the burst could be seen.
+ */
+export function burstClicks<C extends Click>(clicks: readonly C[]): Set<C> {
+  const sorted = [...clicks].sort((a, b) => a.atMs - b.atMs)
+  const burst = new Set<C>()
+  const counts = new Map<string, number>()
+  let first = 0
+  let marked = 0
+  for (const [last, click] of sorted.entries()) {
+    counts.set(click.url, (counts.get(click.url) ?? 0) + 1)
+    for (; click.atMs - sorted[first]!.atMs > burstMs; first++) forget(counts, sorted[first]!.url)
+    if (counts.size < burstLinksMin) continue
+    for (marked = Math.max(marked, first); marked <= last; marked++) burst.add(sorted[marked]!)
+  }
+  return burst
+}
+
+function forget(counts: Map<string, number>, url: string): void {
+  const left = counts.get(url)! - 1
+  if (left === 0) counts.delete(url)
+  else counts.set(url, left)
+}

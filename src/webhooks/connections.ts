@@ -1,0 +1,159 @@
+import type { Socket } from 'node:net'
+import { type buildConnector, Client } from 'undici'
+import { type DialOptions, dial, type Opening } from './dial.ts'
+import { Unreachable } from './unreachable.ts'
+
+export type ConnectionLimits = {
+  /** Connections kept for the next post: in all, and for one origin. */
+  idleMax: number
+  idlePerOriginMax: number
+  /** How long one is kept unused. A receiver's own Keep-Alive hint may shorten it. */
+  idleMs: number
+  /** A connection in steady use is closed after this, so that the name is resolved and checked again. */
+  ageMsMax: number
+}
+
+export const defaultLimits: ConnectionLimits = {
+  idleMax: 512,
+  idlePerOriginMax: 16,
+  idleMs: 10_000,
+  ageMsMax: 60_000,
+}
+
+const headerBytesMax = 16 * 1024
+// What may arrive in one exchange, framing included. Ends answers that are endless in ways the parser skips over.
+const wireBytesMax = 256 * 1024
+
+type Origin = { readonly url: string; readonly open: Set<Connection>; readonly idle: Connection[] }
+
+/** One connection, used by one post at a time. */
+export type Connection = {
+  readonly origin: Origin
+  readonly client: Client
+  readonly openedAtMs: number
+  idle: boolean
+  /** An answer was read over the present socket, so the receiver may have closed it since. */
+  used: boolean
+  dropped: boolean
+  opening: Opening | undefined
+  socket: Socket | undefined
+  bytesAllowed: number
+}
+
+/**
+ * Connections by origin. Each post in flight has one of its own, so nobody waits behind a slow receiver here; how many
+ * posts are in flight is the caller's to bound. What is idle is bounded here.
+ */
+export function createConnections(options: DialOptions, limits: ConnectionLimits) {
+  const origins = new Map<string, Origin>()
+  let idleCount = 0
+
+  /** The connection that was used last, so that the others grow old and close. */
+  function take(url: string): Connection {
+    const connection = origins.get(url)?.idle.pop()
+    if (!connection) return open(url)
+    idleCount--
+    connection.idle = false
+    if (connection.socket) connection.bytesAllowed = connection.socket.bytesRead + wireBytesMax
+    return connection
+  }
+
+  function open(url: string): Connection {
+    const origin = origins.get(url) ?? { url, open: new Set(), idle: [] }
+    const client = new Client(url, {
+      // The deadline of the post covers these two.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: headerBytesMax,
+      keepAliveTimeout: limits.idleMs,
+      keepAliveMaxTimeout: limits.idleMs,
+      connect: (where, callback) => connect(connection, where, options, callback),
+    })
+    const connection: Connection = {
+      origin,
+      client,
+      openedAtMs: performance.now(),
+      idle: false,
+      used: false,
+      dropped: false,
+      opening: undefined,
+      socket: undefined,
+      bytesAllowed: 0,
+    }
+    client.on('disconnect', () => {
+      if (connection.idle) drop(connection)
+    })
+    origins.set(url, origin)
+    origin.open.add(connection)
+    return connection
+  }
+
+  /** After a complete answer. */
+  function giveBack(connection: Connection): void {
+    const { origin, dropped, openedAtMs } = connection
+    const tooOld = performance.now() - openedAtMs > limits.ageMsMax
+    if (dropped || tooOld || idleCount >= limits.idleMax || origin.idle.length >= limits.idlePerOriginMax) {
+      drop(connection)
+      return
+    }
+    idleCount++
+    connection.used = true
+    connection.idle = true
+    origin.idle.push(connection)
+  }
+
+  /** Closes it at once, whatever state it is in. */
+  function drop(connection: Connection): void {
+    const { origin } = connection
+    connection.dropped = true
+    if (connection.idle) {
+      idleCount--
+      connection.idle = false
+      origin.idle.splice(origin.idle.indexOf(connection), 1)
+    }
+    origin.open.delete(connection)
+    if (origin.open.size === 0) origins.delete(origin.url)
+    connection.client.destroy(ignore)
+    // The client knows its socket only once that is connected.
+    connection.opening?.destroy()
+  }
+
+  function close(): void {
+    for (const origin of origins.values()) for (const connection of origin.open) drop(connection)
+  }
+
+  return { take, open, giveBack, drop, close }
+}
+
+export type Connections = ReturnType<typeof createConnections>
+
+function connect(
+  connection: Connection,
+  { protocol, hostname, port }: buildConnector.Options,
+  options: DialOptions,
+  callback: buildConnector.Callback,
+): void {
+  const target = { protocol, hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+  const hold = (opening: Opening) => {
+    connection.opening = opening
+    if (connection.dropped) opening.destroy()
+  }
+  dial(target, options, hold).then(
+    (socket) => callback(null, watched(connection, socket)),
+    (error: Error) => callback(error, null),
+  )
+}
+
+function watched(connection: Connection, socket: Socket): Socket {
+  connection.socket = socket
+  connection.used = false
+  connection.bytesAllowed = socket.bytesRead + wireBytesMax
+  socket.on('readable', () => {
+    if (socket.bytesRead > connection.bytesAllowed) {
+      socket.destroy(new Unreachable(`sent more than ${wireBytesMax / 1024} KiB without completing its answer`))
+    }
+  })
+  return socket
+}
+
+const ignore = () => {}

@@ -1,0 +1,164 @@
+import { signWebhook } from '@waxwing/sdk'
+import { Batcher } from '../batcher.ts'
+import { type Db, isRetryable } from '../db/db.ts'
+import { toText } from '../ids.ts'
+import type { Claim } from '../queue/queue.ts'
+import type { Health, WorkerSpec } from '../queue/worker.ts'
+import { version } from '../root.ts'
+import type { SecretBox } from '../secrets.ts'
+import { type DeliveryEnding, type DeliveryRow, findDeliveriesToSend, recordAttempts } from './deliver.sql.ts'
+import type { Attempt } from './deliveries.sql.ts'
+import { webhookBody } from './envelope.ts'
+import type { DeliveryMetrics } from './metrics.ts'
+import { type PostOutcome, reasonInWords } from './post-outcome.ts'
+import type { SafePost } from './safe-post.ts'
+import { deliverKind } from './webhooks.ts'
+
+export type DeliverParts = {
+  db: Db
+  box: SecretBox
+  safePost: SafePost
+  metrics: DeliveryMetrics
+  /** Seconds before the second attempt, the third, and so on. */
+  retryDelays: readonly number[]
+  /** Requests under way at once to one endpoint. */
+  laneWidthMax: number
+}
+
+type Work = { row: DeliveryRow; body: string; secrets: string[] }
+
+const inFlightMax = 1_000
+const recordBatchMax = 500
+const recordWaitingMax = 10_000
+const recordTries = 5
+
+/** Posts events to endpoints. May run twice for one delivery: receivers tell by the webhook-id header. */
+export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
+  const records = new Batcher<DeliveryEnding, void>({
+    itemsMax: recordBatchMax,
+    waitingMax: recordWaitingMax,
+    concurrency: 2,
+    run: async (endings) => {
+      await record(parts.db, endings)
+      return endings.map(() => ({ ok: true, value: undefined }))
+    },
+  })
+
+  return {
+    kind: deliverKind,
+    inFlightMax,
+    laneWidthMax: parts.laneWidthMax,
+    load: (claims) => load(parts, claims),
+    handle: async (claim, { row, body, secrets }) => {
+      const { attempt, outcome } = await attemptDelivery(parts, { ...row, body, secrets, number: row.attemptCount + 1 })
+      await records.add(endingOf(claim, body, attempt, outcome, parts.retryDelays))
+      return healthOf(outcome)
+    },
+  }
+}
+
+async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(Work | undefined)[]> {
+  const rows = new Map((await findDeliveriesToSend(db, claims)).map((row) => [row.id as string, row]))
+  return claims.map(({ id }) => {
+    const row = rows.get(id)
+    const body = row && (row.body ?? bodyOf(row))
+    if (body === undefined) return undefined
+    const sealed = row!.previousSecret ? [row!.secret, row!.previousSecret] : [row!.secret]
+    return { row: row!, body, secrets: sealed.map((secret) => box.open(secret)) }
+  })
+}
+
+/** Undefined when the event is gone: its month was dropped before the delivery was ever tried. */
+export function bodyOf(row: DeliveryRow): string | undefined {
+  if (!row.occurredAt) return undefined
+  const { organizationId, eventName, occurredAt, messageId, flowId, machine, data } = row
+  const contact = { id: row.contactId, email: row.contactEmail, firstName: row.contactFirstName }
+  return webhookBody({
+    organizationId,
+    id: row.eventId,
+    eventName,
+    occurredAt,
+    messageId,
+    flowId,
+    machine,
+    data,
+    contact,
+  })
+}
+
+export type ToAttempt = Pick<DeliveryRow, 'id' | 'eventName' | 'url'> & {
+  body: string
+  secrets: string[]
+  number: number
+}
+
+/** One signed request, outside any transaction: a slow receiver must never hold a database connection. */
+export async function attemptDelivery(
+  { safePost, metrics }: Pick<DeliverParts, 'safePost' | 'metrics'>,
+  { id, eventName, url, body, secrets, number }: ToAttempt,
+): Promise<{ attempt: Attempt; outcome: PostOutcome }> {
+  const at = new Date()
+  const signed = signWebhook({ id: toText('dlv', id), timestamp: Math.floor(at.getTime() / 1000), body, secrets })
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': `Waxwing/${version}`,
+    'X-Service-Event': eventName,
+    ...signed,
+  }
+  const outcome = await safePost.post(url, headers, body)
+  metrics.attempted(outcome)
+  return {
+    outcome,
+    attempt: {
+      number,
+      at,
+      durationMs: Math.round(outcome.durationMs),
+      statusCode: 'statusCode' in outcome ? outcome.statusCode : null,
+      outcome: outcome.kind,
+      reason: reasonInWords(outcome),
+      signature: signed['X-Service-Signature']!,
+      responseBody: outcome.responseBody,
+    },
+  }
+}
+
+function endingOf(
+  claim: Claim,
+  body: string,
+  attempt: Attempt,
+  outcome: PostOutcome,
+  retryDelays: readonly number[],
+): DeliveryEnding {
+  const end = (status: DeliveryEnding['status'], retryInMs: number | null = null): DeliveryEnding => ({
+    settlement: { claim, retryInMs },
+    body,
+    status,
+    attempt,
+  })
+  switch (outcome.kind) {
+    case 'acknowledged':
+      return end('delivered')
+    case 'refused':
+      return end('failed')
+    case 'not_acknowledged':
+    case 'timed_out':
+    case 'unreachable': {
+      const delay = retryDelays[claim.attempt]
+      return delay === undefined ? end('failed') : end('pending', Math.round(delay * 1000))
+    }
+  }
+}
+
+function healthOf(outcome: PostOutcome): Health {
+  return outcome.kind === 'timed_out' || outcome.kind === 'unreachable' ? 'ill' : 'well'
+}
+
+async function record(db: Db, endings: DeliveryEnding[]): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await recordAttempts(db.alone, endings)
+    } catch (error) {
+      if (!isRetryable(error) || attempt === recordTries) throw error
+    }
+  }
+}

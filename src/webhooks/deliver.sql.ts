@@ -1,0 +1,105 @@
+import type { Reader, Tx } from '../db/db.ts'
+import type { EventData, EventName } from '../event-types.ts'
+import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
+import { type Settlement, settleJobs } from '../queue/queue.ts'
+import type { Attempt } from './deliveries.sql.ts'
+
+export type DeliveryRow = {
+  organizationId: OrganizationId
+  id: DeliveryId
+  eventId: EventId
+  eventName: EventName
+  attemptCount: number
+  body: string | null
+  url: string
+  secret: Buffer
+  previousSecret: Buffer | null
+  occurredAt: Date | null
+  messageId: MessageId | null
+  flowId: FlowId | null
+  machine: boolean
+  data: EventData
+  contactId: ContactId
+  contactEmail: string | null
+  contactFirstName: string | null
+}
+
+/** All that is needed to attempt these deliveries. Those that no longer wait, or whose webhook is gone, are left out. */
+export async function findDeliveriesToSend(
+  db: Reader,
+  keys: { organizationId: OrganizationId; id: string }[],
+): Promise<DeliveryRow[]> {
+  return db<DeliveryRow>`
+    select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
+      deliveries.body, webhooks.url, webhooks.secret,
+      case when webhooks.previous_secret_until > now() then webhooks.previous_secret end as previous_secret,
+      events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
+      contacts.email as contact_email, contacts.first_name as contact_first_name
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
+    join deliveries using (organization_id, id)
+    join webhooks on webhooks.organization_id = deliveries.organization_id and webhooks.id = deliveries.webhook_id
+    left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
+      and deliveries.body is null
+    left join contacts on contacts.organization_id = events.organization_id and contacts.id = events.contact_id
+    where deliveries.status = 'pending'`
+}
+
+export type DeliveryEnding = {
+  settlement: Settlement
+  body: string
+  status: 'pending' | 'delivered' | 'failed'
+  attempt: Attempt
+}
+
+/**
+ * Records attempts, what became of their deliveries and webhooks, and ends or postpones their jobs, in one statement. A
+ * worker that lost its lane records nothing: whoever has it now attempts again.
+ */
+export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise<void> {
+  await tx`
+    with ${settleJobs(endings.map(({ settlement }) => settlement))},
+    ending as materialized (
+      select * from unnest(
+        ${endings.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
+        ${endings.map(({ settlement }) => settlement.claim.id)}::uuid[],
+        ${endings.map(({ settlement }) => settlement.claim.lane)}::uuid[],
+        ${endings.map(({ body }) => body)}::text[],
+        ${endings.map(({ status }) => status)}::text[],
+        ${endings.map(({ attempt }) => attempt.number)}::int[],
+        ${endings.map(({ attempt }) => attempt.at)}::timestamptz[],
+        ${endings.map(({ attempt }) => attempt.durationMs)}::int[],
+        ${endings.map(({ attempt }) => attempt.statusCode)}::int[],
+        ${endings.map(({ attempt }) => attempt.outcome)}::text[],
+        ${endings.map(({ attempt }) => attempt.reason)}::text[],
+        ${endings.map(({ attempt }) => attempt.signature)}::text[],
+        ${endings.map(({ attempt }) => attempt.responseBody)}::text[]
+      ) as ending (organization_id, id, webhook_id, body, status, number, at, duration_ms, status_code, outcome, reason,
+        signature, response_body)
+      join (select organization_id, id, retry_in_ms from ours) ours using (organization_id, id)
+    ),
+    attempts as (
+      insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
+        signature, response_body)
+      select organization_id, id, number, at, duration_ms, status_code, outcome, reason, signature, response_body from ending
+      on conflict do nothing
+    ),
+    endpoints as (
+      update webhooks
+      set last_delivery_at = now(), failing_since = case when tally.succeeded then null else coalesce(failing_since, now()) end
+      from (
+        select organization_id, webhook_id, bool_or(status = 'delivered') as succeeded
+        from ending group by organization_id, webhook_id order by organization_id, webhook_id
+      ) tally
+      where webhooks.organization_id = tally.organization_id and webhooks.id = tally.webhook_id
+        -- A busy endpoint's row is written once a second, not with every batch.
+        and (last_delivery_at is null or last_delivery_at < now() - interval '1 second'
+          or (failing_since is null) <> tally.succeeded)
+    )
+    update deliveries
+    set status = ending.status, attempt_count = ending.number, reason = ending.reason,
+      body = coalesce(deliveries.body, ending.body),
+      next_attempt_at = now() + ending.retry_in_ms * interval '1 ms',
+      delivered_at = case ending.status when 'delivered' then ending.at end
+    from ending
+    where deliveries.organization_id = ending.organization_id and deliveries.id = ending.id`
+}

@@ -1,0 +1,311 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { verifyWebhook } from '@waxwing/sdk'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import Stripe from 'stripe'
+import { expect, test } from 'vitest'
+import { happen } from '../../test/support/events.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
+import { pauseDeadEndpoints, removeOldDeliveries } from './health.ts'
+
+/** The rules of the service, with milliseconds for seconds. */
+const quick = { WEBHOOK_RETRY_DELAYS: '0.03,0.06,0.12', WEBHOOK_TIMEOUT_MS: '300' }
+
+async function subscribe(app: TestApp, url: string, more: object = {}) {
+  const made = await app.manage('POST', '/organization/webhooks', { name: 'Orders', url, all_events: true, ...more })
+  if (made.status !== 201) throw new Error(made.text)
+  return made.body.data as { id: string; signing_secret: string }
+}
+
+const log = async (app: TestApp, id: string) =>
+  (await app.manage('GET', `/organization/webhooks/${id}/deliveries`)).body.data
+
+const finished = (app: TestApp, id: string, count = 1) =>
+  until('the deliveries to end', async () => {
+    const deliveries = await log(app, id)
+    const ended = deliveries.filter(({ status }: { status: string }) => status !== 'pending')
+    return ended.length === count ? ended : undefined
+  })
+
+const detail = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/deliveries/${id}`)).body.data
+
+test('a delivery arrives over https with the four fields, signed for every published verifier', async () => {
+  await using receiver = await startReceiver((response) => response.end('thanks'))
+  const { mkdtempSync } = await import('node:fs')
+  const caFile = join(mkdtempSync('/tmp/waxwing-ca-'), 'ca.pem')
+  writeFileSync(caFile, receiverCa)
+  await using app = await startTestApp({ ...quick, WEBHOOK_CA_FILE: caFile, WEBHOOK_TIMEOUT_MS: '5000' })
+  const { id, signing_secret: secret } = await subscribe(app, receiver.url())
+  await happen(app.db, app.organizationId, 'emailClick')
+  const [delivery] = await finished(app, id)
+  expect(delivery).toMatchObject({ status: 'delivered', attempt_count: 1, event_name: 'emailClick' })
+
+  const [post] = receiver.posts as [ReceivedPost]
+  const raw = post.body.toString()
+  const body = JSON.parse(raw)
+  expect(Object.keys(body)).toEqual(['event_name', 'organization_id', 'timestamp', 'data'])
+  expect(body).toMatchObject({
+    event_name: 'emailClick',
+    organization_id: app.organizationId,
+    data: { contact: { first_name: 'Ada' }, machine: false, url: 'https://shop.example/' },
+  })
+  expect(Number.isInteger(body.timestamp)).toBe(true)
+  expect(post.headers['x-service-event']).toBe('emailClick')
+  expect(post.headers['content-type']).toBe('application/json')
+
+  const headers = post.headers as Record<string, string>
+  expect(new Stripe('sk_test').webhooks.constructEvent(raw, headers['x-service-signature']!, secret)).toEqual(body)
+  expect(new StandardWebhook(secret).verify(raw, headers)).toEqual(body)
+  expect(verifyWebhook(raw, headers, secret)).toEqual(body)
+  expect(() => verifyWebhook(raw.replace('emailClick', 'emailOpen'), headers, secret)).toThrow()
+
+  const shown = await detail(app, delivery.id)
+  expect(shown.payload).toBe(raw)
+  expect(shown.attempts).toMatchObject([
+    { number: 1, status_code: 200, outcome: 'acknowledged', response_body: 'thanks' },
+  ])
+  expect(shown.attempts[0].request_headers['X-Service-Signature']).toBe(headers['x-service-signature'])
+  expect(headers['webhook-id']).toBe(delivery.id)
+})
+
+test.each([201, 204, 301, 302, 500, 503])(
+  'a %i is tried four times with the same bytes, and then has failed',
+  async (status) => {
+    await using receiver = await startReceiver(
+      (response) => response.writeHead(status, { location: 'https://example.com/' }).end(),
+      { plain: true },
+    )
+    await using app = await startTestApp(quick)
+    const { id } = await subscribe(app, receiver.url())
+    await happen(app.db, app.organizationId, 'emailOpen')
+    const [delivery] = await finished(app, id)
+    expect(delivery).toMatchObject({ status: 'failed', attempt_count: 4, next_attempt_at: null })
+    const { attempts } = await detail(app, delivery.id)
+    expect(attempts.map(({ status_code }: { status_code: number }) => status_code)).toEqual([
+      status,
+      status,
+      status,
+      status,
+    ])
+    expect(attempts[0].reason).toContain(`answered ${status}`)
+    expect(attempts[0].reason).toContain('only 200 acknowledges')
+    expect(new Set(receiver.posts.map(({ body }) => body.toString())).size).toBe(1)
+    expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    const ats = attempts.map(({ at }: { at: string }) => Date.parse(at))
+    for (const [index, delay] of [30, 60, 120].entries())
+      expect(ats[index + 1] - ats[index]).toBeGreaterThanOrEqual(delay - 2)
+  },
+)
+
+test.each([400, 401, 404, 410, 418, 429, 499])('a %i is final at once', async (status) => {
+  await using receiver = await startReceiver((response) => response.writeHead(status).end('no'), { plain: true })
+  await using app = await startTestApp(quick)
+  const { id } = await subscribe(app, receiver.url())
+  await happen(app.db, app.organizationId, 'emailOpen')
+  const [delivery] = await finished(app, id)
+  expect(delivery).toMatchObject({ status: 'failed', attempt_count: 1, reason: `answered ${status}, which is final` })
+  expect(receiver.posts).toHaveLength(1)
+})
+
+test('an endpoint that recovers gets the event, and stops failing', async () => {
+  let calls = 0
+  await using receiver = await startReceiver((response) => response.writeHead(++calls < 3 ? 500 : 200).end(), {
+    plain: true,
+  })
+  await using app = await startTestApp({ ...quick, WEBHOOK_RETRY_DELAYS: '0.2,0.2,0.2' })
+  const { id } = await subscribe(app, receiver.url())
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await until(
+    'a failure to show',
+    async () => (await app.manage('GET', `/organization/webhooks/${id}`)).body.data.failing_since,
+  )
+  expect((await finished(app, id))[0]).toMatchObject({ status: 'delivered', attempt_count: 3 })
+  const webhook = (await app.manage('GET', `/organization/webhooks/${id}`)).body.data
+  expect(webhook).toMatchObject({ failing_since: null, stats_24h: { delivered: 1, failed: 0, pending: 0 } })
+})
+
+test('a hanging, a resetting and a missing endpoint are tried again, each with its reason', async () => {
+  await using hanging = await startReceiver(() => {}, { plain: true })
+  await using resetting = await startReceiver((response) => response.destroy(), { plain: true })
+  const gone = await startReceiver((response) => response.end(), { plain: true })
+  await gone[Symbol.asyncDispose]()
+  await using app = await startTestApp({ ...quick, WEBHOOK_RETRY_DELAYS: '0.02' })
+  const reasons: string[] = []
+  for (const url of [hanging.url(), resetting.url(), gone.url()]) {
+    const { id } = await subscribe(app, url)
+    await happen(app.db, app.organizationId, 'emailOpen')
+    const [delivery] = await finished(app, id)
+    expect(delivery).toMatchObject({ status: 'failed', attempt_count: 2 })
+    reasons.push(delivery.reason)
+    await app.manage('DELETE', `/organization/webhooks/${id}`)
+  }
+  expect(reasons[0]).toBe('did not answer within 0.3 seconds')
+  expect(reasons[1]).toMatch(/reset|closed/)
+  expect(reasons[2]).toMatch(/refused/)
+})
+
+test('during a rotation both secrets verify, afterwards only the new one', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp(quick)
+  const { id, signing_secret: old } = await subscribe(app, receiver.url())
+  const rotate = async (body: object) =>
+    (await app.manage('POST', `/organization/webhooks/${id}/rotate-secret`, body)).body.data.signing_secret
+  const verifies = (post: ReceivedPost, secret: string) => {
+    try {
+      return Boolean(verifyWebhook(post.body.toString(), post.headers as Record<string, string>, secret))
+    } catch {
+      return false
+    }
+  }
+  const second = await rotate({ overlap_hours: 1 })
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await until('the first delivery', () => receiver.posts.length === 1)
+  expect([verifies(receiver.posts[0]!, old), verifies(receiver.posts[0]!, second)]).toEqual([true, true])
+  expect(receiver.posts[0]!.headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
+  const third = await rotate({ overlap_hours: 0 })
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await until('the second delivery', () => receiver.posts.length === 2)
+  expect([old, second, third].map((secret) => verifies(receiver.posts[1]!, secret))).toEqual([false, false, true])
+})
+
+test('a paused webhook gets nothing; resumed it gets what waited, and what it missed can be replayed', async () => {
+  let status = 500
+  await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
+  await using app = await startTestApp({ ...quick, WEBHOOK_RETRY_DELAYS: '0.5,0.5,0.5' })
+  const { id } = await subscribe(app, receiver.url())
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await until('the first attempt', () => receiver.posts.length === 1)
+  await until('it to wait', async () => (await log(app, id))[0].attempt_count === 1)
+  await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'paused' })
+  status = 200
+  const since = new Date(Date.now() - 60_000).toISOString()
+  await happen(app.db, app.organizationId, 'emailClick')
+  await until(
+    'the waiting one to be due',
+    async () => (await app.db`select from jobs where due_at < now()`).length === 1,
+  )
+  expect(receiver.posts).toHaveLength(1)
+  expect((await log(app, id)).map((d: { status: string; reason: string }) => [d.status, d.reason])).toEqual([
+    ['failed', 'not sent: the webhook was paused'],
+    ['pending', 'answered 500; only 200 acknowledges'],
+  ])
+
+  await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
+  await until('the one that waited', () => receiver.posts.length === 2)
+  const replay = await app.manage('POST', `/organization/webhooks/${id}/replay`, { since })
+  expect(replay.body.data).toEqual({ replayed: 1 })
+  await until('the missed one', () => receiver.posts.length === 3)
+  expect(receiver.posts[2]!.headers['x-service-event']).toBe('emailClick')
+})
+
+test('an edit counts for what already waits, and a deleted webhook gets nothing more', async () => {
+  await using old = await startReceiver((response) => response.writeHead(500).end(), { plain: true })
+  await using next = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp({ ...quick, WEBHOOK_RETRY_DELAYS: '0.5,0.5,0.5' })
+  const edited = await subscribe(app, old.url())
+  const deleted = await subscribe(app, old.url())
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await until('both first attempts', () => old.posts.length === 2)
+  await until('both to wait', async () => (await app.db`select from deliveries where attempt_count = 1`).length === 2)
+  await app.manage('PATCH', `/organization/webhooks/${edited.id}`, { url: next.url() })
+  await app.manage('DELETE', `/organization/webhooks/${deleted.id}`)
+  await until('the edited one', () => next.posts.length === 1)
+  expect(old.posts).toHaveLength(2)
+  expect(await app.db`select from jobs`).toEqual([])
+  expect(await app.db`select reason from deliveries where status = 'failed'`).toEqual([
+    { reason: 'not sent: the webhook was deleted' },
+  ])
+})
+
+test('a delivered event can be replayed, one that waits cannot', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp(quick)
+  const { id } = await subscribe(app, receiver.url())
+  await happen(app.db, app.organizationId, 'emailOpen')
+  const [delivery] = await finished(app, id)
+  expect((await app.manage('POST', `/organization/deliveries/${delivery.id}/replay`)).body.data).toEqual({
+    replayed: 1,
+  })
+  await until('the second post', () => receiver.posts.length === 2)
+  expect(receiver.posts[1]!.body).toEqual(receiver.posts[0]!.body)
+  await until('both attempts', async () => (await detail(app, delivery.id)).attempts.length === 2)
+  await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'paused' })
+  await app.manage('POST', `/organization/deliveries/${delivery.id}/replay`)
+  expect((await app.manage('POST', `/organization/deliveries/${delivery.id}/replay`)).status).toBe(409)
+})
+
+test('a test event answers with its attempt, signed and logged, and is not retried', async () => {
+  await using receiver = await startReceiver((response) => response.writeHead(503).end('busy'), { plain: true })
+  await using app = await startTestApp(quick)
+  const { id, signing_secret: secret } = await subscribe(app, receiver.url())
+  const answer = await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailHardBounce' })
+  expect(answer.body.data.attempt).toMatchObject({
+    number: 1,
+    status_code: 503,
+    outcome: 'not_acknowledged',
+    response_body: 'busy',
+  })
+  const [post] = receiver.posts as [ReceivedPost]
+  expect(verifyWebhook(post.body.toString(), post.headers as Record<string, string>, secret)).toMatchObject({
+    event_name: 'emailHardBounce',
+  })
+  expect((await log(app, id))[0]).toMatchObject({
+    id: answer.body.data.delivery_id,
+    status: 'failed',
+    attempt_count: 1,
+  })
+  expect((await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'nothing' })).status).toBe(422)
+})
+
+test('a hanging endpoint does not slow down the others', async () => {
+  await using hanging = await startReceiver(() => {}, { plain: true })
+  await using healthy = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp({ WEBHOOK_TIMEOUT_MS: '10000' })
+  await subscribe(app, hanging.url())
+  await subscribe(app, healthy.url())
+  await happen(app.db, app.organizationId, 'emailOpen', 300)
+  await until('the healthy one to have all', () => healthy.posts.length === 300)
+  // Far fewer than its width would have let through had it answered.
+  expect(hanging.posts.length).toBeLessThanOrEqual(16)
+})
+
+test('an endpoint that failed for three days is paused, its jobs are kept, and it can be resumed', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { id } = await subscribe(app, 'http://127.0.0.1:9/')
+  const told: string[] = []
+  const { Hints } = await import('../queue/hints.ts')
+  const parts = {
+    db: app.db,
+    hints: new Hints(app.db),
+    log: app.app.server.log as never,
+    logDays: 30,
+    onPaused: async (_tx: unknown, webhook: { name: string }) => void told.push(webhook.name),
+  }
+  const status = async () => (await app.manage('GET', `/organization/webhooks/${id}`)).body.data.status
+
+  await app.db
+    .alone`update webhooks set failing_since = now() - interval '4 days', last_delivery_at = now() - interval '2 days'`
+  await pauseDeadEndpoints(parts)
+  expect([await status(), told]).toEqual(['active', []])
+  await app.db.alone`update webhooks set last_delivery_at = now()`
+  await pauseDeadEndpoints(parts)
+  expect([await status(), told]).toEqual(['paused', ['Orders']])
+  expect(await app.db`select held from lanes`).toEqual([{ held: true }])
+  const resumed = await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
+  expect(resumed.body.data).toMatchObject({ status: 'active', failing_since: null, paused_reason: null })
+})
+
+test('the log is removed behind its retention, and what waits stays', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await subscribe(app, 'http://127.0.0.1:9/')
+  await happen(app.db, app.organizationId, 'emailOpen', 5)
+  await app.db
+    .alone`update deliveries set status = 'delivered' where id <> (select id from deliveries order by id desc limit 1)`
+  const inFortyDays = Date.now() + 40 * 24 * 3_600_000
+  await removeOldDeliveries({ db: app.db, logDays: 30 })
+  expect(await app.db`select from deliveries`).toHaveLength(5)
+  await removeOldDeliveries({ db: app.db, logDays: 30 }, inFortyDays)
+  expect(await app.db`select status from deliveries`).toEqual([{ status: 'pending' }])
+})

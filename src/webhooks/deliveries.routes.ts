@@ -1,0 +1,186 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { type EventName, eventNames } from '../event-types.ts'
+import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { type DeliveryId, parseId, toText } from '../ids.ts'
+import type { Hints } from '../queue/hints.ts'
+import { bodyOf } from './deliver.job.ts'
+import { findDeliveriesToSend } from './deliver.sql.ts'
+import {
+  type Attempt,
+  type Delivery,
+  deliveryStatuses,
+  findDelivery,
+  replayDelivery,
+  replayFailed,
+  selectAttempts,
+  selectDeliveries,
+} from './deliveries.sql.ts'
+import { deliverKind, getWebhook } from './webhooks.ts'
+
+const DeliveryOut = Type.Object({
+  id: Type.String(),
+  webhook_id: Type.String(),
+  event_id: Type.String(),
+  event_name: oneOf(...eventNames),
+  status: oneOf(...deliveryStatuses),
+  attempt_count: Type.Integer(),
+  next_attempt_at: Nullable(Timestamp),
+  reason: Nullable(Type.String()),
+  created_at: Timestamp,
+  delivered_at: Nullable(Timestamp),
+})
+export const AttemptOut = Type.Object({
+  number: Type.Integer(),
+  at: Timestamp,
+  duration_ms: Type.Integer(),
+  status_code: Nullable(Type.Integer()),
+  outcome: oneOf('acknowledged', 'refused', 'not_acknowledged', 'timed_out', 'unreachable'),
+  reason: Type.String(),
+  response_body: Nullable(Type.String()),
+  request_headers: Type.Record(Type.String(), Type.String()),
+})
+const DetailOut = Type.Object({
+  ...DeliveryOut.properties,
+  payload: Nullable(Type.String({ description: 'The exact body.' })),
+  attempts: Type.Array(AttemptOut),
+})
+const Replayed = Type.Object({ replayed: Type.Integer() })
+const Params = Type.Object({ id: Type.String() })
+const tags = ['Deliveries']
+const replayBatchMax = 2_000
+
+const noSuchDelivery = () => new Refusal('not_found', 'There is no such delivery.')
+const noSuchWebhookId = (text: string) => parseId('whk', text)
+
+export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/webhooks/:id/deliveries',
+      {
+        schema: {
+          tags,
+          summary: 'The log of a webhook, newest first',
+          params: Params,
+          querystring: Type.Object({
+            ...pageQuery,
+            status: Type.Optional(oneOf(...deliveryStatuses)),
+            event_name: Type.Optional(oneOf(...eventNames)),
+          }),
+          response: pages(DeliveryOut),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const webhook = await getWebhook(db, organizationId, noSuchWebhookId(request.params.id))
+        const { status, event_name: eventName } = request.query
+        const { limit, cursor } = readPage(request.query, [uuidPart])
+        const filter = {
+          status,
+          eventName: eventName as EventName | undefined,
+          before: cursor?.[0] as DeliveryId | undefined,
+          limit: limit + 1,
+        }
+        const rows = await selectDeliveries(db, organizationId, webhook.id, filter)
+        const { items, nextCursor } = toPage(rows, limit, ({ id }) => [id])
+        return page({ items: items.map(deliveryOut), nextCursor })
+      },
+    )
+
+    api.get(
+      '/deliveries/:id',
+      { schema: { tags, summary: 'One delivery with every attempt', params: Params, response: answers(DetailOut) } },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const id = parseId('dlv', request.params.id)
+        const delivery = id && (await findDelivery(db, organizationId, id))
+        if (!delivery) throw noSuchDelivery()
+        const attempts = await selectAttempts(db, organizationId, delivery.id)
+        // Not attempted yet: shown as it would be sent now.
+        const [waiting] =
+          delivery.body === null ? await findDeliveriesToSend(db, [{ organizationId, id: delivery.id }]) : []
+        return ok({
+          ...deliveryOut(delivery),
+          payload: delivery.body ?? (waiting && bodyOf(waiting)) ?? null,
+          attempts: attempts.map((attempt) => attemptOut(attempt, delivery.id, delivery.eventName)),
+        })
+      },
+    )
+
+    api.post(
+      '/deliveries/:id/replay',
+      { schema: { tags, summary: 'Deliver once more', params: Params, response: answers(Replayed) } },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const id = parseId('dlv', request.params.id)
+        const delivery = id && (await findDelivery(db, organizationId, id))
+        if (!delivery) throw noSuchDelivery()
+        const replayed = await replayDelivery(db.alone, organizationId, delivery.id)
+        if (replayed === 0) throw new Refusal('conflict', 'This delivery is waiting already, or its webhook is gone.')
+        hints.give(deliverKind)
+        return ok({ replayed })
+      },
+    )
+
+    api.post(
+      '/webhooks/:id/replay',
+      {
+        schema: {
+          tags,
+          summary: 'Deliver everything again that failed since a time',
+          params: Params,
+          body: Type.Object({ since: Type.String() }),
+          response: answers(Replayed),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const webhook = await getWebhook(db, organizationId, noSuchWebhookId(request.params.id))
+        const since = new Date(request.body.since)
+        if (Number.isNaN(since.getTime()))
+          throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
+        // Up to now: what fails again meanwhile is not taken twice.
+        const range = { since, until: new Date(), limit: replayBatchMax }
+        let replayed = 0
+        for (let batch = replayBatchMax; batch === replayBatchMax; replayed += batch) {
+          batch = await replayFailed(db.alone, organizationId, webhook.id, range)
+          hints.give(deliverKind)
+        }
+        return ok({ replayed })
+      },
+    )
+  }
+}
+
+const deliveryOut = (delivery: Delivery) => ({
+  id: toText('dlv', delivery.id),
+  webhook_id: toText('whk', delivery.webhookId),
+  event_id: toText('evt', delivery.eventId),
+  event_name: delivery.eventName,
+  status: delivery.status,
+  attempt_count: delivery.attemptCount,
+  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+  reason: delivery.reason,
+  created_at: delivery.createdAt.toISOString(),
+  delivered_at: delivery.deliveredAt?.toISOString() ?? null,
+})
+
+export const attemptOut = (attempt: Attempt, deliveryId: DeliveryId, eventName: EventName) => ({
+  number: attempt.number,
+  at: attempt.at.toISOString(),
+  duration_ms: attempt.durationMs,
+  status_code: attempt.statusCode,
+  outcome: attempt.outcome as 'acknowledged',
+  reason: attempt.reason,
+  response_body: attempt.responseBody,
+  request_headers: {
+    'Content-Type': 'application/json',
+    'X-Service-Event': eventName,
+    'X-Service-Signature': attempt.signature,
+    'webhook-id': toText('dlv', deliveryId),
+    'webhook-timestamp': String(Math.floor(attempt.at.getTime() / 1000)),
+  },
+})

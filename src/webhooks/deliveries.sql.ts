@@ -1,0 +1,190 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { and, sql } from '../db/sql.ts'
+import type { EventName } from '../event-types.ts'
+import { type DeliveryId, type EventId, newId, type OrganizationId, type WebhookId } from '../ids.ts'
+import { enqueueNewJobs } from '../queue/queue.ts'
+
+export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+export type Delivery = {
+  id: DeliveryId
+  webhookId: WebhookId
+  eventId: EventId
+  eventName: EventName
+  status: DeliveryStatus
+  attemptCount: number
+  nextAttemptAt: Date | null
+  reason: string | null
+  createdAt: Date
+  deliveredAt: Date | null
+}
+
+const columns = sql`deliveries.id, webhook_id, event_id, event_name, status, attempt_count, next_attempt_at, reason, created_at,
+  delivered_at`
+
+export type DeliveryFilter = {
+  status?: DeliveryStatus | undefined
+  eventName?: EventName | undefined
+  before?: DeliveryId | undefined
+  limit: number
+}
+
+/** Newest first. */
+export async function selectDeliveries(
+  db: Reader,
+  organizationId: OrganizationId,
+  webhookId: WebhookId,
+  filter: DeliveryFilter,
+): Promise<Delivery[]> {
+  const conditions = [
+    sql`organization_id = ${organizationId}`,
+    sql`webhook_id = ${webhookId}`,
+    ...(filter.status ? [sql`status = ${filter.status}`] : []),
+    ...(filter.eventName ? [sql`event_name = ${filter.eventName}`] : []),
+    ...(filter.before ? [sql`id < ${filter.before}`] : []),
+  ]
+  return db.run<Delivery>(
+    sql`select ${columns} from deliveries where ${and(conditions)} order by id desc limit ${filter.limit}`,
+  )
+}
+
+export async function findDelivery(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: DeliveryId,
+): Promise<(Delivery & { body: string | null }) | undefined> {
+  const [row] = await db.run<Delivery & { body: string | null }>(
+    sql`select ${columns}, body from deliveries where organization_id = ${organizationId} and id = ${id}`,
+  )
+  return row
+}
+
+export type Attempt = {
+  number: number
+  at: Date
+  durationMs: number
+  statusCode: number | null
+  outcome: string
+  reason: string
+  signature: string
+  responseBody: string | null
+}
+
+export async function selectAttempts(
+  db: Reader,
+  organizationId: OrganizationId,
+  deliveryId: DeliveryId,
+): Promise<Attempt[]> {
+  return db<Attempt>`
+    select number, at, duration_ms, status_code, outcome, reason, signature, response_body
+    from delivery_attempts
+    where organization_id = ${organizationId} and delivery_id = ${deliveryId}
+    order by number`
+}
+
+/** A finished delivery that no event stands behind: a test. */
+export async function insertTestDelivery(
+  tx: Tx,
+  delivery: {
+    organizationId: OrganizationId
+    id: DeliveryId
+    webhookId: WebhookId
+    eventId: EventId
+    eventName: EventName
+    body: string
+    attempt: Attempt
+  },
+): Promise<void> {
+  const { attempt } = delivery
+  const delivered = attempt.outcome === 'acknowledged'
+  await tx`
+    with written as (
+      insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, attempt_count, reason, body, delivered_at)
+      values (${delivery.organizationId}, ${delivery.id}, ${delivery.webhookId}, ${delivery.eventId}, ${delivery.eventName},
+        ${delivered ? 'delivered' : 'failed'}, 1, ${attempt.reason}, ${delivery.body}, ${delivered ? attempt.at : null})
+    )
+    insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
+      signature, response_body)
+    values (${delivery.organizationId}, ${delivery.id}, ${attempt.number}, ${attempt.at}, ${attempt.durationMs},
+      ${attempt.statusCode}, ${attempt.outcome}, ${attempt.reason}, ${attempt.signature}, ${attempt.responseBody})`
+}
+
+const replayJobs = sql`
+  new_jobs as (
+    select organization_id, 'webhook.deliver'::text as kind, webhook_id::text as lane, now() as due_at, id, null::jsonb as payload
+    from replayed
+  ), ${enqueueNewJobs}
+  select count(*) from replayed`
+
+/** Delivers one again, whatever became of it. Zero when it waits already, or its webhook is gone. */
+export async function replayDelivery(tx: Tx, organizationId: OrganizationId, id: DeliveryId): Promise<number> {
+  const [row] = await tx<{ count: number }>`
+    with replayed as (
+      update deliveries set status = 'pending', next_attempt_at = now(), reason = null
+      where organization_id = ${organizationId} and id = ${id} and status <> 'pending'
+        and exists (select from webhooks where webhooks.organization_id = deliveries.organization_id and webhooks.id = webhook_id)
+      returning organization_id, id, webhook_id
+    ), ${replayJobs}`
+  return row!.count
+}
+
+/** Up to `limit` that failed since a time, oldest first. */
+export async function replayFailed(
+  tx: Tx,
+  organizationId: OrganizationId,
+  webhookId: WebhookId,
+  { since, until, limit }: { since: Date; until: Date; limit: number },
+): Promise<number> {
+  const [row] = await tx<{ count: number }>`
+    with chosen as materialized (
+      select id from deliveries
+      where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'failed'
+        and created_at >= ${since} and created_at <= ${until}
+      order by id
+      limit ${limit}
+      for update skip locked
+    ),
+    replayed as (
+      update deliveries set status = 'pending', next_attempt_at = now(), reason = null
+      from chosen
+      where deliveries.organization_id = ${organizationId} and deliveries.id = chosen.id
+      returning deliveries.organization_id, deliveries.id, deliveries.webhook_id
+    ), ${replayJobs}`
+  return row!.count
+}
+
+export async function failWaitingDeliveries(
+  tx: Tx,
+  organizationId: OrganizationId,
+  webhookId: WebhookId,
+  reason: string,
+): Promise<void> {
+  await tx`
+    update deliveries set status = 'failed', next_attempt_at = null, reason = ${reason}
+    where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'pending'`
+}
+
+/** Removes finished deliveries and their attempts, up to `limit` of each organization. Answers how many went. */
+export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  // Ids sort by time, so the old ones of an organization lie together at the low end of the key.
+  const rows = await tx`
+    with old as materialized (
+      select finished.organization_id, finished.id
+      from organizations
+      cross join lateral (
+        select organization_id, id from deliveries
+        where deliveries.organization_id = organizations.id
+          and deliveries.id < ${newId('dlv', before.getTime())} and created_at < ${before} and status <> 'pending'
+        limit ${limit}
+      ) finished
+    ),
+    attempts as (
+      delete from delivery_attempts using old
+      where delivery_attempts.organization_id = old.organization_id and delivery_attempts.delivery_id = old.id
+    )
+    delete from deliveries using old
+    where deliveries.organization_id = old.organization_id and deliveries.id = old.id
+    returning 1`
+  return rows.length
+}

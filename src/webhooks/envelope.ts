@@ -1,0 +1,38 @@
+import type { EventData, EventName } from '../event-types.ts'
+import { type ContactId, type EventId, type FlowId, type MessageId, type OrganizationId, toText } from '../ids.ts'
+
+/** An event as the webhook tells it. The contact's fields are null once it was erased. */
+export type WebhookEvent = {
+  organizationId: OrganizationId
+  id: EventId
+  eventName: EventName
+  occurredAt: Date
+  messageId: MessageId | null
+  flowId: FlowId | null
+  machine: boolean
+  data: EventData
+  contact: { id: ContactId; email: string | null; firstName: string | null }
+}
+
+/** The body of a delivery: serialised once, kept, and sent byte for byte at every attempt. */
+export function webhookBody(event: WebhookEvent): string {
+  return JSON.stringify({
+    event_name: event.eventName,
+    organization_id: toText('org', event.organizationId),
+    timestamp: Math.floor(event.occurredAt.getTime() / 1000),
+    data: {
+      event_id: toText('evt', event.id),
+      message_id: event.messageId && toText('msg', event.messageId),
+      flow_id: event.flowId && toText('flw', event.flowId),
+      contact: {
+        id: toText('con', event.contact.id),
+        email: event.contact.email,
+        first_name: event.contact.firstName,
+      },
+      ...(isReaction(event.eventName) && { machine: event.machine, user_agent: null }),
+      ...event.data,
+    },
+  })
+}
+
+const isReaction = (name: EventName) => name === 'emailOpen' || name === 'emailClick'

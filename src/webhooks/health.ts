@@ -1,0 +1,46 @@
+import type { Db, Tx } from '../db/db.ts'
+import type { Log } from '../log.ts'
+import type { Hints } from '../queue/hints.ts'
+import { holdLane } from '../queue/queue.ts'
+import { deleteOldDeliveries } from './deliveries.sql.ts'
+import { type PausedWebhook, pauseFailing } from './health.sql.ts'
+import { deliverKind } from './webhooks.ts'
+
+const pauseAfterDays = 3
+const reason = `paused by itself: nothing but failures for ${pauseAfterDays} days`
+const deleteBatchMax = 1_000
+const dayMs = 24 * 60 * 60 * 1000
+
+export type HealthParts = {
+  db: Db
+  hints: Hints
+  log: Log
+  logDays: number
+  /** Tells the organization, within the transaction that pauses. */
+  onPaused: (tx: Tx, webhook: PausedWebhook) => Promise<void>
+}
+
+/** Pauses endpoints that have been dead for days, so that nobody keeps knocking. */
+export async function pauseDeadEndpoints({ db, hints, log, onPaused }: HealthParts): Promise<void> {
+  const paused = await db.begin(async (tx) => {
+    const webhooks = await pauseFailing(tx, pauseAfterDays, reason)
+    for (const webhook of webhooks) {
+      await holdLane(tx, webhook.organizationId, deliverKind, webhook.id, true)
+      await onPaused(tx, webhook)
+    }
+    return webhooks
+  })
+  for (const { id } of paused) {
+    log.warn({ webhook: id }, 'A webhook was paused after days of failures')
+    hints.give(deliverKind, id)
+  }
+}
+
+/** Removes the log of deliveries behind its retention, in batches. */
+export async function removeOldDeliveries(
+  { db, logDays }: Pick<HealthParts, 'db' | 'logDays'>,
+  now = Date.now(),
+): Promise<void> {
+  const before = new Date(now - logDays * dayMs)
+  while ((await deleteOldDeliveries(db.alone, { before, limit: deleteBatchMax })) > 0);
+}

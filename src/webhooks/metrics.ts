@@ -1,0 +1,52 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Db } from '../db/db.ts'
+import { findLagSeconds } from './health.sql.ts'
+import type { PostOutcome } from './post-outcome.ts'
+
+export type DeliveryMetrics = {
+  attempted(outcome: PostOutcome): void
+  watchInFlight(count: () => number): void
+}
+
+/** Figures for operators. */
+export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {
+  const attempts = new Counter({
+    name: 'waxwing_webhook_attempts_total',
+    help: 'Webhook attempts by outcome.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  const durations = new Histogram({
+    name: 'waxwing_webhook_attempt_seconds',
+    help: 'How long webhook attempts took.',
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  })
+  let inFlight = () => 0
+  new Gauge({
+    name: 'waxwing_webhook_in_flight',
+    help: 'Webhook requests under way in this process.',
+    registers: [registry],
+    collect() {
+      this.set(inFlight())
+    },
+  })
+  new Gauge({
+    name: 'waxwing_webhook_lag_seconds',
+    help: 'How long the oldest due webhook delivery has been waiting.',
+    registers: [registry],
+    async collect() {
+      const lag = await findLagSeconds(db).catch(() => undefined)
+      if (lag !== undefined) this.set(lag)
+    },
+  })
+  return {
+    attempted: (outcome) => {
+      attempts.inc({ outcome: outcome.kind })
+      durations.observe(outcome.durationMs / 1000)
+    },
+    watchInFlight: (count) => {
+      inFlight = count
+    },
+  }
+}

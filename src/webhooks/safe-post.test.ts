@@ -1,0 +1,275 @@
+import { createServer } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { listening, receiverCa, startRawReceiver, startReceiver } from '../../test/support/webhook-receiver.ts'
+import { reasonInWords } from './post-outcome.ts'
+import { createSafePost, type SafePostOptions } from './safe-post.ts'
+
+const headers = { 'Content-Type': 'application/json', 'X-Service-Event': 'emailOpen' }
+const body = '{"event_name":"emailOpen","name":"Zoë"}'
+
+/** May post to loopback, where the receivers are. The time is ample unless a test is about running out of it. */
+function startSafePost(options: Partial<SafePostOptions> = {}) {
+  const safePost = createSafePost({ timeoutMs: 20_000, allowPrivate: true, ca: receiverCa, ...options })
+  return { ...safePost, [Symbol.dispose]: () => safePost.close() }
+}
+
+test('200 acknowledges, and the receiver gets path, headers and body byte for byte', async () => {
+  await using receiver = await startReceiver((response) => response.end('thanks'))
+  using safe = startSafePost()
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(outcome).toEqual({
+    kind: 'acknowledged',
+    statusCode: 200,
+    responseBody: 'thanks',
+    durationMs: expect.any(Number),
+  })
+  expect(reasonInWords(outcome)).toBe('answered 200')
+  const [post] = receiver.posts
+  expect(post!.path).toBe('/hook?a=1')
+  expect(post!.body).toEqual(Buffer.from(body))
+  expect(post!.headers).toMatchObject({
+    host: `localhost:${receiver.port}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-service-event': 'emailOpen',
+  })
+})
+
+test('a body given as bytes arrives as those bytes', async () => {
+  await using receiver = await startReceiver((response) => response.end())
+  using safe = startSafePost()
+
+  const outcome = await safe.post(receiver.url(), headers, Buffer.from(body))
+
+  expect(outcome).toMatchObject({ kind: 'acknowledged', responseBody: '' })
+  expect(receiver.posts[0]!.body).toEqual(Buffer.from(body))
+})
+
+test.each([201, 202, 204, 206, 300, 304, 400, 401, 404, 410, 429, 451, 500, 502, 503, 504, 599])(
+  'the status %i is an outcome of its kind, with words',
+  async (statusCode) => {
+    await using receiver = await startReceiver((response) => response.writeHead(statusCode).end())
+    using safe = startSafePost()
+
+    const outcome = await safe.post(receiver.url(), headers, body)
+
+    const isFinal = statusCode >= 400 && statusCode < 500
+    expect(outcome).toMatchObject({ kind: isFinal ? 'refused' : 'not_acknowledged', statusCode })
+    expect(reasonInWords(outcome)).toContain(isFinal ? `${statusCode}, which is final` : 'only 200 acknowledges')
+  },
+)
+
+test.each([301, 302, 303, 307, 308])('a redirect with %i is not followed', async (statusCode) => {
+  await using receiver = await startReceiver((response) => response.writeHead(statusCode, { location: '/other' }).end())
+  using safe = startSafePost()
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(reasonInWords(outcome)).toBe(`answered ${statusCode}; redirects are not followed and only 200 acknowledges`)
+  expect(receiver.posts).toHaveLength(1)
+})
+
+test('an informational answer before the real one is passed over', async () => {
+  await using receiver = await startRawReceiver((socket) => {
+    socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n')
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+  })
+  using safe = startSafePost()
+
+  expect(await safe.post(receiver.url(), headers, body)).toMatchObject({ kind: 'acknowledged', responseBody: 'ok' })
+})
+
+const drip = (socket: TLSSocket, text: string) => {
+  const timer = setInterval(() => socket.write(text), 20)
+  socket.on('close', () => clearInterval(timer))
+}
+
+test.each<[string, (socket: TLSSocket) => unknown]>([
+  ['answers too late', (socket) => setTimeout(() => socket.end('HTTP/1.1 200 OK\r\n\r\n'), 3_000).unref()],
+  ['never answers', () => {}],
+  ['drips headers', (socket) => socket.write('HTTP/1.1 200 OK\r\n') && drip(socket, 'x: y\r\n')],
+])('a receiver that %s is timed out, and the connection is closed', async (_, answer) => {
+  await using receiver = await startRawReceiver(answer)
+  using safe = startSafePost({ timeoutMs: 300 })
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(outcome).toEqual({ kind: 'timed_out', timeoutMs: 300, durationMs: expect.any(Number), responseBody: null })
+  expect(outcome.durationMs).toBeGreaterThanOrEqual(300)
+  expect(reasonInWords(outcome)).toBe('did not answer within 0.3 seconds')
+  await receiver.closed
+})
+
+test('a receiver that answers 200 and then drips its body is timed out, and what it sent is kept', async () => {
+  await using receiver = await startRawReceiver((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
+    drip(socket, 'y')
+  })
+  using safe = startSafePost({ timeoutMs: 1_500 })
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(outcome).toMatchObject({ kind: 'timed_out', responseBody: expect.stringMatching(/^y+$/) })
+  await receiver.closed
+})
+
+test('a receiver that takes the connection but never completes TLS is timed out', async () => {
+  await using receiver = await startPlainTcp()
+  using safe = startSafePost({ timeoutMs: 200 })
+
+  expect(await safe.post(`https://127.0.0.1:${receiver.port}/`, headers, body)).toMatchObject({ kind: 'timed_out' })
+  await receiver.closed
+})
+
+test('a look-up that never ends is timed out', async () => {
+  using safe = startSafePost({ timeoutMs: 100, lookup: () => new Promise(() => {}) })
+
+  expect(await safe.post('https://receiver.test/', headers, body)).toMatchObject({ kind: 'timed_out' })
+})
+
+test('posts that start at different times each get their full time', async () => {
+  await using receiver = await startRawReceiver(() => {})
+  using safe = startSafePost({ timeoutMs: 250 })
+
+  const first = safe.post(receiver.url(), headers, body)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const outcomes = await Promise.all([first, safe.post(receiver.url(), headers, body)])
+
+  for (const { kind, durationMs } of outcomes) {
+    expect(kind).toBe('timed_out')
+    expect(durationMs).toBeGreaterThanOrEqual(250)
+  }
+})
+
+test.each<[string, (socket: TLSSocket) => unknown, string]>([
+  ['resets the connection', (socket) => socket.destroy(), 'closed the connection before it had answered'],
+  ['ends the connection', (socket) => socket.end(), 'closed the connection before it had answered'],
+  [
+    'breaks off in the middle of its answer',
+    (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'),
+    'closed the connection before it had answered',
+  ],
+  ['does not speak HTTP', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n\r\n'), 'did not answer with valid HTTP'],
+  [
+    'sends huge headers',
+    (socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+    'answered with headers that are too large',
+  ],
+  [
+    'sends chunks with endless extensions',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;')
+      flood(socket, 'x'.repeat(16_384))
+    },
+    'sent more than 256 KiB without completing its answer',
+  ],
+  [
+    'sends informational answers without end',
+    (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(100)),
+    'sent more than 256 KiB without completing its answer',
+  ],
+])('a receiver that %s is unreachable, with words', async (_, answer, because) => {
+  await using receiver = await startRawReceiver(answer)
+  using safe = startSafePost()
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(outcome).toMatchObject({ kind: 'unreachable', because })
+  expect(reasonInWords(outcome)).toBe(because)
+})
+
+test.each([
+  ['webhook-receiver-expired', 'the certificate has expired'],
+  ['webhook-receiver-wrong-name', 'the certificate was made for another name'],
+  [
+    'webhook-receiver-unknown-ca',
+    'the certificate is not signed by an authority we know, or an intermediate certificate is missing',
+  ],
+] as const)('the certificate %s is not accepted, and nothing is sent', async (certificate, because) => {
+  await using receiver = await startReceiver((response) => response.end(), { certificate })
+  using safe = startSafePost()
+
+  expect(await safe.post(receiver.url(), headers, body)).toMatchObject({ kind: 'unreachable', because })
+  expect(receiver.posts).toEqual([])
+})
+
+test('a receiver without TLS where https was asked for is unreachable', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  using safe = startSafePost()
+
+  const outcome = await safe.post(`https://localhost:${receiver.port}/`, headers, body)
+
+  expect(outcome).toMatchObject({ kind: 'unreachable', because: 'does not speak TLS on this port' })
+})
+
+test('a port where nobody listens is unreachable', async () => {
+  const port = await closedPort()
+  using safe = startSafePost()
+
+  const outcome = await safe.post(`https://localhost:${port}/`, headers, body)
+
+  expect(outcome).toMatchObject({ kind: 'unreachable', because: 'refused the connection', responseBody: null })
+})
+
+test('of an endless answer the first 16 KiB are kept, the status counts, and the connection is closed', async () => {
+  await using receiver = await startRawReceiver((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    flood(socket, 'x'.repeat(5_000))
+  })
+  using safe = startSafePost()
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(outcome).toMatchObject({ kind: 'acknowledged', responseBody: 'x'.repeat(16 * 1024) })
+  await receiver.closed
+})
+
+test('a compressed answer is not unpacked', async () => {
+  const bomb = gzipSync(Buffer.alloc(50_000_000))
+  await using receiver = await startReceiver((response) => response.setHeader('content-encoding', 'gzip').end(bomb))
+  using safe = startSafePost()
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(outcome.kind).toBe('acknowledged')
+  expect(Buffer.byteLength(outcome.responseBody!)).toBeLessThanOrEqual(16 * 1024)
+  expect(outcome.responseBody).not.toContain('\0')
+})
+
+test('closing ends what is in flight as unreachable', async () => {
+  await using receiver = await startRawReceiver(() => {})
+  using safe = startSafePost()
+
+  const waiting = safe.post(receiver.url(), headers, body)
+  await receiver.arrived
+  const connecting = safe.post(receiver.url(), headers, body)
+  safe.close()
+
+  for (const outcome of await Promise.all([waiting, connecting])) {
+    expect(outcome).toMatchObject({ kind: 'unreachable', because: 'was given up because the service is stopping' })
+  }
+})
+
+/** Writes without end, as fast as it is read. */
+function flood(socket: TLSSocket, text: string): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(text));
+  }
+  socket.on('drain', write)
+  write()
+}
+
+/** Takes connections and never says a word. */
+async function startPlainTcp() {
+  const server = createServer((socket) => socket.resume())
+  return listening(server, 'tcp', {})
+}
+
+async function closedPort(): Promise<number> {
+  await using server = await startPlainTcp()
+  return server.port
+}

@@ -1,0 +1,62 @@
+import { isIP } from 'node:net'
+import { isPublicAddress } from './addresses.ts'
+
+const urlLengthMax = 2048
+
+/** Endings of names that are only ever resolved inside somebody's own network (RFC 6761, 6762, 8375 and ICANN). */
+const privateEndings = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'home.arpa',
+  'lan',
+]
+
+export type CheckedUrl = { url: string } | { problem: string }
+
+/**
+ * The URL of a webhook as it is stored, or what is wrong with it. This spares people a webhook that can never work;
+ * what keeps deliveries out of private networks is the check of each address at connect time.
+ */
+export function checkWebhookUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): CheckedUrl {
+  if (text.length > urlLengthMax) return { problem: tooLong }
+  const url = parse(text)
+  if (!url) return { problem: 'is not a URL; write it like https://example.com/webhooks' }
+  const problem = problemOf(url, allowPrivate)
+  if (problem) return { problem }
+  url.hash = '' // a bare "#" is all that can be left of it
+  return url.href.length > urlLengthMax ? { problem: tooLong } : { url: url.href }
+}
+
+const tooLong = `must not be longer than ${urlLengthMax} characters`
+
+/** The parser also undoes every disguise of a host: percent-encoding, full-width letters, octal, hex and short numbers. */
+function parse(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  // "example.com." is the same host; certificates and the list above name it without the dot.
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1)
+  return url
+}
+
+function problemOf(url: URL, allowPrivate: boolean): string | undefined {
+  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'must start with https://'
+  if (url.username || url.password) return 'must not carry a user name or password'
+  if (url.hash) return 'must not have a fragment (#…), which is never sent to a server'
+  if (url.port === '0') return 'must not name port 0'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (host.split('.').includes('')) return 'has a host name with an empty part'
+  return allowPrivate ? undefined : problemOfHost(host)
+}
+
+function problemOfHost(host: string): string | undefined {
+  if (isIP(host)) return isPublicAddress(host) ? undefined : `must be reachable from the internet; ${host} is not`
+  const isPrivate = privateEndings.some((ending) => host === ending || host.endsWith(`.${ending}`))
+  if (isPrivate || !host.includes('.')) return `must be reachable from the internet; "${host}" names a private host`
+  return undefined
+}

@@ -1,0 +1,215 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import { type EventName, eventNames } from '../event-types.ts'
+import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { parseId, toText, type WebhookId } from '../ids.ts'
+import { AttemptOut, attemptOut } from './deliveries.routes.ts'
+import { sendTestEvent, type TestParts } from './test-event.ts'
+import { type DeliveryFigures, selectFigures, selectWebhooks } from './webhooks.sql.ts'
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  noSuchWebhook,
+  rotateWebhookSecret,
+  type Webhook,
+  type WebhookParts,
+} from './webhooks.ts'
+
+const WebhookOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  url: Type.String(),
+  event_types: Type.Array(oneOf(...eventNames)),
+  all_events: Type.Boolean(),
+  status: oneOf('active', 'paused'),
+  paused_reason: Nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_delivery_at: Nullable(Timestamp),
+  failing_since: Nullable(Timestamp),
+  secret_rotation_ends_at: Nullable(Timestamp),
+  stats_24h: Type.Object({ delivered: Type.Integer(), failed: Type.Integer(), pending: Type.Integer() }),
+})
+const WithSecret = Type.Object({
+  ...WebhookOut.properties,
+  signing_secret: Type.String({ description: 'Shown here and never again.' }),
+})
+
+// Names and URLs are checked with sentences of their own.
+const fields = {
+  name: Type.String({ maxLength: 1000 }),
+  url: Type.String({ maxLength: 5000 }),
+  event_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })),
+  all_events: Type.Optional(Type.Boolean()),
+}
+const Params = Type.Object({ id: Type.String() })
+const tags = ['Webhooks']
+
+export const webhookIdOf = (text: string): WebhookId => {
+  const id = parseId('whk', text)
+  if (!id) throw noSuchWebhook()
+  return id
+}
+
+export function webhookRoutes(parts: WebhookParts & TestParts): FastifyPluginAsyncTypebox {
+  const { db } = parts
+  const withFigures = async (webhooks: Webhook[]) => {
+    const [first] = webhooks
+    const figures = first
+      ? await selectFigures(
+          db,
+          first.organizationId,
+          webhooks.map(({ id }) => id),
+        )
+      : []
+    const byId = new Map(figures.map((each) => [each.webhookId, each]))
+    return webhooks.map((webhook) => webhookOut(webhook, byId.get(webhook.id)))
+  }
+
+  return async (api) => {
+    api.get(
+      '/webhooks',
+      { schema: { tags, summary: 'List webhooks', response: answers(Type.Array(WebhookOut)) } },
+      async (request) => ok(await withFigures(await selectWebhooks(db, memberOf(request).organizationId))),
+    )
+
+    api.post(
+      '/webhooks',
+      {
+        schema: {
+          tags,
+          summary: 'Create a webhook; `signing_secret` is shown only here',
+          body: Type.Object(fields),
+          response: creates(WithSecret),
+        },
+      },
+      async (request, reply) => {
+        const { name, url, event_types: eventTypes, all_events: allEvents } = request.body
+        const { webhook, secret } = await createWebhook(parts, memberOf(request).organizationId, {
+          name,
+          url,
+          eventTypes,
+          allEvents,
+        })
+        return reply.status(201).send(created({ ...webhookOut(webhook), signing_secret: secret }))
+      },
+    )
+
+    api.get(
+      '/webhooks/:id',
+      { schema: { tags, summary: 'One webhook', params: Params, response: answers(WebhookOut) } },
+      async (request) => {
+        const webhook = await getWebhook(db, memberOf(request).organizationId, webhookIdOf(request.params.id))
+        return ok((await withFigures([webhook]))[0]!)
+      },
+    )
+
+    api.patch(
+      '/webhooks/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Edit, pause or resume a webhook',
+          params: Params,
+          body: Type.Partial(Type.Object({ ...fields, status: oneOf('active', 'paused') })),
+          response: answers(WebhookOut),
+        },
+      },
+      async (request) => {
+        const { name, url, event_types: eventTypes, all_events: allEvents, status } = request.body
+        const changes = {
+          ...(name === undefined ? {} : { name }),
+          ...(url === undefined ? {} : { url }),
+          eventTypes,
+          allEvents,
+          status,
+        }
+        const webhook = await changeWebhook(
+          parts,
+          memberOf(request).organizationId,
+          webhookIdOf(request.params.id),
+          changes,
+        )
+        return ok((await withFigures([webhook]))[0]!)
+      },
+    )
+
+    api.delete(
+      '/webhooks/:id',
+      { schema: { tags, summary: 'Delete a webhook', params: Params, response: answers(Nothing) } },
+      async (request) => {
+        await deleteWebhook(parts, memberOf(request).organizationId, webhookIdOf(request.params.id))
+        return ok(null, 'The webhook is deleted')
+      },
+    )
+
+    api.post(
+      '/webhooks/:id/rotate-secret',
+      {
+        schema: {
+          tags,
+          summary: 'Make a new secret; the old one signs beside it for a while',
+          params: Params,
+          body: Type.Optional(Nullable(Type.Object({ overlap_hours: Type.Optional(Type.Number()) }))),
+          response: answers(WithSecret),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { webhook, secret } = await rotateWebhookSecret(
+          parts,
+          organizationId,
+          webhookIdOf(request.params.id),
+          request.body?.overlap_hours,
+        )
+        return ok({ ...webhookOut(webhook), signing_secret: secret })
+      },
+    )
+
+    api.post(
+      '/webhooks/:id/test',
+      {
+        schema: {
+          tags,
+          summary: 'Send a sample event and see the attempt',
+          params: Params,
+          body: Type.Object({ event_name: oneOf(...eventNames) }),
+          response: answers(Type.Object({ delivery_id: Type.String(), attempt: AttemptOut })),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { deliveryId, attempt } = await sendTestEvent(
+          parts,
+          organizationId,
+          webhookIdOf(request.params.id),
+          request.body.event_name as EventName,
+        )
+        return ok({
+          delivery_id: toText('dlv', deliveryId),
+          attempt: attemptOut(attempt, deliveryId, request.body.event_name as EventName),
+        })
+      },
+    )
+  }
+}
+
+const nobody = { delivered: 0, failed: 0, pending: 0 }
+
+const webhookOut = (webhook: Webhook, figures: Omit<DeliveryFigures, 'webhookId'> = nobody) => ({
+  id: toText('whk', webhook.id),
+  name: webhook.name,
+  url: webhook.url,
+  event_types: webhook.eventTypes,
+  all_events: webhook.allEvents,
+  status: webhook.status,
+  paused_reason: webhook.pausedReason,
+  created_at: webhook.createdAt.toISOString(),
+  updated_at: webhook.updatedAt.toISOString(),
+  last_delivery_at: webhook.lastDeliveryAt?.toISOString() ?? null,
+  failing_since: webhook.failingSince?.toISOString() ?? null,
+  secret_rotation_ends_at: webhook.previousSecretUntil?.toISOString() ?? null,
+  stats_24h: { delivered: figures.delivered, failed: figures.failed, pending: figures.pending },
+})

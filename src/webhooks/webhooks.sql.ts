@@ -1,0 +1,134 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import type { EventName } from '../event-types.ts'
+import type { OrganizationId, WebhookId } from '../ids.ts'
+
+export type Webhook = {
+  organizationId: OrganizationId
+  id: WebhookId
+  name: string
+  url: string
+  allEvents: boolean
+  eventTypes: EventName[]
+  status: 'active' | 'paused'
+  pausedReason: string | null
+  previousSecretUntil: Date | null
+  createdAt: Date
+  updatedAt: Date
+  lastDeliveryAt: Date | null
+  failingSince: Date | null
+}
+
+const columns = sql`organization_id, id, name, url, all_events, event_types, status, paused_reason, previous_secret_until,
+  created_at, updated_at, last_delivery_at, failing_since`
+
+export async function selectWebhooks(db: Reader, organizationId: OrganizationId): Promise<Webhook[]> {
+  return db.run<Webhook>(
+    sql`select ${columns} from webhooks where organization_id = ${organizationId} order by id desc`,
+  )
+}
+
+export async function findWebhook(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: WebhookId,
+): Promise<Webhook | undefined> {
+  const [row] = await db.run<Webhook>(
+    sql`select ${columns} from webhooks where organization_id = ${organizationId} and id = ${id}`,
+  )
+  return row
+}
+
+/** Held until the end of the transaction, so that the limit holds also when two are created at once. */
+export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Promise<number> {
+  await tx`select from organizations where id = ${organizationId} for no key update`
+  const [row] = await tx<{ count: number }>`select count(*) from webhooks where organization_id = ${organizationId}`
+  return row!.count
+}
+
+export type NewWebhook = Pick<Webhook, 'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes'> & {
+  secret: Buffer
+}
+
+export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
+  const [row] = await tx.run<Webhook>(sql`
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret)
+    values (${webhook.organizationId}, ${webhook.id}, ${webhook.name}, ${webhook.url}, ${webhook.allEvents},
+      ${webhook.eventTypes}, ${webhook.secret})
+    returning ${columns}`)
+  return row!
+}
+
+export async function updateWebhook(
+  tx: Tx,
+  webhook: Pick<Webhook, 'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | 'status'>,
+): Promise<Webhook | undefined> {
+  const [row] = await tx.run<Webhook>(sql`
+    update webhooks
+    set name = ${webhook.name}, url = ${webhook.url}, all_events = ${webhook.allEvents}, event_types = ${webhook.eventTypes},
+      -- Whoever resumes it starts afresh.
+      failing_since = case when status = 'paused' and ${webhook.status} = 'active' then null else failing_since end,
+      paused_reason = case when ${webhook.status} = 'paused' then paused_reason end,
+      status = ${webhook.status}, updated_at = now()
+    where organization_id = ${webhook.organizationId} and id = ${webhook.id}
+    returning ${columns}`)
+  return row
+}
+
+/** False when there is no such webhook. */
+export async function deleteWebhookRow(tx: Tx, organizationId: OrganizationId, id: WebhookId): Promise<boolean> {
+  const rows = await tx`delete from webhooks where organization_id = ${organizationId} and id = ${id} returning id`
+  return rows.length > 0
+}
+
+/** The old secret goes on signing beside the new one for `overlapHours`. */
+export async function rotateSecret(
+  tx: Tx,
+  key: { organizationId: OrganizationId; id: WebhookId },
+  secret: Buffer,
+  overlapHours: number,
+): Promise<Webhook | undefined> {
+  const [row] = await tx.run<Webhook>(sql`
+    update webhooks
+    set previous_secret = case when ${overlapHours}::float8 > 0 then secret end,
+      previous_secret_until = case when ${overlapHours}::float8 > 0 then now() + ${overlapHours}::float8 * interval '1 hour' end,
+      secret = ${secret}, updated_at = now()
+    where organization_id = ${key.organizationId} and id = ${key.id}
+    returning ${columns}`)
+  return row
+}
+
+export type DeliveryFigures = { webhookId: WebhookId; delivered: number; failed: number; pending: number }
+
+/** How the deliveries of the last 24 hours went. Bounded: beyond so many per webhook the share is what counts. */
+export async function selectFigures(
+  db: Reader,
+  organizationId: OrganizationId,
+  ids: WebhookId[],
+): Promise<DeliveryFigures[]> {
+  return db<DeliveryFigures>`
+    select webhook.id as webhook_id,
+      count(*) filter (where recent.status = 'delivered') as delivered,
+      count(*) filter (where recent.status = 'failed') as failed,
+      count(*) filter (where recent.status = 'pending') as pending
+    from unnest(${ids}::uuid[]) as webhook (id)
+    left join lateral (
+      select status from deliveries
+      where organization_id = ${organizationId} and webhook_id = webhook.id and created_at > now() - interval '24 hours'
+      order by deliveries.id desc
+      limit 2000
+    ) recent on true
+    group by webhook.id`
+}
+
+/** Still sealed. */
+export async function findSecret(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: WebhookId,
+): Promise<Buffer | undefined> {
+  const [row] = await db<{
+    secret: Buffer
+  }>`select secret from webhooks where organization_id = ${organizationId} and id = ${id}`
+  return row?.secret
+}

@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest'
+import { happen } from '../../test/support/events.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+const url = 'https://hooks.acme.example/waxwing'
+const create = (app: TestApp, more: object = {}) =>
+  app.manage('POST', '/organization/webhooks', {
+    name: 'Orders',
+    url,
+    event_types: ['emailOpen', 'emailClick'],
+    ...more,
+  })
+
+test('a webhook is created with its secret, which is in no other answer and not readable in the database', async () => {
+  await using app = await startTestApp()
+  const made = await create(app)
+  expect(made.status).toBe(201)
+  expect(made.body.data).toMatchObject({
+    name: 'Orders',
+    url,
+    event_types: ['emailOpen', 'emailClick'],
+    all_events: false,
+    status: 'active',
+    last_delivery_at: null,
+    failing_since: null,
+  })
+  const { id, signing_secret: secret } = made.body.data
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  for (const path of ['/organization/webhooks', `/organization/webhooks/${id}`]) {
+    const answer = await app.manage('GET', path)
+    expect(answer.status).toBe(200)
+    expect(answer.text).not.toContain('secret":"whsec')
+    expect(answer.text).not.toContain(secret)
+  }
+  const [row] = await app.db<{
+    row: string
+  }>`select to_jsonb(webhooks)::text || encode(secret, 'escape') as row from webhooks`
+  expect(row!.row).not.toContain(secret.slice(6, 20))
+})
+
+test('all events can be chosen with one field, and the choice can be changed', async () => {
+  await using app = await startTestApp()
+  const { id } = (await create(app, { event_types: undefined, all_events: true })).body.data
+  const [all] = (await app.manage('GET', '/organization/webhooks')).body.data
+  expect(all).toMatchObject({ all_events: true })
+  expect(all.event_types).toContain('contactUnsubscribe')
+  const some = await app.manage('PATCH', `/organization/webhooks/${id}`, { event_types: ['emailSent'] })
+  expect(some.body.data).toMatchObject({ all_events: false, event_types: ['emailSent'] })
+})
+
+test('what makes no webhook is refused, naming the field', async () => {
+  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'false' })
+  const wrong: [string, object][] = [
+    ['name', { name: '  ' }],
+    ['url', { url: 'http://hooks.acme.example/' }],
+    ['url', { url: 'https://user:pass@hooks.acme.example/' }],
+    ['url', { url: 'https://localhost/' }],
+    ['url', { url: 'https://127.0.0.1/' }],
+    ['url', { url: 'https://0x7f.1/' }],
+    ['url', { url: 'https://2130706433/' }],
+    ['url', { url: 'https://[::ffff:10.0.0.1]/' }],
+    ['url', { url: 'https://169.254.169.254/latest' }],
+    ['url', { url: 'nonsense' }],
+    ['event_types', { event_types: [] }],
+    ['event_types', { event_types: undefined }],
+    ['event_types.1', { event_types: ['emailOpen', 'emailEaten'] }],
+  ]
+  for (const [path, more] of wrong) {
+    const answer = await create(app, more)
+    expect([more, answer.status, answer.body.error.fields[0].path]).toEqual([more, 422, path])
+  }
+  expect((await app.manage('GET', '/organization/webhooks')).body.data).toEqual([])
+})
+
+test('an organization can have fifty, also when they are created at once', async () => {
+  await using app = await startTestApp()
+  const answers = await Promise.all(Array.from({ length: 55 }, () => create(app)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(50)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(5)
+})
+
+test('rotating answers with a new secret and says until when the old one signs', async () => {
+  await using app = await startTestApp()
+  const { id, signing_secret: first } = (await create(app)).body.data
+  const rotated = await app.manage('POST', `/organization/webhooks/${id}/rotate-secret`, {})
+  expect(rotated.body.data.signing_secret).not.toBe(first)
+  expect(Date.parse(rotated.body.data.secret_rotation_ends_at)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+  const atOnce = await app.manage('POST', `/organization/webhooks/${id}/rotate-secret`, { overlap_hours: 0 })
+  expect(atOnce.body.data.secret_rotation_ends_at).toBeNull()
+  expect((await app.manage('POST', `/organization/webhooks/${id}/rotate-secret`, { overlap_hours: -1 })).status).toBe(
+    422,
+  )
+})
+
+test('only what was selected is delivered, and to the organization’s own webhooks', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const opens = (await create(app, { event_types: ['emailOpen'] })).body.data.id
+  const all = (await create(app, { all_events: true })).body.data.id
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await happen(app.db, app.organizationId, 'emailHardBounce')
+  const namesOf = async (id: string) =>
+    (await app.manage('GET', `/organization/webhooks/${id}/deliveries`)).body.data.map(
+      (delivery: { event_name: string }) => delivery.event_name,
+    )
+  expect(await namesOf(opens)).toEqual(['emailOpen'])
+  expect(await namesOf(all)).toEqual(['emailHardBounce', 'emailOpen'])
+})
+
+test('another organization’s webhooks and deliveries do not exist', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { id } = (await create(app, { all_events: true })).body.data
+  await happen(app.db, app.organizationId, 'emailOpen')
+  const delivery = (await app.manage('GET', `/organization/webhooks/${id}/deliveries`)).body.data[0].id
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Other', email: 'other@acme.example', password: 'correct horse battery' },
+  })
+  const headers = { authorization: `Bearer ${other.body.data.token}` }
+  const base = '/api/v1/organization'
+  const calls: [string, string, object?][] = [
+    ['GET', `${base}/webhooks/${id}`],
+    ['PATCH', `${base}/webhooks/${id}`, { name: 'Mine' }],
+    ['DELETE', `${base}/webhooks/${id}`],
+    ['POST', `${base}/webhooks/${id}/rotate-secret`, {}],
+    ['POST', `${base}/webhooks/${id}/test`, { event_name: 'emailOpen' }],
+    ['GET', `${base}/webhooks/${id}/deliveries`],
+    ['POST', `${base}/webhooks/${id}/replay`, { since: '2020-01-01' }],
+    ['GET', `${base}/deliveries/${delivery}`],
+    ['POST', `${base}/deliveries/${delivery}/replay`],
+  ]
+  for (const [method, path, body] of calls)
+    expect([path, (await app.call(method, path, { headers, body })).status]).toEqual([path, 404])
+  expect((await app.call('GET', `${base}/webhooks`, { headers })).body.data).toEqual([])
+})

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import type { Db } from '../db/db.ts'
+import { invalid, Refusal } from '../errors.ts'
+import { type EventName, eventNames, isEventName } from '../event-types.ts'
+import { newId, type OrganizationId, type WebhookId } from '../ids.ts'
+import type { Hints } from '../queue/hints.ts'
+import { dropLane, holdLane } from '../queue/queue.ts'
+import type { SecretBox } from '../secrets.ts'
+import { failWaitingDeliveries } from './deliveries.sql.ts'
+import { checkWebhookUrl } from './webhook-url.ts'
+import {
+  countWebhooks,
+  deleteWebhookRow,
+  findWebhook,
+  insertWebhook,
+  rotateSecret,
+  updateWebhook,
+  type Webhook,
+} from './webhooks.sql.ts'
+
+export type { Webhook } from './webhooks.sql.ts'
+
+const webhooksMax = 50
+const nameMax = 200
+const overlapHoursMax = 24 * 30
+const secretBytes = 32
+
+export const deliverKind = 'webhook.deliver' as const
+
+export type WebhookInput = {
+  name: string
+  url: string
+  eventTypes?: string[] | undefined
+  allEvents?: boolean | undefined
+}
+export type WebhookChanges = Partial<WebhookInput> & { status?: 'active' | 'paused' | undefined }
+
+export type WebhookParts = { db: Db; hints: Hints; box: SecretBox; allowPrivate: boolean }
+
+/** Stripe's library takes the whole string as the key, Standard Webhooks the bytes behind the prefix. */
+const newSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
+
+/** The secret is answered here and never again. */
+export async function createWebhook(
+  { db, box, allowPrivate }: WebhookParts,
+  organizationId: OrganizationId,
+  input: WebhookInput,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const name = checkName(input.name)
+  const url = checkUrl(input.url, allowPrivate)
+  const selection = checkEvents(input.eventTypes, input.allEvents ?? false)
+  const secret = newSecret()
+  const webhook = await db.begin(async (tx) => {
+    if ((await countWebhooks(tx, organizationId)) >= webhooksMax)
+      throw new Refusal('conflict', `An organization can have ${webhooksMax} webhooks. Delete one that is not needed.`)
+    return insertWebhook(tx, { organizationId, id: newId('whk'), name, url, ...selection, secret: box.seal(secret) })
+  })
+  return { webhook, secret }
+}
+
+export async function changeWebhook(
+  { db, hints, allowPrivate }: WebhookParts,
+  organizationId: OrganizationId,
+  id: WebhookId,
+  changes: WebhookChanges,
+): Promise<Webhook> {
+  const changed = await db.begin(async (tx) => {
+    const current = await findWebhook(tx, organizationId, id)
+    if (!current) throw noSuchWebhook()
+    const selection =
+      changes.eventTypes === undefined && changes.allEvents === undefined
+        ? { eventTypes: current.eventTypes, allEvents: current.allEvents }
+        : checkEvents(
+            changes.eventTypes ?? current.eventTypes,
+            changes.allEvents ?? (changes.eventTypes === undefined && current.allEvents),
+          )
+    const status = changes.status ?? current.status
+    if (status !== current.status) await holdLane(tx, organizationId, deliverKind, id, status === 'paused')
+    return updateWebhook(tx, {
+      organizationId,
+      id,
+      name: changes.name === undefined ? current.name : checkName(changes.name),
+      url: changes.url === undefined ? current.url : checkUrl(changes.url, allowPrivate),
+      ...selection,
+      status,
+    })
+  })
+  if (!changed) throw noSuchWebhook()
+  // Workers have read ahead: what they hold was meant for the webhook as it was.
+  hints.give(deliverKind, id)
+  hints.give(deliverKind)
+  return changed
+}
+
+export async function deleteWebhook(
+  { db, hints }: WebhookParts,
+  organizationId: OrganizationId,
+  id: WebhookId,
+): Promise<void> {
+  await db.begin(async (tx) => {
+    if (!(await deleteWebhookRow(tx, organizationId, id))) throw noSuchWebhook()
+    await dropLane(tx, organizationId, deliverKind, id)
+    await failWaitingDeliveries(tx, organizationId, id, 'not sent: the webhook was deleted')
+  })
+  hints.give(deliverKind, id)
+}
+
+export async function rotateWebhookSecret(
+  { db, hints, box }: WebhookParts,
+  organizationId: OrganizationId,
+  id: WebhookId,
+  overlapHours = 24,
+): Promise<{ webhook: Webhook; secret: string }> {
+  if (!(overlapHours >= 0 && overlapHours <= overlapHoursMax))
+    throw invalid({ path: 'overlap_hours', problem: `must be from 0 to ${overlapHoursMax}` })
+  const secret = newSecret()
+  const webhook = await rotateSecret(db.alone, { organizationId, id }, box.seal(secret), overlapHours)
+  if (!webhook) throw noSuchWebhook()
+  hints.give(deliverKind, id)
+  return { webhook, secret }
+}
+
+export async function getWebhook(db: Db, organizationId: OrganizationId, id: WebhookId | undefined): Promise<Webhook> {
+  const webhook = id && (await findWebhook(db, organizationId, id))
+  if (!webhook) throw noSuchWebhook()
+  return webhook
+}
+
+export const noSuchWebhook = () => new Refusal('not_found', 'There is no such webhook.')
+
+function checkName(text: string): string {
+  const name = text.trim()
+  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
+  if (name.length > nameMax) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
+  return name
+}
+
+function checkUrl(text: string, allowPrivate: boolean): string {
+  const checked = checkWebhookUrl(text, { allowPrivate })
+  if ('problem' in checked) throw invalid({ path: 'url', problem: checked.problem })
+  return checked.url
+}
+
+function checkEvents(names: string[] | undefined, allEvents: boolean): { eventTypes: EventName[]; allEvents: boolean } {
+  if (allEvents) return { eventTypes: [...eventNames], allEvents }
+  const wanted = [...new Set(names ?? [])]
+  if (wanted.length === 0)
+    throw invalid({
+      path: 'event_types',
+      problem: `must name at least one of ${eventNames.join(', ')}, or set all_events`,
+    })
+  const unknown = wanted.find((name) => !isEventName(name))
+  if (unknown !== undefined)
+    throw invalid({
+      path: `event_types.${names!.indexOf(unknown)}`,
+      problem: `must be one of ${eventNames.join(', ')}`,
+    })
+  return { eventTypes: wanted as EventName[], allEvents }
+}

@@ -1,0 +1,23 @@
+import type { Db } from '../../src/db/db.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { EventName } from '../../src/event-types.ts'
+import { newId, parseId } from '../../src/ids.ts'
+import { fanOut } from '../../src/webhooks/fan-out.ts'
+
+/** Writes events of one contact as the service does, with their deliveries, and nothing else. */
+export async function happen(db: Db, organization: string, eventName: EventName, count = 1): Promise<void> {
+  const organizationId = parseId('org', organization)!
+  const contactId = newId('con')
+  const emailKey = `${contactId}@example.com`
+  await db.alone`insert into contacts (organization_id, id, email, email_key, first_name, subscription)
+    values (${organizationId}, ${contactId}, ${emailKey}, ${emailKey}, 'Ada', 'subscribed')`
+  const ids = Array.from({ length: count }, () => newId('evt'))
+  await db.alone.run(sql`
+    with recorded as (
+      insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, data)
+      select ${organizationId}, id, ${eventName}, now(), ${newId('msg')}, ${newId('flw')}, ${contactId}, '{"url":"https://shop.example/"}'
+      from unnest(${ids}::uuid[]) as id
+      returning organization_id, id, event_name
+    ), ${fanOut}
+    select`)
+}

@@ -1,0 +1,81 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { isIPv4 } from 'node:net'
+
+/** The addresses of a name, or how the server fails. */
+export type NameAnswer = string[] | 'no such name' | 'failure' | 'silence'
+
+const headerBytes = 12
+const typeA = 1
+const typeAaaa = 28
+
+/** A real name server for tests: answers A and AAAA queries over UDP on loopback. */
+export async function startNameServer(answer: (name: string) => NameAnswer) {
+  const queries: string[] = []
+  const socket = createSocket('udp4')
+  socket.on('message', (query, from) => {
+    const { name, type, end } = readQuestion(query)
+    if (type === typeA) queries.push(name)
+    const answered = answer(name)
+    if (answered === 'silence') return
+    const failed = answered === 'no such name' ? 3 : answered === 'failure' ? 2 : 0
+    const addresses = failed ? [] : (answered as string[]).filter((address) => isIPv4(address) === (type === typeA))
+    const header = Buffer.alloc(headerBytes)
+    query.copy(header, 0, 0, 2) // the id of the query
+    header.writeUInt16BE(0x8180 | failed, 2)
+    header.writeUInt16BE(1, 4)
+    header.writeUInt16BE(addresses.length, 6)
+    socket.send(
+      Buffer.concat([header, query.subarray(headerBytes, end), ...addresses.map(record)]),
+      from.port,
+      from.address,
+    )
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return {
+    /** Names asked for, once per look-up. */
+    queries,
+    address: `127.0.0.1:${socket.address().port}`,
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>((resolve) => socket.close(resolve))
+    },
+  }
+}
+
+function readQuestion(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = headerBytes
+  for (let length = query[at]!; length > 0; length = query[at]!) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
+}
+
+function record(address: string): Buffer {
+  const bytes = isIPv4(address) ? address.split('.').map(Number) : ipv6Bytes(address)
+  const head = Buffer.from([
+    0xc0,
+    headerBytes,
+    0,
+    isIPv4(address) ? typeA : typeAaaa,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    bytes.length,
+  ])
+  return Buffer.concat([head, Buffer.from(bytes)])
+}
+
+function ipv6Bytes(address: string): number[] {
+  const [head = '', tail = ''] = address.split('::')
+  const groups = (text: string) => (text ? text.split(':').map((group) => Number.parseInt(group, 16)) : [])
+  const [before, after] = [groups(head), groups(tail)]
+  const all = [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after]
+  return all.flatMap((group) => [group >> 8, group & 0xff])
+}

@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+/** Say nothing, break the connection, or close it in good order, instead of a reply. */
+export const hang = Symbol('hang')
+export const reset = Symbol('reset')
+export const close = Symbol('close')
+/** A Buffer is sent as it is, a string as a line. */
+export type Answer = string | Buffer | typeof hang | typeof reset | typeof close
+
+/** `verb` is the command's first word, or `greeting`, or `end` for the end of a mail. `nth` counts it from 1. */
+export type Step = { verb: string; line: string; nth: number; connection: number }
+
+export type RawMail = { from: string; to: string; raw: Buffer }
+
+export type RawSmtp = AsyncDisposable & {
+  port: number
+  url: string
+  /** Every command in the order of arrival. */
+  commands: string[]
+  /** The commands that arrived together in one piece, joined by spaces: what was pipelined. */
+  pieces: string[]
+  mails: RawMail[]
+  connections(): number
+  close(): Promise<void>
+}
+
+export type RawSmtpOptions = {
+  port?: number
+  /** The lines of the answer to EHLO after the first. */
+  extensions?: string[]
+  /** Undefined: the usual yes. */
+  answer?: (step: Step) => Answer | undefined
+}
+
+const usual: Record<string, string> = {
+  greeting: '220 raw.test ESMTP',
+  MAIL: '250 2.1.0 Ok',
+  RCPT: '250 2.1.5 Ok',
+  DATA: '354 Go on',
+  RSET: '250 2.0.0 Ok',
+  QUIT: '221 2.0.0 Bye',
+  HELO: '250 raw.test',
+}
+
+const isYes = (answer: Answer) => typeof answer === 'string' && answer.startsWith('2')
+
+/** An SMTP server that follows a script and is strict about what it reads: only CRLF ends a line. */
+export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmtp> {
+  const { extensions = ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 1000000', 'ENHANCEDSTATUSCODES'] } = options
+  const sockets = new Set<Socket>()
+  const counts = new Map<string, number>()
+  const log = { commands: [] as string[], pieces: [] as string[], mails: [] as RawMail[] }
+  const ehlo = ['raw.test', ...extensions]
+    .map((text, i, all) => `250${i < all.length - 1 ? '-' : ' '}${text}`)
+    .join('\r\n')
+  let connections = 0
+
+  const server = createServer((socket) => {
+    const connection = ++connections
+    sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    let rest = ''
+    let inData = false
+    let hung = false
+    let envelope: { from?: string; to?: string } = {}
+
+    /** What a server that knows the order of commands says when the script says nothing. */
+    const usualAnswer = (verb: string, nth: number): string => {
+      if (verb === 'EHLO') return ehlo
+      if (verb === 'end') return `250 2.0.0 Ok: queued as RAW${nth}`
+      if (verb === 'MAIL' && envelope.from !== undefined) return '503 5.5.1 Nested MAIL'
+      if (verb === 'RCPT' && envelope.from === undefined) return '503 5.5.1 Need MAIL'
+      if (verb === 'DATA' && envelope.to === undefined) return '503 5.5.1 Need RCPT'
+      return usual[verb] ?? '500 5.5.2 Unknown command'
+    }
+    const perform = (verb: string, line: string): Answer => {
+      const nth = (counts.get(verb) ?? 0) + 1
+      counts.set(verb, nth)
+      const answer = options.answer?.({ verb, line, nth, connection }) ?? usualAnswer(verb, nth)
+      if (answer === hang) hung = true
+      else if (answer === reset) socket.resetAndDestroy()
+      else if (answer === close) socket.end()
+      else socket.write(typeof answer === 'string' ? `${answer}\r\n` : answer)
+      return answer
+    }
+    const readMail = () => {
+      const whole = rest.startsWith('.\r\n') ? 0 : rest.indexOf('\r\n.\r\n') + 2
+      if (whole === 1) return false
+      const text = rest.slice(0, whole).replace(/^\./, '').replaceAll('\r\n.', '\r\n')
+      rest = rest.slice(whole + 3)
+      inData = false
+      const { from, to } = envelope
+      if (isYes(perform('end', '.')) && from !== undefined && to !== undefined)
+        log.mails.push({ from, to, raw: Buffer.from(text, 'latin1') })
+      envelope = {}
+      return true
+    }
+    const readCommand = (verbs: string[]) => {
+      const end = rest.indexOf('\r\n')
+      if (end < 0) return false
+      const line = Buffer.from(rest.slice(0, end), 'latin1').toString('utf8')
+      rest = rest.slice(end + 2)
+      const verb = line.split(' ')[0]!.toUpperCase()
+      log.commands.push(line)
+      verbs.push(verb)
+      const answer = perform(verb, line)
+      const path = /<(.*)>/.exec(line)?.[1] ?? ''
+      if (verb === 'MAIL' && isYes(answer)) envelope = { from: path }
+      if (verb === 'RCPT' && isYes(answer)) envelope.to = path
+      if (verb === 'RSET') envelope = {}
+      if (verb === 'DATA' && typeof answer === 'string') inData = answer.startsWith('354')
+      if (verb === 'QUIT') socket.end()
+      return true
+    }
+
+    perform('greeting', '')
+    socket.on('data', (chunk) => {
+      rest += chunk.toString('latin1')
+      const verbs: string[] = []
+      while (!hung && (inData ? readMail() : readCommand(verbs)));
+      if (verbs.length > 0) log.pieces.push(verbs.join(' '))
+    })
+  })
+  server.listen(options.port ?? 0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy()
+    if (server.listening) await new Promise((resolve) => server.close(resolve))
+  }
+  return {
+    ...log,
+    port,
+    url: `smtp://127.0.0.1:${port}`,
+    connections: () => connections,
+    close: stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}

@@ -1,0 +1,52 @@
+import type { AddressInfo } from 'node:net'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+
+export type ReceivedMail = { sender: string; recipient: string; raw: string; mail: Email }
+
+/** An SMTP reply other than 250. */
+export type Reply = { code: number; text: string }
+
+export type TestRelay = AsyncDisposable & {
+  url: string
+  port: number
+  mails: ReceivedMail[]
+  /** What to answer to a recipient, and to the mail as a whole; undefined for 250. */
+  onRecipient: (address: string) => Reply | undefined
+  onData: (mail: ReceivedMail) => Reply | undefined
+  stop(): Promise<void>
+}
+
+const refusal = ({ code, text }: Reply) => Object.assign(new Error(text), { responseCode: code })
+
+/** A real SMTP server that keeps what it is sent, parsed. */
+export async function startRelay({ port = 0 } = {}): Promise<TestRelay> {
+  const mails: ReceivedMail[] = []
+  const relay = { onRecipient: () => undefined, onData: () => undefined } as Pick<TestRelay, 'onRecipient' | 'onData'>
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo: ({ address }, _session, done) => {
+      const reply = relay.onRecipient(address)
+      done(reply && refusal(reply))
+    },
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', async () => {
+        const raw = Buffer.concat(chunks).toString()
+        const { mailFrom, rcptTo } = session.envelope
+        const sender = mailFrom ? mailFrom.address : ''
+        const received = { sender, recipient: rcptTo[0]!.address, raw, mail: await PostalMime.parse(raw) }
+        const reply = relay.onData(received)
+        if (!reply) mails.push(received)
+        done(reply && refusal(reply), undefined)
+      })
+    },
+  })
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const at = (server.server.address() as AddressInfo).port
+  const stop = () => new Promise<void>((resolve) => server.close(resolve))
+  return Object.assign(relay, { mails, port: at, url: `smtp://127.0.0.1:${at}`, stop, [Symbol.asyncDispose]: stop })
+}
