@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
+import { openTab, segment, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
@@ -47,9 +47,9 @@ test('the preview can be narrowed to a phone, runs no script of the template and
   await page.goto('flows/new')
   await write(page, '<p>Hello</p><script>document.body.textContent = "taken over"</script>')
   await page.frameLocator('iframe').getByText('Hello').waitFor()
-  await page.getByText('Phone', { exact: true }).click()
+  await segment(page, 'Preview as', 'Phone').click()
   expect((await page.locator('iframe').boundingBox())?.width).toBe(375)
-  await page.getByText('Text', { exact: true }).click()
+  await segment(page, 'Preview as', 'Text').click()
   await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Hello').waitFor()
 })
 
@@ -100,7 +100,7 @@ test('a test mail is sent with the sample data, and the call for a program does 
   await page.getByLabel('name', { exact: true }).fill('Ada')
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
   await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByLabel('To').fill('ada@example.com')
+  await page.getByRole('dialog').getByLabel(/^To/).fill('ada@example.com')
   await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click()
   await page.getByRole('status').getByRole('link', { name: 'See what becomes of it' }).click()
   await page.getByRole('heading', { name: 'Your order' }).waitFor()

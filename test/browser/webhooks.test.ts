@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { launchBrowser } from './support/chromium.ts'
-import { openTab, sizes } from './support/pages.ts'
+import { openTab, segment, sizes } from './support/pages.ts'
 import { startReceiver } from './support/receiver.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
@@ -64,7 +64,7 @@ test.each(sizes)(
     await page.keyboard.press('Escape')
 
     receiver.answerWith(200)
-    await page.getByText('Failed', { exact: true }).first().click()
+    await segment(page, 'Status', 'Failed').click()
     await page.getByRole('link', { name: 'emailClick' }).first().click()
     await page.getByRole('heading', { name: 'Delivery of emailClick' }).waitFor()
     await page.getByRole('button', { name: 'Replay' }).click()
@@ -141,7 +141,7 @@ async function createWebhook(service: Service, account: Account, url: string): P
 async function sendTest(page: Page, eventName: string): Promise<void> {
   await page.getByRole('button', { name: 'Send test event' }).click()
   const dialog = page.getByRole('dialog', { name: 'Send test event' })
-  await dialog.getByLabel('Event').click()
+  await dialog.getByRole('combobox', { name: 'Event' }).click()
   await page.getByRole('option', { name: eventName }).click()
   await dialog.getByRole('button', { name: 'Send', exact: true }).click()
 }

@@ -54,3 +54,7 @@ export async function goTo(page: Page, place: string): Promise<void> {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: place, exact: true }).click()
   }
 }
+
+/** One choice of a segmented control, as the mouse finds it. */
+export const segment = (page: Page, control: string, choice: string) =>
+  page.getByRole('radiogroup', { name: control }).locator('label').filter({ hasText: choice })

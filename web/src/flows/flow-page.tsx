@@ -103,7 +103,11 @@ function OneFlow({ flow }: { flow: Flow }) {
       ) : (
         <FlowEditor
           draft={draft}
-          setDraft={setDraft}
+          setDraft={(next) => {
+            setDraft(next)
+            // What was wrong with the text before says nothing about the text now.
+            if (save.isError) save.reset()
+          }}
           sample={sample}
           setSample={(next) => {
             setSample(next)

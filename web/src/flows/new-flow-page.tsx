@@ -45,7 +45,11 @@ export function NewFlowPage() {
       <ErrorLine>{remainingProblem(create.error, shownPaths)}</ErrorLine>
       <FlowEditor
         draft={draft}
-        setDraft={setDraft}
+        setDraft={(next) => {
+          setDraft(next)
+          // What was wrong with the text before says nothing about the text now.
+          if (create.isError) create.reset()
+        }}
         sample={sample}
         setSample={setSample}
         state={state}
