@@ -1,6 +1,6 @@
 export type FieldProblem = { path: string; problem: string; line?: number; column?: number }
 
-type ErrorBody = {
+export type ErrorBody = {
   message?: string
   error?: { type?: string; fields?: FieldProblem[]; request_id?: string }
 }

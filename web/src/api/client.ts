@@ -1,81 +1,66 @@
+import createClient from 'openapi-fetch'
 import { expireSession, getSession } from '../session/session.ts'
-import { ApiError, unreachable } from './api-error.ts'
+import { ApiError, type ErrorBody, unreachable } from './api-error.ts'
 import { basePath } from './base.ts'
+import type { paths } from './schema.d.ts'
 
-export type Query = Record<string, string | number | boolean | null | undefined>
-export type Page<T> = { items: T[]; nextCursor: string | null }
-
-type Options = { query?: Query; body?: unknown; raw?: { body: BodyInit; contentType: string }; signal?: AbortSignal }
-type Envelope<T> = { message: string; data: T; next_cursor?: string | null }
-
-// An import may be many megabytes over a slow line; whatever takes longer than this has failed.
 const timeoutMs = 60_000
+// An import may be many megabytes over a slow line.
 const uploadTimeoutMs = 30 * 60_000
 
-/** One request. A session that has run out is renewed by the person in place, and the request goes out again. */
-async function request<T>(method: string, path: string, options: Options = {}): Promise<Envelope<T>> {
+/** Typed by the OpenAPI document: a path, a parameter or a field that the service does not know does not compile. */
+export const api = createClient<paths>({ baseUrl: basePath.replace(/\/$/, ''), fetch: send })
+
+/** Sends one request. A session that has run out is renewed by the person in place, and the request goes out again. */
+async function send(request: Request): Promise<Response> {
   for (;;) {
     // Signing in needs no session, and a wrong password must not ask for the password again.
-    const session = path.startsWith('auth/') ? undefined : getSession()
-    const response = await send(method, path, options, session?.token)
-    const body = await readBody<T>(response)
-    if (response.ok && body) return body
-    if (response.status === 401 && session) {
-      await expireSession(session.token)
-      continue
-    }
-    throw new ApiError(response.status, body ?? {})
+    const session = request.url.includes('/api/v1/auth/') ? undefined : getSession()
+    const once = request.clone()
+    if (session) once.headers.set('authorization', `Bearer ${session.token}`)
+    const response = await fetchWithin(once)
+    if (response.status !== 401 || !session) return response
+    await expireSession(session.token)
   }
 }
 
-async function send(method: string, path: string, options: Options, token: string | undefined): Promise<Response> {
-  const headers: Record<string, string> = { accept: 'application/json' }
-  if (token) headers.authorization = `Bearer ${token}`
-  if (options.raw) headers['content-type'] = options.raw.contentType
-  else if (options.body !== undefined) headers['content-type'] = 'application/json'
-  const timeout = AbortSignal.timeout(options.raw ? uploadTimeoutMs : timeoutMs)
-  const init: RequestInit = {
-    method,
-    headers,
-    signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
-  }
-  if (options.raw) init.body = options.raw.body
-  else if (options.body !== undefined) init.body = JSON.stringify(options.body)
+async function fetchWithin(request: Request): Promise<Response> {
+  const limitMs = request.headers.get('content-type') === 'text/csv' ? uploadTimeoutMs : timeoutMs
   try {
-    return await fetch(`${basePath}api/v1/${path}${searchOf(options.query)}`, init)
+    return await fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(limitMs)]) })
   } catch (error) {
-    if (options.signal?.aborted) throw error
+    if (request.signal.aborted) throw error
     throw unreachable()
   }
 }
 
-async function readBody<T>(response: Response): Promise<Envelope<T> | undefined> {
-  try {
-    return (await response.json()) as Envelope<T>
-  } catch {
-    return undefined
-  }
+type Answer<Body> = Promise<{ data?: Body; error?: unknown; response: Response }>
+
+/** What the envelope holds, or an ApiError. */
+export async function dataOf<Data>(answer: Answer<{ data: Data }>): Promise<Data> {
+  return (await bodyOf(answer)).data
 }
 
-function searchOf(query: Query | undefined): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
-  }
-  const text = search.toString()
-  return text && `?${text}`
+/** For what has nothing to say but that it is done. */
+export async function done(answer: Answer<object>): Promise<void> {
+  await bodyOf(answer)
 }
 
-export const api = {
-  get: async <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
-    (await request<T>('GET', path, { ...(query && { query }), ...(signal && { signal }) })).data,
-  page: async <T>(path: string, query: Query, signal?: AbortSignal): Promise<Page<T>> => {
-    const answer = await request<T[]>('GET', path, { query, ...(signal && { signal }) })
-    return { items: answer.data, nextCursor: answer.next_cursor ?? null }
-  },
-  post: async <T>(path: string, body: unknown = {}): Promise<T> => (await request<T>('POST', path, { body })).data,
-  patch: async <T>(path: string, body: unknown): Promise<T> => (await request<T>('PATCH', path, { body })).data,
-  remove: async <T = null>(path: string): Promise<T> => (await request<T>('DELETE', path)).data,
-  upload: async <T>(path: string, query: Query, body: BodyInit, contentType: string): Promise<T> =>
-    (await request<T>('POST', path, { query, raw: { body, contentType } })).data,
+export type Page<Item> = { items: Item[]; nextCursor: string | null }
+
+export async function pageOf<Item>(answer: Answer<{ data: Item[]; next_cursor: string | null }>): Promise<Page<Item>> {
+  const body = await bodyOf(answer)
+  return { items: body.data, nextCursor: body.next_cursor }
+}
+
+async function bodyOf<Body>(answer: Answer<Body>): Promise<Body> {
+  const { data, error, response } = await answer
+  if (data !== undefined) return data
+  throw new ApiError(response.status, typeof error === 'object' && error !== null ? (error as ErrorBody) : {})
+}
+
+/** Leaves out what the person left empty. */
+export function given<Query extends object>(query: Query) {
+  const entries = Object.entries(query).filter(([, value]) => value !== '' && value !== null && value !== undefined)
+  return Object.fromEntries(entries) as { [Name in keyof Query]?: Exclude<Query[Name], '' | null | undefined> }
 }

@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { api, type Page, type Query } from './client.ts'
+import type { Page } from './client.ts'
 
 const liveEveryMs = 3_000
 
@@ -15,17 +15,22 @@ export type Pages<T> = {
   live: boolean
 }
 
-type Options = { live?: boolean; enabled?: boolean }
+type Options = { live?: boolean }
+/** Where a page begins: nothing for the first. */
+export type From = { cursor?: string }
 
 /** A list that the service pages by cursor. A live one is asked again while only its first page is shown. */
-export function usePages<T>(key: readonly unknown[], path: string, query: Query, options: Options = {}): Pages<T> {
+export function usePages<T>(
+  key: readonly unknown[],
+  ask: (from: From, signal: AbortSignal) => Promise<Page<T>>,
+  options: Options = {},
+): Pages<T> {
   const list = useInfiniteQuery({
-    queryKey: [...key, query],
-    queryFn: ({ pageParam, signal }) => api.page<T>(path, { ...query, cursor: pageParam }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page: Page<T>) => page.nextCursor,
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => ask(pageParam, signal),
+    initialPageParam: {} as From,
+    getNextPageParam: (page: Page<T>): From | null => (page.nextCursor === null ? null : { cursor: page.nextCursor }),
     placeholderData: keepPreviousData,
-    enabled: options.enabled ?? true,
     refetchInterval: (asked) => (options.live && (asked.state.data?.pages.length ?? 1) === 1 ? liveEveryMs : false),
   })
   return {

@@ -430,6 +430,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/api/v1/analytics/metrics/get-email-event-metric": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count one kind of event by day */
+        get: {
+            parameters: {
+                query: {
+                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                    /** @example 2026-01-31 */
+                    start_date: string;
+                    /** @description Included; at most 731 days. */
+                    end_date: string;
+                    /** @description IANA time zone. */
+                    timezone?: string;
+                    flow_id?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @enum {number} */
+                            code: 200;
+                            /** @enum {string} */
+                            status: "success";
+                            message: string;
+                            data: {
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                /**
+                                 * Format: date
+                                 * @example 2026-01-31
+                                 */
+                                start_date: string;
+                                /**
+                                 * Format: date
+                                 * @example 2026-01-31
+                                 */
+                                end_date: string;
+                                timezone: string;
+                                /** @description Every event. */
+                                total: number;
+                                /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                unique: number;
+                                /** @description The part of the total made by a scanner or privacy proxy. */
+                                machine: number;
+                                series: {
+                                    /**
+                                     * Format: date
+                                     * @example 2026-01-31
+                                     */
+                                    date: string;
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                }[];
+                            };
+                        };
+                    };
+                };
+                /** @description Default Response */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Default Response */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/state": {
         parameters: {
             query?: never;
@@ -710,6 +813,81 @@ export interface paths {
                                     transport: "inbox" | "smtp";
                                 };
                             };
+                        };
+                    };
+                };
+                /** @description Default Response */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Default Response */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/event-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the kinds of events, each with an example of what a webhook receives */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @enum {number} */
+                            code: 200;
+                            /** @enum {string} */
+                            status: "success";
+                            message: string;
+                            data: {
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                description: string;
+                                example: {
+                                    /** @enum {string} */
+                                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                    organization_id: string;
+                                    /** @description When it occurred, in seconds since 1970. */
+                                    timestamp: number;
+                                    data: {
+                                        [key: string]: unknown;
+                                    };
+                                };
+                            }[];
                         };
                     };
                 };
@@ -3466,6 +3644,436 @@ export interface paths {
                                     value: string;
                                 }[];
                                 raw: string;
+                            };
+                        };
+                    };
+                };
+                /** @description Default Response */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Default Response */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                    flow_id?: string;
+                    contact_id?: string;
+                    machine?: "true" | "false";
+                    /** @description The id of an event: only what occurred later. For a live list. */
+                    after?: string;
+                    /** @description `next_cursor` of the page before. */
+                    cursor?: string;
+                    /** @description 1 to 100; 50 unless given. */
+                    limit?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @enum {number} */
+                            code: 200;
+                            /** @enum {string} */
+                            status: "success";
+                            message: string;
+                            data: {
+                                id: string;
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                /** Format: date-time */
+                                occurred_at: string;
+                                /** @description Made by a scanner or privacy proxy. */
+                                machine: boolean;
+                                machine_reason: string | null;
+                                message_id: string | null;
+                                flow_id: string | null;
+                                flow_name: string | null;
+                                contact: {
+                                    id: string;
+                                    email: string;
+                                    first_name: string | null;
+                                } | null;
+                                data: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+                /** @description Default Response */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Default Response */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count all kinds of events by day */
+        get: {
+            parameters: {
+                query: {
+                    /** @example 2026-01-31 */
+                    start_date: string;
+                    /** @description Included; at most 731 days. */
+                    end_date: string;
+                    /** @description IANA time zone. */
+                    timezone?: string;
+                    flow_id?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @enum {number} */
+                            code: 200;
+                            /** @enum {string} */
+                            status: "success";
+                            message: string;
+                            data: {
+                                /**
+                                 * Format: date
+                                 * @example 2026-01-31
+                                 */
+                                start_date: string;
+                                /**
+                                 * Format: date
+                                 * @example 2026-01-31
+                                 */
+                                end_date: string;
+                                timezone: string;
+                                totals: {
+                                    emailSent: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailOpen: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailClick: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailSoftBounce: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailHardBounce: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailComplaint: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    contactUnsubscribe: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                };
+                                /** @description As many days right before. */
+                                previous: {
+                                    emailSent: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailOpen: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailClick: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailSoftBounce: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailHardBounce: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailComplaint: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    contactUnsubscribe: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                };
+                                series: {
+                                    /**
+                                     * Format: date
+                                     * @example 2026-01-31
+                                     */
+                                    date: string;
+                                    emailSent: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailOpen: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailClick: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailSoftBounce: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailHardBounce: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    emailComplaint: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                    contactUnsubscribe: {
+                                        /** @description Every event. */
+                                        total: number;
+                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                        unique: number;
+                                        /** @description The part of the total made by a scanner or privacy proxy. */
+                                        machine: number;
+                                    };
+                                }[];
+                                top_flows: {
+                                    flow_id: string;
+                                    name: string;
+                                    sent: number;
+                                    opens_unique: number;
+                                    clicks_unique: number;
+                                    bounces: number;
+                                    unsubscribes: number;
+                                }[];
+                            };
+                        };
+                    };
+                };
+                /** @description Default Response */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Default Response */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/checklist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which first steps are done */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @enum {number} */
+                            code: 200;
+                            /** @enum {string} */
+                            status: "success";
+                            message: string;
+                            data: {
+                                sent: boolean;
+                                opened: boolean;
+                                clicked: boolean;
+                                api_key: boolean;
+                                webhook: boolean;
                             };
                         };
                     };

@@ -2,9 +2,9 @@ import { Button, Group, MultiSelect, Stack, Textarea, TextInput } from '@mantine
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
-import type { Contact } from '../api/types.ts'
+import type { Contact, NewContact } from '../api/types.ts'
 import { ErrorLine } from '../ui/states.tsx'
-import { type ContactInput, groupsQuery } from './contacts.api.ts'
+import { groupsQuery } from './contacts.api.ts'
 
 const shownPaths = ['email', 'first_name', 'last_name', 'attributes']
 
@@ -12,7 +12,7 @@ type Props = {
   contact?: Contact
   action: string
   withGroups?: boolean
-  save: (input: ContactInput & { group_ids?: string[] }) => Promise<Contact>
+  save: (input: NewContact) => Promise<Contact>
   onSaved: (contact: Contact) => void
   onCancel: () => void
 }

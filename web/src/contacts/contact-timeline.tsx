@@ -1,7 +1,7 @@
 import { Anchor, Group, Paper, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import { EventBadge } from '../activity/event-names.tsx'
-import type { TimelineEntry } from '../api/types.ts'
+import type { EventName, TimelineEntry } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { More } from '../ui/more.tsx'
 import { Section } from '../ui/section.tsx'
@@ -40,7 +40,7 @@ function Entry({ entry }: { entry: TimelineEntry }) {
     <Group component="li" justify="space-between" align="flex-start" gap="sm" px="md" py="xs" wrap="nowrap">
       <Group gap="sm" align="flex-start">
         {entry.event_name ? (
-          <EventBadge name={entry.event_name} />
+          <EventBadge name={entry.event_name as EventName} />
         ) : (
           <StatusBadge tone="still">{entry.status === 'suppressed' ? 'Not sent' : 'Mail'}</StatusBadge>
         )}

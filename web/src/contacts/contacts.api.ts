@@ -1,61 +1,74 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { api, dataOf, done, given, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
-import type { Contact, ContactImport, ContactStatus, Group, TimelineEntry } from '../api/types.ts'
+import type { Contact, ContactImport, ContactInput, ContactStatus, NewContact, TimelineEntry } from '../api/types.ts'
 import type { Mapping } from './csv-mapping.ts'
 
-const root = 'organization/contacts'
 const stillGoingEveryMs = 700
+const at = (id: string) => ({ params: { path: { id } } })
 
 export type ContactFilter = { query: string; group_id: string; status: ContactStatus | '' }
-export type ContactInput = {
-  email?: string
-  first_name?: string | null
-  last_name?: string | null
-  attributes?: Record<string, unknown>
-}
 
-export const useContacts = (filter: ContactFilter) => usePages<Contact>(['contacts', 'list'], root, filter)
+export const useContacts = (filter: ContactFilter) =>
+  usePages<Contact>(['contacts', 'list', filter], (from, signal) =>
+    pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...given(filter), ...from } }, signal })),
+  )
 export const contactQuery = (id: string) =>
-  queryOptions({ queryKey: ['contacts', id], queryFn: () => api.get<Contact>(`${root}/${id}`) })
+  queryOptions({
+    queryKey: ['contacts', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/contacts/{id}', at(id))),
+  })
 export const useTimeline = (id: string) =>
-  usePages<TimelineEntry>(['contacts', id, 'timeline'], `${root}/${id}/timeline`, {}, { live: true })
+  usePages<TimelineEntry>(
+    ['contacts', id, 'timeline'],
+    (from, signal) =>
+      pageOf(api.GET('/api/v1/organization/contacts/{id}/timeline', { params: { path: { id }, query: from }, signal })),
+    { live: true },
+  )
 
-export const createContact = (input: ContactInput & { group_ids?: string[] }) => api.post<Contact>(root, input)
-export const changeContact = (id: string, input: ContactInput & { status?: 'subscribed' | 'unsubscribed' }) =>
-  api.patch<Contact>(`${root}/${id}`, input)
-export const eraseContact = (id: string) => api.remove(`${root}/${id}`)
+export const createContact = (body: NewContact) => dataOf(api.POST('/api/v1/organization/contacts', { body }))
+export const changeContact = (id: string, body: ContactInput) =>
+  dataOf(api.PATCH('/api/v1/organization/contacts/{id}', { ...at(id), body }))
+export const eraseContact = (id: string) => done(api.DELETE('/api/v1/organization/contacts/{id}', at(id)))
 
 export const groupsQuery = queryOptions({
   queryKey: ['groups'],
-  queryFn: () => api.get<Group[]>('organization/groups'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/groups')),
 })
-export const createGroup = (name: string) => api.post<Group>('organization/groups', { name })
-export const renameGroup = (id: string, name: string) => api.patch<Group>(`organization/groups/${id}`, { name })
-export const deleteGroup = (id: string) => api.remove(`organization/groups/${id}`)
+export const createGroup = (name: string) => dataOf(api.POST('/api/v1/organization/groups', { body: { name } }))
+export const renameGroup = (id: string, name: string) =>
+  dataOf(api.PATCH('/api/v1/organization/groups/{id}', { ...at(id), body: { name } }))
+export const deleteGroup = (id: string) => done(api.DELETE('/api/v1/organization/groups/{id}', at(id)))
 export const addToGroup = (id: string, contactId: string) =>
-  api.post(`organization/groups/${id}/members`, { contact_ids: [contactId] })
+  dataOf(api.POST('/api/v1/organization/groups/{id}/members', { ...at(id), body: { contact_ids: [contactId] } }))
 export const removeFromGroup = (id: string, contactId: string) =>
-  api.remove(`organization/groups/${id}/members/${contactId}`)
+  done(
+    api.DELETE('/api/v1/organization/groups/{id}/members/{contact_id}', {
+      params: { path: { id, contact_id: contactId } },
+    }),
+  )
 
 export const importsQuery = queryOptions({
   queryKey: ['imports'],
-  queryFn: () => api.get<ContactImport[]>('organization/imports'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/imports')),
 })
 export const importQuery = (id: string) =>
   queryOptions({
     queryKey: ['imports', id],
-    queryFn: () => api.get<ContactImport>(`organization/imports/${id}`),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/imports/{id}', at(id))),
     refetchInterval: (query) => (isOver(query.state.data) ? false : stillGoingEveryMs),
   })
-const isOver = (one: ContactImport | undefined) => one?.status === 'done' || one?.status === 'failed'
+export const isOver = (one: Pick<ContactImport, 'status'> | undefined) =>
+  one?.status === 'done' || one?.status === 'failed'
 
 export const startImport = (file: File, mapping: Mapping, groupId: string | null) =>
-  api.upload<ContactImport>(
-    `${root}/import`,
-    { filename: file.name, group_id: groupId, mapping: JSON.stringify(mapping) },
-    file,
-    'text/csv',
+  dataOf(
+    api.POST('/api/v1/organization/contacts/import', {
+      params: { query: { filename: file.name, mapping: JSON.stringify(mapping), ...given({ group_id: groupId }) } },
+      headers: { 'content-type': 'text/csv' },
+      body: file as never,
+      bodySerializer: (body) => body,
+    }),
   )
 
 export function useRefreshContacts(): () => Promise<unknown> {

@@ -1,7 +1,7 @@
 import { Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
-import type { ContactImport } from '../api/types.ts'
+import type { ContactImportDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -28,7 +28,7 @@ export function ImportPage() {
   )
 }
 
-function OneImport({ one }: { one: ContactImport }) {
+function OneImport({ one }: { one: ContactImportDetail }) {
   const over = one.status === 'done' || one.status === 'failed'
   const percent =
     one.status === 'done' ? 100 : one.bytes_total > 0 ? Math.floor((one.bytes_done / one.bytes_total) * 100) : 0
@@ -65,12 +65,12 @@ function OneImport({ one }: { one: ContactImport }) {
           See the contacts
         </Anchor>
       )}
-      {(one.errors?.length ?? 0) > 0 && <Refused one={one} />}
+      {one.errors.length > 0 && <Refused one={one} />}
     </Stack>
   )
 }
 
-type Refusal = NonNullable<ContactImport['errors']>[number]
+type Refusal = ContactImportDetail['errors'][number]
 
 const columns: Column<Refusal>[] = [
   { header: 'Line', phone: 'title', width: '90px', cell: (refusal) => `${refusal.line}` },
@@ -78,8 +78,8 @@ const columns: Column<Refusal>[] = [
   { header: 'Why', cell: (refusal) => refusal.problem },
 ]
 
-function Refused({ one }: { one: ContactImport }) {
-  const errors = one.errors ?? []
+function Refused({ one }: { one: ContactImportDetail }) {
+  const { errors } = one
   return (
     <Section
       title="Refused lines"
@@ -99,7 +99,7 @@ function Refused({ one }: { one: ContactImport }) {
   )
 }
 
-function download(one: ContactImport, errors: Refusal[]): void {
+function download(one: ContactImportDetail, errors: Refusal[]): void {
   const quote = (text: string) => `"${text.replaceAll('"', '""')}"`
   const lines = errors.map((refusal) => `${refusal.line},${quote(refusal.email ?? '')},${quote(refusal.problem)}`)
   const url = URL.createObjectURL(new Blob([`line,email,problem\n${lines.join('\n')}\n`], { type: 'text/csv' }))

@@ -1,13 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { api, dataOf, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
-import type { InboxMail, InboxRow } from '../api/types.ts'
+import type { InboxRow } from '../api/types.ts'
 
-export const useInbox = () => usePages<InboxRow>(['inbox', 'list'], 'organization/inbox', {}, { live: true })
+export const useInbox = () =>
+  usePages<InboxRow>(
+    ['inbox', 'list'],
+    (from, signal) => pageOf(api.GET('/api/v1/organization/inbox', { params: { query: from }, signal })),
+    { live: true },
+  )
 export const inboxMailQuery = (id: string) =>
   queryOptions({
     queryKey: ['inbox', id],
-    queryFn: () => api.get<InboxMail>(`organization/inbox/${id}`),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/inbox/{id}', { params: { path: { id } } })),
     staleTime: Number.POSITIVE_INFINITY,
   })
-export const emptyInbox = () => api.remove<{ deleted: number }>('organization/inbox')
+export const emptyInbox = () => dataOf(api.DELETE('/api/v1/organization/inbox'))

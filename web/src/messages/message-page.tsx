@@ -96,7 +96,7 @@ const columns: Column<Happening>[] = [
     phone: 'hide',
     cell: (event) => (
       <Text size="xs" c="dimmed" className="break">
-        {event.data.user_agent ?? '–'}
+        {typeof event.data.user_agent === 'string' ? event.data.user_agent : '–'}
       </Text>
     ),
   },

@@ -12,7 +12,7 @@ import classes from './live-strip.module.css'
 const shown = 10
 
 export function LiveStrip() {
-  const events = useEvents({ limit: shown })
+  const events = useEvents({ limit: String(shown) })
   return (
     <Section
       title="Right now"

@@ -5,14 +5,14 @@ import { IconMailForward, IconSearch, IconSend, IconUser } from '@tabler/icons-r
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { type NavigateFunction, useNavigate } from 'react-router'
-import { api } from '../api/client.ts'
+import { api, pageOf } from '../api/client.ts'
 import type { Contact, FlowRow, Message } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { places } from '../shell/nav.tsx'
 import { useSearchWanted } from './open-search.ts'
 
 const typingPauseMs = 200
-const perKind = 5
+const perKind = '5'
 
 const settings: [string, string][] = [
   ['Webhooks', paths.webhooks],
@@ -68,14 +68,13 @@ export function Search() {
 type Found = { contacts: Contact[]; flows: FlowRow[]; messages: Message[] }
 
 async function find(query: string, signal: AbortSignal): Promise<Found> {
-  const ask = async <T,>(noun: string) =>
-    (await api.page<T>(`organization/${noun}`, { query, limit: perKind }, signal)).items
+  const asked = { params: { query: { query, limit: perKind } }, signal }
   const [contacts, flows, messages] = await Promise.all([
-    ask<Contact>('contacts'),
-    ask<FlowRow>('flows'),
-    ask<Message>('messages'),
+    pageOf(api.GET('/api/v1/organization/contacts', asked)),
+    pageOf(api.GET('/api/v1/organization/flows', asked)),
+    pageOf(api.GET('/api/v1/organization/messages', asked)),
   ])
-  return { contacts, flows, messages }
+  return { contacts: contacts.items, flows: flows.items, messages: messages.items }
 }
 
 function groupsOf(found: Found | undefined, navigate: NavigateFunction): SpotlightActionGroupData[] {

@@ -1,28 +1,27 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
-import type { AuthState, Checklist, InvitationInfo, Me, Signed } from '../api/types.ts'
+import { api, dataOf } from '../api/client.ts'
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
-  queryFn: () => api.get<Me>('me'),
+  queryFn: () => dataOf(api.GET('/api/v1/me')),
   staleTime: 60_000,
 })
 export const useMe = () => useQuery(meQuery)
 
 export const authStateQuery = queryOptions({
   queryKey: ['auth-state'],
-  queryFn: () => api.get<AuthState>('auth/state'),
+  queryFn: () => dataOf(api.GET('/api/v1/auth/state')),
 })
 
 export const checklistQuery = queryOptions({
   queryKey: ['checklist'],
-  queryFn: () => api.get<Checklist>('organization/checklist'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/checklist')),
 })
 
-export const register = (input: { organization_name: string; email: string; password: string }) =>
-  api.post<Signed>('auth/register', input)
-export const login = (input: { email: string; password: string }) => api.post<Signed>('auth/login', input)
+export const register = (body: { organization_name: string; email: string; password: string }) =>
+  dataOf(api.POST('/api/v1/auth/register', { body }))
+export const login = (body: { email: string; password: string }) => dataOf(api.POST('/api/v1/auth/login', { body }))
 export const findInvitation = (token: string) =>
-  api.get<InvitationInfo>(`auth/invitations/${encodeURIComponent(token)}`)
-export const acceptInvitation = (input: { token: string; email?: string; password: string }) =>
-  api.post<Signed>('auth/accept-invitation', input)
+  dataOf(api.GET('/api/v1/auth/invitations/{token}', { params: { path: { token } } }))
+export const acceptInvitation = (body: { token: string; email?: string; password: string }) =>
+  dataOf(api.POST('/api/v1/auth/accept-invitation', { body }))

@@ -1,55 +1,51 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { api, dataOf, done, given, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
-import type {
-  ApiKey,
-  Invitation,
-  Member,
-  NewInvitation,
-  Organization,
-  Role,
-  Scope,
-  Sending,
-  Suppression,
-  SuppressionReason,
-} from '../api/types.ts'
+import type { OrganizationInput, Role, Scope, Suppression, SuppressionReason } from '../api/types.ts'
+
+const at = (id: string) => ({ params: { path: { id } } })
 
 export const apiKeysQuery = queryOptions({
   queryKey: ['api-keys'],
-  queryFn: () => api.get<ApiKey[]>('organization/api-keys'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/api-keys')),
 })
-export const createApiKey = (input: { name: string; scopes: Scope[] }) =>
-  api.post<ApiKey & { api_key: string }>('organization/api-keys', input)
-export const revokeApiKey = (id: string) => api.remove(`organization/api-keys/${id}`)
+export const createApiKey = (body: { name: string; scopes: Scope[] }) =>
+  dataOf(api.POST('/api/v1/organization/api-keys', { body }))
+export const revokeApiKey = (id: string) => done(api.DELETE('/api/v1/organization/api-keys/{id}', at(id)))
 
 export const useSuppressions = (filter: { query: string; reason: SuppressionReason | '' }) =>
-  usePages<Suppression>(['suppressions'], 'organization/suppressions', filter)
-export const addSuppression = (email: string) => api.post<Suppression>('organization/suppressions', { email })
-export const liftSuppression = (email: string) => api.remove(`organization/suppressions/${encodeURIComponent(email)}`)
+  usePages<Suppression>(['suppressions', filter], (from, signal) =>
+    pageOf(api.GET('/api/v1/organization/suppressions', { params: { query: { ...given(filter), ...from } }, signal })),
+  )
+export const addSuppression = (email: string) =>
+  dataOf(api.POST('/api/v1/organization/suppressions', { body: { email } }))
+export const liftSuppression = (email: string) =>
+  done(api.DELETE('/api/v1/organization/suppressions/{email}', { params: { path: { email } } }))
 
 export const sendingQuery = queryOptions({
   queryKey: ['sending'],
-  queryFn: () => api.get<Sending>('organization/sending'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/sending')),
 })
-export const checkSending = () => api.post<Sending>('organization/sending/check')
+export const checkSending = () => dataOf(api.POST('/api/v1/organization/sending/check'))
 
 export const membersQuery = queryOptions({
   queryKey: ['members'],
-  queryFn: () => api.get<Member[]>('organization/members'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/members')),
 })
-export const changeMember = (id: string, role: Role) => api.patch<Member>(`organization/members/${id}`, { role })
-export const removeMember = (id: string) => api.remove(`organization/members/${id}`)
+export const changeMember = (id: string, role: Role) =>
+  dataOf(api.PATCH('/api/v1/organization/members/{id}', { ...at(id), body: { role } }))
+export const removeMember = (id: string) => done(api.DELETE('/api/v1/organization/members/{id}', at(id)))
 
 export const invitationsQuery = queryOptions({
   queryKey: ['invitations'],
-  queryFn: () => api.get<Invitation[]>('organization/invitations'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/invitations')),
 })
-export const invite = (input: { email: string; role: Role }) =>
-  api.post<NewInvitation>('organization/invitations', input)
-export const withdrawInvitation = (id: string) => api.remove(`organization/invitations/${id}`)
+export const invite = (body: { email: string; role: Role }) =>
+  dataOf(api.POST('/api/v1/organization/invitations', { body }))
+export const withdrawInvitation = (id: string) => done(api.DELETE('/api/v1/organization/invitations/{id}', at(id)))
 
 export const organizationQuery = queryOptions({
   queryKey: ['organization'],
-  queryFn: () => api.get<Organization>('organization'),
+  queryFn: () => dataOf(api.GET('/api/v1/organization')),
 })
-export const changeOrganization = (input: Partial<Organization>) => api.patch<Organization>('organization', input)
+export const changeOrganization = (body: OrganizationInput) => dataOf(api.PATCH('/api/v1/organization', { body }))

@@ -33,9 +33,9 @@ const columns: Column<Delivery>[] = [
 ]
 
 export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay: () => void }) {
-  const [filter, setFilter] = useState<DeliveryFilter>({ status: '', eventName: '' })
+  const [filter, setFilter] = useState<DeliveryFilter>({ status: '', event_name: '' })
   const deliveries = useDeliveries(webhook.id, filter)
-  const filtered = filter.status !== '' || filter.eventName !== ''
+  const filtered = filter.status !== '' || filter.event_name !== ''
   return (
     <Section
       title="Deliveries"
@@ -59,8 +59,8 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
           size="xs"
           clearable
           data={eventOptions}
-          value={filter.eventName || null}
-          onChange={(value) => setFilter({ ...filter, eventName: (value ?? '') as EventName | '' })}
+          value={filter.event_name || null}
+          onChange={(value) => setFilter({ ...filter, event_name: (value ?? '') as EventName | '' })}
         />
       </Group>
       <Load

@@ -75,7 +75,11 @@ function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
         title="Payload"
         description="Indented for reading; copying gives the body as it was sent, byte for byte, on every attempt."
       >
-        <CodeBlock code={delivery.payload} shown={indented(delivery.payload)} label="payload" />
+        {delivery.payload === null ? (
+          <Empty title="Not kept">The event it is made from was erased.</Empty>
+        ) : (
+          <CodeBlock code={delivery.payload} shown={indented(delivery.payload)} label="payload" />
+        )}
       </Section>
     </>
   )

@@ -2,9 +2,9 @@ import { Button, Checkbox, Group, Paper, Stack, Switch, Text, TextInput } from '
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
-import type { EventName, EventType, Webhook } from '../api/types.ts'
+import type { EventName, EventType, Webhook, WebhookInput } from '../api/types.ts'
 import { ErrorLine, Load } from '../ui/states.tsx'
-import { eventTypesQuery, type WebhookInput } from './webhooks.api.ts'
+import { eventTypesQuery } from './webhooks.api.ts'
 
 const shownPaths = ['name', 'url', 'event_types']
 

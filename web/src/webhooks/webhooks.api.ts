@@ -1,64 +1,63 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { api, dataOf, done, given, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
-import type {
-  Delivery,
-  DeliveryDetail,
-  DeliveryStatus,
-  EventName,
-  EventType,
-  NewWebhook,
-  TestResult,
-  Webhook,
-} from '../api/types.ts'
+import type { Delivery, DeliveryStatus, EventName, WebhookChange, WebhookInput } from '../api/types.ts'
 
-const root = 'organization/webhooks'
 const stillGoingEveryMs = 2_000
-
-export type WebhookInput = { name: string; url: string; event_types?: EventName[]; all_events?: boolean }
+const at = (id: string) => ({ params: { path: { id } } })
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],
-  queryFn: () => api.get<Webhook[]>(root),
+  queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks')),
 })
 
 export const webhookQuery = (id: string) =>
-  queryOptions({ queryKey: ['webhooks', id], queryFn: () => api.get<Webhook>(`${root}/${id}`) })
+  queryOptions({
+    queryKey: ['webhooks', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks/{id}', at(id))),
+  })
 
 export const eventTypesQuery = queryOptions({
   queryKey: ['event-types'],
-  queryFn: () => api.get<EventType[]>('event-types'),
+  queryFn: () => dataOf(api.GET('/api/v1/event-types')),
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-export type DeliveryFilter = { status: DeliveryStatus | ''; eventName: EventName | '' }
+export type DeliveryFilter = { status: DeliveryStatus | ''; event_name: EventName | '' }
 
-export const useDeliveries = (webhookId: string, filter: DeliveryFilter) =>
+export const useDeliveries = (id: string, filter: DeliveryFilter) =>
   usePages<Delivery>(
-    ['webhooks', webhookId, 'deliveries'],
-    `${root}/${webhookId}/deliveries`,
-    { status: filter.status, event_name: filter.eventName },
+    ['webhooks', id, 'deliveries', filter],
+    (from, signal) =>
+      pageOf(
+        api.GET('/api/v1/organization/webhooks/{id}/deliveries', {
+          params: { path: { id }, query: { ...given(filter), ...from } },
+          signal,
+        }),
+      ),
     { live: true },
   )
 
 export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: ['deliveries', id],
-    queryFn: () => api.get<DeliveryDetail>(`organization/deliveries/${id}`),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/deliveries/{id}', at(id))),
     refetchInterval: (query) => (query.state.data?.status === 'pending' ? stillGoingEveryMs : false),
   })
 
-export const createWebhook = (input: WebhookInput) => api.post<NewWebhook>(root, input)
-export const changeWebhook = (id: string, input: Partial<WebhookInput> & { status?: 'active' | 'paused' }) =>
-  api.patch<Webhook>(`${root}/${id}`, input)
-export const deleteWebhook = (id: string) => api.remove(`${root}/${id}`)
+export const createWebhook = (body: WebhookInput) => dataOf(api.POST('/api/v1/organization/webhooks', { body }))
+export const changeWebhook = (id: string, body: WebhookChange) =>
+  dataOf(api.PATCH('/api/v1/organization/webhooks/{id}', { ...at(id), body }))
+export const deleteWebhook = (id: string) => done(api.DELETE('/api/v1/organization/webhooks/{id}', at(id)))
 export const rotateSecret = (id: string, overlapHours: number) =>
-  api.post<{ signing_secret: string }>(`${root}/${id}/rotate-secret`, { overlap_hours: overlapHours })
+  dataOf(
+    api.POST('/api/v1/organization/webhooks/{id}/rotate-secret', { ...at(id), body: { overlap_hours: overlapHours } }),
+  )
 export const testWebhook = (id: string, eventName: EventName) =>
-  api.post<TestResult>(`${root}/${id}/test`, { event_name: eventName })
-export const replayDelivery = (id: string) => api.post<{ replayed: number }>(`organization/deliveries/${id}/replay`)
+  dataOf(api.POST('/api/v1/organization/webhooks/{id}/test', { ...at(id), body: { event_name: eventName } }))
+export const replayDelivery = (id: string) => dataOf(api.POST('/api/v1/organization/deliveries/{id}/replay', at(id)))
 export const replayFailed = (id: string, since: string) =>
-  api.post<{ replayed: number }>(`${root}/${id}/replay`, { since })
+  dataOf(api.POST('/api/v1/organization/webhooks/{id}/replay', { ...at(id), body: { since } }))
 
 /** After any change: the list, the records and the logs may all be different now. */
 export function useRefreshWebhooks(): () => Promise<unknown> {
