@@ -5,7 +5,7 @@ import { databaseOf } from '../src/commands/run.ts'
 import { readConfig, readEnvironment } from '../src/config.ts'
 import { createGroup } from '../src/contacts/groups.ts'
 import { MemberAdder, membersMax } from '../src/contacts/members.ts'
-import type { Db } from '../src/db/db.ts'
+import type { Db, Tx } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { ensurePartitions } from '../src/events/partitions.ts'
 import { derivedEventId, type NewEvent, recordEvents } from '../src/events/record.ts'
@@ -19,7 +19,10 @@ import { openLog } from '../src/log.ts'
 const contactsWanted = 100_000
 const flowsWanted = 200
 const eventsWanted = 1_000_000
+// What `eventsOf` makes of a message on average.
+const eventsPerMessage = 2.66
 const days = 120
+const dayMs = 24 * 3_600_000
 const messagesPerBatch = 2_000
 const email = 'seed@example.com'
 const password = 'seeded for a look around'
@@ -29,7 +32,7 @@ const lastNames = ['Lovelace', 'Hopper', 'Turing', 'Dijkstra', 'Liskov', 'Knuth'
 
 type Flow = { id: FlowId; versionId: FlowVersionId; subject: string }
 type Contact = { id: ContactId; email: string }
-type Message = { id: MessageId; flow: Flow; contact: Contact; atMs: number }
+type Message = { id: MessageId; flow: Flow; contact: Contact; atMs: number; bounced: boolean }
 
 const config = readConfig(readEnvironment())
 const database = await databaseOf(config, await openLog('warn'))
@@ -92,37 +95,32 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
   }
   tell('flows', flowsWanted, flowsWanted)
   return db<Flow>`
-    select id, version_id, name as subject from flows where organization_id = ${organizationId} order by id`
+    select flows.id, version_id, subject
+    from flows
+    join flow_versions versions on versions.organization_id = flows.organization_id and versions.id = version_id
+    where flows.organization_id = ${organizationId}
+    order by flows.id`
 }
 
 /** Messages in the order of time, each with what became of it, until there are events enough. */
 async function seedMail(db: Db, organizationId: OrganizationId, contacts: Contact[], flows: Flow[]): Promise<void> {
   await ensurePartitions(db)
   const endMs = Date.now()
-  const startMs = endMs - days * 24 * 3_600_000
-  const messagesExpected = eventsWanted / 2.6
+  const moments = momentsUntil(endMs, Math.ceil(eventsWanted / eventsPerMessage))
   let events = 0
-  for (let number = 0; events < eventsWanted; ) {
-    const batch: Message[] = []
-    for (; batch.length < messagesPerBatch; number++) {
-      const atMs = Math.min(endMs - 1000, Math.floor(startMs + ((endMs - startMs) * number) / messagesExpected))
-      const flow = flows[(number * 7) % flows.length]!
-      const contact = contacts[(number * 13) % contacts.length]!
-      batch.push({ id: idAt(atMs, `message ${number}`) as MessageId, flow, contact, atMs })
-    }
+  for (let start = 0; start < moments.length && events < eventsWanted; start += messagesPerBatch) {
+    const batch = moments.slice(start, start + messagesPerBatch).map((atMs, i): Message => {
+      const id = idAt(atMs, `message ${start + i}`) as MessageId
+      // A few flows send most of the mail, as in life.
+      const flow = flows[Math.floor(flows.length * chanceOf(id, 'flow') ** 3)]!
+      const contact = contacts[Math.floor(contacts.length * chanceOf(id, 'contact'))]!
+      return { id, flow, contact, atMs, bounced: chanceOf(id, 'bounce') < 0.02 }
+    })
     const happened = batch
       .flatMap((message) => eventsOf(organizationId, message, endMs))
       .slice(0, eventsWanted - events)
     await db.begin(async (tx) => {
-      await tx`
-        insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
-          queued_at)
-        select ${organizationId}, id, flow_id, flow_version_id, contact_id, email, subject, '{}', 'queued', queued_at
-        from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ flow }) => flow.id)}::uuid[],
-          ${batch.map(({ flow }) => flow.versionId)}::uuid[], ${batch.map(({ contact }) => contact.id)}::uuid[],
-          ${batch.map(({ contact }) => contact.email)}::text[], ${batch.map(({ flow }) => flow.subject)}::text[],
-          ${batch.map(({ atMs }) => new Date(atMs))}::timestamptz[])
-          as given (id, flow_id, flow_version_id, contact_id, email, subject, queued_at)`
+      await insertMessages(tx, organizationId, batch)
       await recordEvents(tx, happened)
     })
     events += happened.length
@@ -130,9 +128,44 @@ async function seedMail(db: Db, organizationId: OrganizationId, contacts: Contac
   }
 }
 
+/** Times of sending over the last days: more by day than by night, less at weekends, and growing. */
+function momentsUntil(endMs: number, count: number): number[] {
+  const weights = Array.from({ length: days }, (_, day) => {
+    const weekday = new Date(endMs - (days - 1 - day) * dayMs).getUTCDay()
+    const weekend = weekday === 0 || weekday === 6
+    return (weekend ? 0.45 : 1) * (0.7 + (0.6 * day) / days) * (1 + 0.25 * Math.sin(day / 8))
+  })
+  const sum = weights.reduce((all, weight) => all + weight, 0)
+  const moments = weights.flatMap((weight, day) => {
+    const ofDay = Math.round((count * weight) / sum)
+    const dayEndMs = endMs - (days - 1 - day) * dayMs
+    return Array.from({ length: ofDay }, (_, i) => Math.floor(dayEndMs - dayMs * (1 - (i + 1) / ofDay) ** 1.3))
+  })
+  return moments.sort((a, b) => a - b)
+}
+
+async function insertMessages(tx: Tx, organizationId: OrganizationId, batch: Message[]): Promise<void> {
+  const subject = ({ flow, id }: Message) => flow.subject.replace('{{ order_id }}', `A-${id.slice(-5)}`)
+  await tx`
+    insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
+      queued_at, sent_at)
+    select ${organizationId}, id, flow_id, flow_version_id, contact_id, email, subject, '{"order_id": "A-1001"}', status,
+      queued_at, queued_at
+    from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ flow }) => flow.id)}::uuid[],
+      ${batch.map(({ flow }) => flow.versionId)}::uuid[], ${batch.map(({ contact }) => contact.id)}::uuid[],
+      ${batch.map(({ contact }) => contact.email)}::text[], ${batch.map(subject)}::text[],
+      ${batch.map(({ bounced }) => (bounced ? 'bounced' : 'sent'))}::text[],
+      ${batch.map(({ atMs }) => new Date(atMs))}::timestamptz[])
+      as given (id, flow_id, flow_version_id, contact_id, email, subject, status, queued_at)`
+}
+
 /** What becomes of a mail, decided by its id alone: two seeds of the same day are alike. */
-function eventsOf(organizationId: OrganizationId, { id, flow, contact, atMs }: Message, endMs: number): NewEvent[] {
-  const chance = Number.parseInt(createHash('sha256').update(id).digest('hex').slice(0, 6), 16) / 0xffffff
+function eventsOf(
+  organizationId: OrganizationId,
+  { id, flow, contact, atMs, bounced }: Message,
+  endMs: number,
+): NewEvent[] {
+  const chance = chanceOf(id, 'reader')
   const make = (eventName: NewEvent['eventName'], afterMs: number, more: Partial<NewEvent> = {}): NewEvent => ({
     id: derivedEventId(id, `${eventName} ${afterMs}`) as EventId,
     organizationId,
@@ -148,7 +181,7 @@ function eventsOf(organizationId: OrganizationId, { id, flow, contact, atMs }: M
   })
   const agent = { user_agent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)' }
   const events = [make('emailSent', 500)]
-  if (chance < 0.02) {
+  if (bounced) {
     const bounce = { type: 'soft', status: '4.2.2', reply_code: 452, reason: 'Mailbox full', diagnostic: null } as const
     return [...events, make('emailSoftBounce', 60_000, { data: { bounce } })]
   }
@@ -156,8 +189,14 @@ function eventsOf(organizationId: OrganizationId, { id, flow, contact, atMs }: M
     events.push(make('emailOpen', 2_000, { machine: true, machineReason: 'apple_privacy', data: agent }))
   if (chance > 0.45) events.push(make('emailOpen', 3_600_000, { data: agent }))
   if (chance > 0.8) events.push(make('emailClick', 3_660_000, { data: { ...agent, url: 'https://example.com/' } }))
-  if (chance > 0.995) events.push(make('contactUnsubscribe', 3_700_000, { data: { method: 'page' } }))
+  if (chance > 0.9995) events.push(make('emailComplaint', 3_680_000, { data: { feedback_type: 'abuse' } }))
+  else if (chance > 0.995) events.push(make('contactUnsubscribe', 3_700_000, { data: { method: 'page' } }))
   return events
+}
+
+/** From 0 to 1, always the same for the same message. */
+function chanceOf(id: MessageId, what: string): number {
+  return Number.parseInt(createHash('sha256').update(`${id} ${what}`).digest('hex').slice(0, 8), 16) / 0x1_0000_0000
 }
 
 function idAt(ms: number, what: string): string {
