@@ -3,8 +3,11 @@ import { rootCertificates } from 'node:tls'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
 import { requireApiKey, requireMember } from './accounts/guards.ts'
+import { acceptanceRoutes, invitationRoutes } from './accounts/invitations.routes.ts'
 import { KeyCache } from './accounts/key-cache.ts'
+import { organizationRoutes } from './accounts/organization.routes.ts'
 import { Sessions } from './accounts/sessions.ts'
+import { teamRoutes } from './accounts/team.routes.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/contacts.routes.ts'
@@ -163,6 +166,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
   )
 
   await server.register(authRoutes(auth), { prefix: '/api/v1' })
+  await server.register(acceptanceRoutes(parts), { prefix: '/api/v1' })
   await server.register(
     async (api) => {
       api.addHook('onRequest', requireMember(parts))
@@ -171,6 +175,9 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
       await api.register(eventTypeRoutes())
       await api.register(
         async (organization) => {
+          await organization.register(organizationRoutes({ db }))
+          await organization.register(teamRoutes({ db }))
+          await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, keys }))
           await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))
           await organization.register(groupRoutes({ db }))
