@@ -17,6 +17,7 @@ import { importRoutes } from './contacts/imports.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
+import { timelineRoutes } from './contacts/timeline.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
 import { activityRoutes } from './events/activity.routes.ts'
@@ -180,6 +181,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
           await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, keys }))
           await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))
+          await organization.register(timelineRoutes({ db }))
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints }))
           await organization.register(suppressionRoutes({ db }))
