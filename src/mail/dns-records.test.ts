@@ -86,7 +86,7 @@ test('records that say something else are told with what they say', async () => 
     { bounceDomain: 'bounces.acme.example', dkim },
     {
       'bounces.acme.example': {
-        txt: ['v=spf1 -all', 'v=spf1 a:relay.acme.example ~all'],
+        txt: ['v=spf1 a:relay.acme.example ~all', 'v=spf1 -all'],
         mx: ['10 mx.elsewhere.example'],
       },
       [name]: { txt: ['v=DKIM1; p=AAAA'] },
@@ -94,7 +94,7 @@ test('records that say something else are told with what they say', async () => 
     },
   )
   expect(found).toEqual({
-    SPF: { status: 'different', found: 'v=spf1 -all / v=spf1 a:relay.acme.example ~all' },
+    SPF: { status: 'different', found: 'v=spf1 a:relay.acme.example ~all / v=spf1 -all' },
     DKIM: { status: 'different', found: 'v=DKIM1; p=AAAA' },
     DMARC: { status: 'different', found: 'v=DMARC1; p=nonsense' },
     bounces: { status: 'different', found: '10 mx.elsewhere.example' },

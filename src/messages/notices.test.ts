@@ -68,7 +68,19 @@ test('a mail goes out through the relay once, from the service’s own sender', 
   const webhook = await subscribe(app)
   await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
 
-  await Promise.all([mail(app, transport), mail(app, transport)])
+  // Both have seen the mail as due before either can take it.
+  const both = await app.db.begin(async (tx) => {
+    await tx`select from notice_mails for update`
+    const runs = [mail(app, transport), mail(app, transport)]
+    await until(
+      'both to wait for the row',
+      async () =>
+        (await app.db`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
+          .length === 2,
+    )
+    return { runs }
+  })
+  await Promise.all(both.runs)
   await mail(app, transport)
   await transport.close()
 
