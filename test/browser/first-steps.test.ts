@@ -2,9 +2,9 @@ import { verifyWebhook } from '@waxwing/sdk'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
-import { startReceiver } from './support/receiver.ts'
 import { startService } from './support/service.ts'
 
 const manySteps = 180_000
@@ -19,7 +19,7 @@ test.each(sizes)(
   'the checklist leads from an empty database to a webhook that a receiver has verified (%s)',
   async (size) => {
     await using service = await startService()
-    await using receiver = await startReceiver()
+    await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
     await using tab = await openTab(browser, service, { size })
     const { page } = tab
 
@@ -43,14 +43,14 @@ test.each(sizes)(
     await stepDone(page, 'Create an API key')
 
     await page.getByRole('link', { name: 'Webhooks' }).click()
-    const secret = await createWebhook(page, receiver.url)
+    const secret = await createWebhook(page, receiver.url())
     await goTo(page, 'Overview')
     await page.getByRole('heading', { name: 'You have seen it all' }).waitFor()
 
     // From here on a click reaches the receiver, and the code that customers run believes it.
     await clickWelcome(page)
     const delivery = await until('the click to reach the receiver', () =>
-      receiver.received.find((candidate) => candidate.headers['x-service-event'] === 'emailClick'),
+      receiver.posts.find((candidate) => candidate.headers['x-service-event'] === 'emailClick'),
     )
     const event = verifyWebhook(delivery.body, delivery.headers, secret)
     expect(event).toMatchObject({ event_name: 'emailClick', data: { contact: { email: 'ada@acme.example' } } })

@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { openTab, segment, sizes } from './support/pages.ts'
-import { startReceiver } from './support/receiver.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
@@ -51,26 +51,26 @@ test.each(sizes)(
   async (size) => {
     await using service = await startService()
     const account = await registerOwner(service)
-    await using receiver = await startReceiver()
-    const id = await createWebhook(service, account, receiver.url)
+    let status = 410
+    await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
+    const id = await createWebhook(service, account, receiver.url())
     await using tab = await openTab(browser, service, { size, account })
     const { page } = tab
 
-    receiver.answerWith(410)
     await page.goto(`settings/webhooks/${id}`)
     await sendTest(page, 'emailClick')
-    await page.getByRole('article', { name: 'Attempt 1' }).getByText('Answered 410').waitFor()
+    await page.getByRole('article', { name: 'Attempt 1' }).getByText('Answered 410', { exact: true }).waitFor()
     await page.getByText('X-Service-Signature').waitFor()
     await page.keyboard.press('Escape')
 
-    receiver.answerWith(200)
+    status = 200
     await segment(page, 'Status', 'Failed').click()
     await page.getByRole('link', { name: 'emailClick' }).first().click()
     await page.getByRole('heading', { name: 'Delivery of emailClick' }).waitFor()
     await page.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('Answered 200').waitFor()
+    await page.getByText('Answered 200', { exact: true }).waitFor()
     await page.getByText('Delivered', { exact: true }).first().waitFor()
-    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(receiver.posts.map(({ body }) => body.toString())).size).toBe(1)
     expect(tab.problems).toEqual([])
   },
 )
@@ -78,21 +78,21 @@ test.each(sizes)(
 test('all failed deliveries are replayed at once', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
-  await using receiver = await startReceiver()
-  const id = await createWebhook(service, account, receiver.url)
+  let status = 410
+  await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
+  const id = await createWebhook(service, account, receiver.url())
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  receiver.answerWith(410)
   await page.goto(`settings/webhooks/${id}`)
   await sendTest(page, 'emailOpen')
-  await page.getByText('Answered 410').waitFor()
+  await page.getByText('Answered 410', { exact: true }).waitFor()
   await page.keyboard.press('Escape')
-  receiver.answerWith(200)
+  status = 200
   await page.getByRole('button', { name: 'Replay failed' }).click()
   await page.getByRole('button', { name: 'Replay', exact: true }).click()
   await page.getByText('1 on their way again.').waitFor()
-  await until('the replay to arrive', () => receiver.received.length === 2)
+  await until('the replay to arrive', () => receiver.posts.length === 2)
 })
 
 test('a webhook is paused, resumed, edited, given a new secret and deleted with a question before', async () => {

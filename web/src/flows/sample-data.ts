@@ -1,11 +1,9 @@
-import type { Variable } from '../api/types.ts'
-
 export type Context = Record<string, unknown>
 /** What the person typed for each variable, by its dotted name. */
 export type Sample = Record<string, string>
 
 /** `order.id` becomes `{ order: { id } }`. Text that reads as a JSON list or object is taken as one. */
-export function toContext(sample: Sample, variables: Variable[]): Context {
+export function toContext(sample: Sample, variables: readonly { name: string }[]): Context {
   // Without a prototype: a variable may be called `__proto__`.
   const context: Context = Object.create(null)
   for (const { name } of variables) {

@@ -12,6 +12,7 @@ import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { MessageStatusBadge, messageStatusOptions } from './message-status.tsx'
 import { type MessageFilter, useMessages } from './messages.api.ts'
@@ -29,7 +30,15 @@ const columns: Column<Message>[] = [
       </>
     ),
   },
-  { header: 'Status', cell: (message) => <MessageStatusBadge status={message.status} /> },
+  {
+    header: 'Status',
+    cell: (message) => (
+      <Group gap={6}>
+        <MessageStatusBadge status={message.status} />
+        {message.is_test && <StatusBadge tone="still">Test</StatusBadge>}
+      </Group>
+    ),
+  },
   { header: 'Flow', cell: (message) => message.flow_name ?? '–' },
   { header: 'Queued', align: 'right', cell: (message) => <Time at={message.queued_at} /> },
 ]

@@ -33,27 +33,21 @@ export function Search() {
   const wanted = useSearchWanted()
   const [text, setText] = useState('')
   const [query] = useDebouncedValue(text.trim(), typingPauseMs)
-  const found = useQuery({
-    queryKey: ['search', query],
-    queryFn: ({ signal }) => find(query, signal),
-    enabled: query !== '',
-    staleTime: 10_000,
-  })
+  const { groups, searching } = useFound(query, navigate)
 
   useEffect(() => {
     if (wanted > 0) spotlight.open()
   }, [wanted])
 
-  const results = query === '' ? undefined : found.data
   return (
     <Spotlight
       query={text}
       onQueryChange={setText}
-      actions={[...groupsOf(results, navigate), { group: 'Pages', actions: pages(text.trim(), navigate) }]}
+      actions={[...groups, { group: 'Pages', actions: pages(text.trim(), navigate) }]}
       // The service has searched already; filtering once more would lose what it found by other words.
       filter={(_query, actions) => actions}
       shortcut={null}
-      nothingFound={found.isFetching ? 'Searching …' : 'Nothing found'}
+      nothingFound={searching ? 'Searching …' : 'Nothing found'}
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
         placeholder: 'Search contacts, flows, messages and pages',
@@ -65,55 +59,59 @@ export function Search() {
   )
 }
 
-type Found = { contacts: Contact[]; flows: FlowRow[]; messages: Message[] }
-
-async function find(query: string, signal: AbortSignal): Promise<Found> {
-  const asked = { params: { query: { query, limit: perKind } }, signal }
-  const [contacts, flows, messages] = await Promise.all([
-    pageOf(api.GET('/api/v1/organization/contacts', asked)),
-    pageOf(api.GET('/api/v1/organization/flows', asked)),
-    pageOf(api.GET('/api/v1/organization/messages', asked)),
-  ])
-  return { contacts: contacts.items, flows: flows.items, messages: messages.items }
-}
-
-function groupsOf(found: Found | undefined, navigate: NavigateFunction): SpotlightActionGroupData[] {
-  if (!found) return []
-  const go = (to: string) => () => void navigate(to)
+/** Each kind is asked for by itself: what is found first is shown first. */
+function useFound(query: string, navigate: NavigateFunction) {
+  const search = { enabled: query !== '', staleTime: 10_000 }
+  const asked = (signal: AbortSignal) => ({ params: { query: { query, limit: perKind } }, signal })
+  const contacts = useQuery({
+    queryKey: ['search', 'contacts', query],
+    queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/contacts', asked(signal))),
+    ...search,
+  })
+  const flows = useQuery({
+    queryKey: ['search', 'flows', query],
+    queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/flows', asked(signal))),
+    ...search,
+  })
+  const messages = useQuery({
+    queryKey: ['search', 'messages', query],
+    queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/messages', asked(signal))),
+    ...search,
+  })
   const groups: SpotlightActionGroupData[] = [
-    {
-      group: 'Contacts',
-      actions: found.contacts.map((contact) => ({
-        id: contact.id,
-        label: contact.email,
-        description: [contact.first_name, contact.last_name].filter(Boolean).join(' '),
-        leftSection: <IconUser size={18} aria-hidden />,
-        onClick: go(paths.contact(contact.id)),
-      })),
-    },
-    {
-      group: 'Flows',
-      actions: found.flows.map((flow) => ({
-        id: flow.id,
-        label: flow.name,
-        description: flow.subject,
-        leftSection: <IconMailForward size={18} aria-hidden />,
-        onClick: go(paths.flow(flow.id)),
-      })),
-    },
-    {
-      group: 'Messages',
-      actions: found.messages.map((message) => ({
-        id: message.id,
-        label: message.subject ?? 'Message',
-        description: `to ${message.contact.email}`,
-        leftSection: <IconSend size={18} aria-hidden />,
-        onClick: go(paths.message(message.id)),
-      })),
-    },
+    { group: 'Contacts', actions: (contacts.data?.items ?? []).map((contact) => contactAction(contact, navigate)) },
+    { group: 'Flows', actions: (flows.data?.items ?? []).map((flow) => flowAction(flow, navigate)) },
+    { group: 'Messages', actions: (messages.data?.items ?? []).map((message) => messageAction(message, navigate)) },
   ]
-  return groups.filter((group) => group.actions.length > 0)
+  return {
+    groups: query === '' ? [] : groups.filter((group) => group.actions.length > 0),
+    searching: contacts.isFetching || flows.isFetching || messages.isFetching,
+  }
 }
+
+const contactAction = (contact: Contact, navigate: NavigateFunction): SpotlightActionData => ({
+  id: contact.id,
+  label: contact.email,
+  description: [contact.first_name, contact.last_name].filter(Boolean).join(' '),
+  leftSection: <IconUser size={18} aria-hidden />,
+  onClick: () => void navigate(paths.contact(contact.id)),
+})
+
+const flowAction = (flow: FlowRow, navigate: NavigateFunction): SpotlightActionData => ({
+  id: flow.id,
+  label: flow.name,
+  description: flow.subject,
+  leftSection: <IconMailForward size={18} aria-hidden />,
+  onClick: () => void navigate(paths.flow(flow.id)),
+})
+
+const messageAction = (message: Message, navigate: NavigateFunction): SpotlightActionData => ({
+  id: message.id,
+  label: message.subject,
+  description: `to ${message.contact.email}`,
+  leftSection: <IconSend size={18} aria-hidden />,
+  onClick: () => void navigate(paths.message(message.id)),
+})
 
 function pages(text: string, navigate: NavigateFunction): SpotlightActionData[] {
   const all = [

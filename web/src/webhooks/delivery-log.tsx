@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Select } from '@mantine/core'
+import { Button, Group, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useState } from 'react'
 import { eventOptions } from '../activity/event-names.tsx'
@@ -27,6 +27,15 @@ const columns: Column<Delivery>[] = [
     cell: (delivery) => <RowLink to={paths.delivery(delivery.webhook_id, delivery.id)}>{delivery.event_name}</RowLink>,
   },
   { header: 'Status', cell: (delivery) => <DeliveryStatusBadge delivery={delivery} /> },
+  {
+    header: 'Why',
+    phone: 'hide',
+    cell: (delivery) => (
+      <Text size="xs" c="dimmed" className="break">
+        {delivery.reason ?? '–'}
+      </Text>
+    ),
+  },
   { header: 'Attempts', align: 'right', cell: (delivery) => delivery.attempt_count },
   { header: 'Happened', align: 'right', cell: (delivery) => <Time at={delivery.created_at} /> },
   { header: 'Delivered', align: 'right', cell: (delivery) => <Time at={delivery.delivered_at} none="–" /> },
