@@ -37,7 +37,7 @@ export function TeamPage() {
       >
         <Members owner={owner} myId={me.data?.user.id} />
       </Section>
-      <Invitations owner={owner} />
+      {owner && <Invitations owner={owner} />}
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
     </>
   )
