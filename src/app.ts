@@ -39,6 +39,11 @@ import { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
 import { createTokens } from './tokens.ts'
+import { AddressPolicy } from './tracking/address-policy.ts'
+import { createHits } from './tracking/create-hits.ts'
+import { createPageSender } from './tracking/page.ts'
+import { trackingRoutes } from './tracking/tracking.routes.ts'
+import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
 import { pauseDeadEndpoints, removeOldDeliveries } from './webhooks/health.ts'
@@ -46,7 +51,8 @@ import { deliveryMetrics } from './webhooks/metrics.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 
-const minuteMs = 60_000
+const secondMs = 1_000
+const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 /** Mails under way at once while they only go into the inbox. */
 const inboxInFlightMax = 500
@@ -69,6 +75,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
   await server.ready()
   const workers = createWorkers(parts)
   const loops = createLoops(parts)
+  const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), log })
 
   return {
     server,
@@ -77,12 +84,15 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
         parts.keys.start()
+        replaying.start()
         await server.listen({ port: config.PORT, host: config.HOST })
       }
     },
     stop: async () => {
       await server.close()
       parts.keys.stop()
+      await replaying.stop()
+      await parts.hits.close()
       if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
       parts.safePost.close()
       await parts.relay?.close()
@@ -118,6 +128,9 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
       mailFrom: parseMailbox(config.MAIL_FROM),
       bounceDomain: config.BOUNCE_DOMAIN,
     },
+    addresses: new AddressPolicy(db),
+    hits: createHits({ db, hints, log, metrics, dataDir: config.DATA_DIR }),
+    pages: createPageSender(),
     box: new SecretBox(secrets, 'webhook secrets'),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
     deliveryMetrics: deliveryMetrics(metrics, db),
@@ -178,6 +191,8 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
     },
     { prefix: '/api/v1' },
   )
+  await server.register(trackingRoutes(parts))
+  await server.register(unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
   await registerWebApp(server, config.BASE_URL)
 }
 
