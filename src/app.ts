@@ -16,6 +16,7 @@ import { MemberAdder } from './contacts/members.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
+import { EventRecorder } from './events/record.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { TemplateCache } from './flows/template-cache.ts'
@@ -27,6 +28,7 @@ import { createServer, type Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import type { Log } from './log.ts'
 import { Loop } from './loop.ts'
+import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
 import { loadDkim } from './mail/dkim.ts'
 import { openRelay } from './mail/relay.ts'
 import { Acceptor } from './messages/accept.ts'
@@ -40,6 +42,7 @@ import { Worker } from './queue/worker.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
 import { createTokens } from './tokens.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
+import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { createPageSender } from './tracking/page.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
@@ -62,6 +65,8 @@ export type AppOptions = { config: Config; secrets: AppSecrets; db: Db; log: Log
 
 export type App = {
   server: Server
+  /** Where bounces are listened for, once started; undefined when they are not. */
+  bouncePort(): number | undefined
   start(): Promise<void>
   /** Finishes what is under way, within ten seconds. */
   stop(): Promise<void>
@@ -75,14 +80,17 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
   await server.ready()
   const workers = createWorkers(parts)
   const loops = createLoops(parts)
+  let bounces: BounceListener | undefined
   const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), log })
 
   return {
     server,
+    bouncePort: () => bounces?.port,
     start: async () => {
       await parts.hints.start()
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
+        bounces = await listenForBounces(parts)
         parts.keys.start()
         replaying.start()
         await server.listen({ port: config.PORT, host: config.HOST })
@@ -90,6 +98,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
     },
     stop: async () => {
       await server.close()
+      await bounces?.close()
       parts.keys.stop()
       await replaying.stop()
       await parts.hits.close()
@@ -129,6 +138,7 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
       bounceDomain: config.BOUNCE_DOMAIN,
     },
     addresses: new AddressPolicy(db),
+    recorder: new EventRecorder({ db, hints }),
     hits: createHits({ db, hints, log, metrics, dataDir: config.DATA_DIR }),
     pages: createPageSender(),
     box: new SecretBox(secrets, 'webhook secrets'),
@@ -226,6 +236,21 @@ function createLoops(parts: Parts): Loop[] {
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
   ]
+}
+
+async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {
+  const { config, tokens, log } = parts
+  if (config.BOUNCE_SMTP_PORT === undefined || !config.BOUNCE_DOMAIN) return undefined
+  const { BOUNCE_TLS_CERT_FILE: cert, BOUNCE_TLS_KEY_FILE: key } = config
+  return startBounceListener({
+    host: config.BOUNCE_SMTP_HOST,
+    port: config.BOUNCE_SMTP_PORT,
+    domain: config.BOUNCE_DOMAIN,
+    verify: (address) => isOurAddress(tokens, address),
+    onMail: (mail) => takeBounceMail(parts, mail),
+    ...(cert && key && { tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } }),
+    log,
+  })
 }
 
 function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {
