@@ -16,7 +16,13 @@ import { MemberAdder } from './contacts/members.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
+import { activityRoutes } from './events/activity.routes.ts'
+import { eventTypeRoutes } from './events/event-types.routes.ts'
+import { metricRoutes } from './events/metrics.routes.ts'
+import { overviewRoutes } from './events/overview.routes.ts'
+import { keepPartitions } from './events/partitions.ts'
 import { EventRecorder } from './events/record.ts'
+import { recordApiUnsubscription } from './events/unsubscription.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { TemplateCache } from './flows/template-cache.ts'
@@ -102,6 +108,7 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
       parts.keys.stop()
       await replaying.stop()
       await parts.hits.close()
+      await parts.events.drained()
       if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
       parts.safePost.close()
       await parts.relay?.close()
@@ -116,6 +123,7 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
   const hints = new Hints(db)
   const templates = new TemplateCache(db)
   const metrics = createMetrics()
+  const events = new EventRecorder({ db, hints })
   return {
     config,
     db,
@@ -128,6 +136,7 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
     throttle: new LoginThrottle(),
     rateLimit: new RateLimit(config.RATE_LIMIT_PER_SECOND),
     members: new MemberAdder(db),
+    events,
     acceptor: new Acceptor({ db, templates, hints }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     relay: config.SMTP_URL ? openRelay(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS }) : undefined,
@@ -138,8 +147,7 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
       bounceDomain: config.BOUNCE_DOMAIN,
     },
     addresses: new AddressPolicy(db),
-    recorder: new EventRecorder({ db, hints }),
-    hits: createHits({ db, hints, log, metrics, dataDir: config.DATA_DIR }),
+    hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
     pages: createPageSender(),
     box: new SecretBox(secrets, 'webhook secrets'),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
@@ -171,6 +179,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
       await api.register(tokenCheckRoutes())
       await api.register(memberRoutes({ members: parts.members }))
       await api.register(sendEmailRoutes({ acceptor }))
+      await api.register(metricRoutes({ db }))
     },
     { prefix: '/public/api/v1' },
   )
@@ -181,10 +190,11 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
       api.addHook('onRequest', requireMember(parts))
       withSecurity(api, 'session')
       await api.register(meRoutes(auth))
+      await api.register(eventTypeRoutes())
       await api.register(
         async (organization) => {
           await organization.register(apiKeyRoutes({ db, keys }))
-          await organization.register(contactRoutes({ db, onUnsubscribed: async () => {} }))
+          await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints }))
           await organization.register(suppressionRoutes({ db }))
@@ -193,6 +203,8 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
           await organization.register(testSendRoutes({ acceptor }))
           await organization.register(messageRoutes({ db, templates: parts.templates, mailFrom: parts.mail.mailFrom }))
           await organization.register(inboxRoutes({ db }))
+          await organization.register(activityRoutes({ db }))
+          await organization.register(overviewRoutes({ db }))
           await organization.register(webhookRoutes(webhooks))
           await organization.register(deliveryRoutes({ db, hints }))
         },
@@ -232,7 +244,9 @@ function createWorkers(parts: Parts) {
 function createLoops(parts: Parts): Loop[] {
   const { config, db, hints, log } = parts
   const health = { db, hints, log, logDays: config.WEBHOOK_LOG_DAYS, onPaused: async () => {} }
+  const partitions = { db, log, retentionMonths: config.EVENT_RETENTION_MONTHS }
   return [
+    new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => keepPartitions(partitions), log }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
   ]

@@ -23,6 +23,8 @@ export const embeddedSettings: Record<string, string> = {
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
   jit: 'off',
+  // Every query here is short: starting workers for one would cost more than the query.
+  max_parallel_workers_per_gather: '0',
 
   // 1 GB of log at most lies between a crash and the next start; more would be faster to write and slower to recover.
   max_wal_size: '1GB',

@@ -51,7 +51,7 @@ const aroundRows = (list: readonly Around[]): Sql => sql`
 /** The newest clicks within `around`. */
 const clicksAround = (list: readonly Around[]): Sql => {
   // One bound for all, since a value known beforehand is what lets PostgreSQL skip partitions.
-  const fromId = list.map((each) => each.fromId).sort()[0]!
+  const [fromId] = list.map((each) => each.fromId).sort()
   return sql`
     select id, occurred_at, machine, data ->> 'url' as url
     from events

@@ -5,11 +5,10 @@ import type { FlowId } from '../ids.ts'
 export const allFlows = '00000000-0000-0000-0000-000000000000' as FlowId
 
 /**
- * A CTE to follow one named `changes (organization_id, event_name, flow_id, at, total, uniques, machine)`: adds them to
- * the counters in every grain, for their flow and for all flows. Rows are taken in the order of their key, so that two
- * such statements cannot wait for each other.
+ * CTEs to follow one named `changes (organization_id, event_name, flow_id, at, total, uniques, machine)`: `counter_rows`
+ * are these changes summed up as the counters keep them, in every grain, for their flow and for all flows.
  */
-export const countChanges: Sql = sql`
+export const counterRows: Sql = sql`
   -- By quarter first: a batch of hundreds of events becomes a few rows before these are multiplied by grain and flow.
   quarters as (
     select organization_id, event_name, flow_id, date_bin('15 minutes', at, '2000-01-01Z') as at,
@@ -17,10 +16,9 @@ export const countChanges: Sql = sql`
     from changes
     group by 1, 2, 3, 4
   ),
-  counted as (
-    insert into event_counters (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
-    select organization_id, event_name, flow.id, grain.name, grain.starts_at,
-      sum(total)::int8, sum(uniques)::int8, sum(machine)::int8
+  counter_rows as (
+    select organization_id, event_name, flow.id as flow_id, grain.name as grain, grain.starts_at,
+      sum(total)::int8 as total, sum(uniques)::int8 as uniques, sum(machine)::int8 as machine
     from quarters
     cross join lateral (values (flow_id), (${allFlows}::uuid)) as flow (id)
     cross join lateral (values
@@ -30,6 +28,14 @@ export const countChanges: Sql = sql`
     ) as grain (name, starts_at)
     where flow.id is not null
     group by 1, 2, 3, 4, 5
+  )`
+
+/** The same, and adds them to the counters; in the order of the key, so that two statements cannot wait for each other. */
+export const countChanges: Sql = sql`
+  ${counterRows},
+  counted as (
+    insert into event_counters (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
+    select organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine from counter_rows
     order by 1, 2, 3, 4, 5
     on conflict (organization_id, event_name, flow_id, grain, starts_at) do update
     set total = event_counters.total + excluded.total,

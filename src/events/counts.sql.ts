@@ -10,35 +10,45 @@ export type SumRow = {
   eventName: EventName
   flowId: FlowId
   part: 'day' | 'before' | 'after'
-  midnight: Date
+  /** In seconds. */
+  midnight: number
   total: number
   unique: number
   machine: number
 }
 
-/** Days as they are; hours and quarters summed by the midnight nearest to them and the side of it they lie on. */
-export async function selectSums(db: Reader, counted: Counted, counters: SpanCounters): Promise<SumRow[]> {
+/**
+ * Days as they are, or under the first of them when they are wanted as one sum; hours and quarters summed by the
+ * midnight nearest to them and the side of it they lie on.
+ */
+export async function selectSums(
+  db: Reader,
+  counted: Counted,
+  counters: SpanCounters,
+  daysAsOne: boolean,
+): Promise<SumRow[]> {
   const { organizationId, eventNames, flowIds } = counted
   // Conditions on the key's columns and no join, so that no plan can miss the key.
   const wanted = sql`
     organization_id = ${organizationId} and event_name = any (${eventNames}::text[]) and flow_id = any (${flowIds}::uuid[])`
-  return db<SumRow>`
-    select event_name, flow_id, 'day' as part, starts_at as midnight, total, uniques as unique, machine
+  const edges = (grain: 'hour' | 'quarter', starts: readonly number[]) => sql`
+    select event_name, flow_id, case when starts_at < midnight then 'before' else 'after' end,
+      date_part('epoch', midnight), sum(total)::int8, sum(uniques)::int8, sum(machine)::int8
     from event_counters
+    cross join lateral (select date_bin('1 day', starts_at + interval '12 hours', '2000-01-01Z')) as nearest (midnight)
+    where ${wanted} and grain = ${grain}
+      and starts_at = any (${starts.map((time) => new Date(time).toISOString())}::timestamptz[])
+    group by 1, 2, 3, midnight`
+  return db<SumRow>`
+    select event_name, flow_id, 'day' as part, date_part('epoch', midnight) as midnight,
+      sum(total)::int8 as total, sum(uniques)::int8 as unique, sum(machine)::int8 as machine
+    from event_counters
+    cross join lateral (
+      select case when ${daysAsOne} then ${new Date(counters.firstDay)}::timestamptz else starts_at end
+    ) as day (midnight)
     where ${wanted} and grain = 'day'
       and starts_at >= ${new Date(counters.firstDay)} and starts_at < ${new Date(counters.lastDay)}
-    union all
-    select event_name, flow_id, case when starts_at < midnight then 'before' else 'after' end, midnight,
-      sum(total)::int8, sum(uniques)::int8, sum(machine)::int8
-    from (
-      select * from event_counters
-      where ${wanted} and grain = 'hour' and starts_at = any (${iso(counters.hours)}::timestamptz[])
-      union all
-      select * from event_counters
-      where ${wanted} and grain = 'quarter' and starts_at = any (${iso(counters.quarters)}::timestamptz[])
-    ) as edge
-    cross join lateral (select date_bin('1 day', starts_at + interval '12 hours', '2000-01-01Z')) as nearest (midnight)
-    group by 1, 2, 3, 4`
+    group by 1, 2, 3, day.midnight
+    union all ${edges('hour', counters.hours)}
+    union all ${edges('quarter', counters.quarters)}`
 }
-
-const iso = (times: readonly number[]): string[] => times.map((time) => new Date(time).toISOString())

@@ -11,11 +11,11 @@ export async function countSpans(
   bounds: readonly number[],
 ): Promise<(eventName: EventName, flowId: FlowId) => Count[]> {
   const sums = new Map<string, SpanSums>()
-  for (const row of await selectSums(db, counted, countersOf(bounds))) {
+  for (const row of await selectSums(db, counted, countersOf(bounds), bounds.length === 2)) {
     const key = `${row.eventName} ${row.flowId}`
     const known = sums.get(key) ?? new SpanSums()
     sums.set(key, known)
-    known.add(row.part, +row.midnight, { total: row.total, unique: row.unique, machine: row.machine })
+    known.add(row.part, row.midnight * 1000, { total: row.total, unique: row.unique, machine: row.machine })
   }
   const none = new SpanSums()
   return (eventName, flowId) => (sums.get(`${eventName} ${flowId}`) ?? none).between(bounds)

@@ -10,11 +10,8 @@ import {
   setKeptSince,
 } from './partitions.sql.ts'
 
-/** A service that nobody restarts and whose daily run fails has this long to be mended; then the default partition serves. */
 const monthsAhead = 3
 const strayBatch = 10_000
-const everyMs = 24 * 60 * 60_000
-const retryMs = 10 * 60_000
 
 const monthStart = (time: Date, offset: number) =>
   new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset))
@@ -47,12 +44,13 @@ export async function dropOldEvents(db: Db, months: number, now = new Date()): P
   const keptSince = monthStart(now, -months)
   const isOld = (name: string) => (monthOf(name) ?? keptSince) < keptSince
   const dropped: string[] = []
+  // First, so that at no moment the events are believed to be more complete than they are.
+  await setKeptSince(db.alone, keptSince)
   for (const name of (await selectPartitionNames(db)).filter(isOld)) {
     await db.begin(async (tx) => {
       await lockPartitions(tx)
       if (!(await selectPartitionNames(tx)).includes(name)) return
       await dropPartition(tx, name, keptSince)
-      await setKeptSince(tx, keptSince)
       dropped.push(name)
     })
   }
@@ -65,47 +63,9 @@ export async function dropOldEvents(db: Db, months: number, now = new Date()): P
   return dropped
 }
 
-/** Keeps the partitions in order, at the start and daily. */
-export class PartitionKeeper {
-  readonly #db: Db
-  readonly #log: Log
-  readonly #retentionMonths: number
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
-  #stopped = false
-
-  constructor({ db, log, retentionMonths }: { db: Db; log: Log; retentionMonths: number }) {
-    this.#db = db
-    this.#log = log
-    this.#retentionMonths = retentionMonths
-  }
-
-  async start(): Promise<void> {
-    this.#running = this.#run()
-    await this.#running
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    let pause = everyMs
-    try {
-      const made = await ensurePartitions(this.#db)
-      const dropped = this.#retentionMonths > 0 ? await dropOldEvents(this.#db, this.#retentionMonths) : []
-      if (made.length + dropped.length > 0) this.#log.info({ made, dropped }, 'partitions of events')
-    } catch (error) {
-      // Nothing is lost meanwhile: the default partition takes what has no other.
-      this.#log.warn({ error }, 'Partitions of events could not be made or dropped; trying again')
-      pause = retryMs
-    }
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.#run()
-    }, pause)
-    this.#timer.unref()
-  }
+/** Makes partitions ahead and drops old ones. When it fails nothing is lost: the default partition takes the events. */
+export async function keepPartitions({ db, log, retentionMonths }: { db: Db; log: Log; retentionMonths: number }) {
+  const made = await ensurePartitions(db)
+  const dropped = retentionMonths > 0 ? await dropOldEvents(db, retentionMonths) : []
+  if (made.length + dropped.length > 0) log.info({ made, dropped }, 'partitions of events')
 }

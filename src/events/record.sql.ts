@@ -134,8 +134,8 @@ const messageStates: Sql = sql`
  */
 const suppressed: Sql = sql`
   suppressions_made as (
-    insert into suppressions (organization_id, email_key, reason, email, detail)
-    select recorded.organization_id, address.key, cause.reason, address.email, cause.detail
+    insert into suppressions (organization_id, email_key, reason, email, detail, message_id)
+    select recorded.organization_id, address.key, cause.reason, address.email, cause.detail, recorded.message_id
     from recorded
     join contacts on contacts.organization_id = recorded.organization_id and contacts.id = recorded.contact_id
     left join messages on messages.organization_id = recorded.organization_id and messages.id = recorded.message_id

@@ -59,7 +59,7 @@ export class SpanSums {
 
   add(part: 'day' | 'before' | 'after', midnight: number, count: Count): void {
     const map = part === 'day' ? this.#days : part === 'before' ? this.#before : this.#after
-    map.set(midnight, count)
+    map.set(midnight, plus(map.get(midnight) ?? noCount, count))
   }
 
   /** The count of each span between two neighbouring bounds. */

@@ -11,7 +11,7 @@ import { findMessages } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
 import { recordVerdicts, type Verdict } from './verdicts.ts'
 
-export type BounceMailParts = { db: Db; hints: Hints; tokens: Tokens; recorder: EventRecorder }
+export type BounceMailParts = { db: Db; hints: Hints; tokens: Tokens; events: EventRecorder }
 
 /** The addresses at which mail is taken: those that we signed. */
 export function isOurAddress(tokens: Tokens, address: string): boolean {
@@ -48,7 +48,7 @@ async function recordBounce(parts: BounceMailParts, local: string, report: Bounc
   }
   const [message] = await findReported(parts.db, parts.tokens, [clues])
   const verdict = message && verdictOn(message.email, report.results)
-  if (verdict) await recordVerdicts(parts.recorder, [{ message, occurredAt: new Date(), verdict }])
+  if (verdict) await recordVerdicts(parts.events, [{ message, occurredAt: new Date(), verdict }])
 }
 
 /** A mail went to one address. Behind a forwarder it is another that bounces, so any result will do. */

@@ -9,15 +9,19 @@ import { Hits } from './hits.ts'
 import { Spool } from './spool.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
 
-export type HitsSetup = { db: Db; hints: Hints; log: Log; metrics: Registry; dataDir: string }
+export type HitsSetup = { db: Db; hints: Hints; events: EventRecorder; log: Log; metrics: Registry; dataDir: string }
 
 /** Ties the keeping of hits to the database and to the folder of the spool. */
-export function createHits({ db, hints, log, metrics, dataDir }: HitsSetup): Hits {
-  const writer = () => {
-    const events = new EventRecorder({ db, hints })
-    return (entry: Entry) =>
-      'event' in entry ? events.record(entry.event) : recordUnsubscription({ db, hints }, entry.unsubscription)
-  }
+export function createHits({ db, hints, events, log, metrics, dataDir }: HitsSetup): Hits {
+  const writer = (recorder: EventRecorder) => (entry: Entry) =>
+    'event' in entry ? recorder.record(entry.event) : recordUnsubscription({ db, hints }, entry.unsubscription)
   const spool = new Spool(join(dataDir, 'spool'))
-  return new Hits({ write: writer(), rewrite: writer(), probe: () => db`select 1`, spool, log, metrics })
+  return new Hits({
+    write: writer(events),
+    rewrite: writer(new EventRecorder({ db, hints })),
+    probe: () => db`select 1`,
+    spool,
+    log,
+    metrics,
+  })
 }

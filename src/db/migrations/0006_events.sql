@@ -5,7 +5,8 @@ create table events (
   organization_id uuid        not null,
   id              uuid        not null,
   event_name      text        collate "C" not null,
-  occurred_at     timestamptz not null,
+  -- Milliseconds, so that it survives the way through a JavaScript Date into a page's cursor and back.
+  occurred_at     timestamptz(3) not null,
   message_id      uuid,
   flow_id         uuid,
   contact_id      uuid        not null,

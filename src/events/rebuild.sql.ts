@@ -1,0 +1,125 @@
+import type { Tx } from '../db/db.ts'
+import { counterRows } from './counters.sql.ts'
+
+const workMemory = '128MB'
+
+/** As long as it takes, and for a comparison all of it at one moment, whatever is recorded meanwhile. */
+export async function prepareToCompare(tx: Tx, isolation: 'repeatable read' | 'read committed'): Promise<void> {
+  await tx.script(`
+    set transaction isolation level ${isolation};
+    set local statement_timeout = 0;
+    set local work_mem = '${workMemory}'`)
+}
+
+/** Nothing is recorded until the end of the transaction. */
+export async function stopRecording(tx: Tx): Promise<void> {
+  await tx.script('lock table events, first_occurrences, event_counters in share row exclusive mode')
+}
+
+/** What first occurrences and counters should be by the events that are kept: those since `since`. */
+export async function recount(tx: Tx, since: Date): Promise<void> {
+  await tx.script(`
+    create temporary table expected_firsts (like first_occurrences including indexes) on commit drop;
+    create temporary table expected_counters (like event_counters including indexes) on commit drop`)
+  await tx`
+    insert into expected_firsts (organization_id, subject_id, event_name, flow_id, occurred_at)
+    select distinct on (1, 2, 3) organization_id, coalesce(message_id, contact_id), event_name, flow_id, occurred_at
+    from events
+    where not machine and occurred_at >= ${since}
+      -- The first was before, among what is no longer kept.
+      and not exists (
+        select from first_occurrences as first
+        where first.organization_id = events.organization_id
+          and first.subject_id = coalesce(events.message_id, events.contact_id)
+          and first.event_name = events.event_name and first.occurred_at < ${since})
+    order by 1, 2, 3, occurred_at`
+  await tx`
+    with changes as (
+      select organization_id, event_name, flow_id, occurred_at as at, 1 as total, 0 as uniques, machine::int as machine
+      from events
+      where occurred_at >= ${since}
+      union all
+      select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from expected_firsts
+    ), ${counterRows}
+    insert into expected_counters
+    select organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine from counter_rows`
+  await tx.script('analyze expected_firsts; analyze expected_counters')
+}
+
+export type Differences = {
+  counters: number
+  countersDifferent: number
+  firsts: number
+  firstsDifferent: number
+}
+
+/** Leaves the differences in temporary tables, and counts them. A counter of zeros is the same as none. */
+export async function compare(tx: Tx, since: Date): Promise<Differences> {
+  await tx.script(`
+    create temporary table different_counters on commit drop as
+    select organization_id, event_name, flow_id, grain, starts_at,
+      coalesce(stored.total, 0) as total, coalesce(stored.uniques, 0) as uniques, coalesce(stored.machine, 0) as machine,
+      coalesce(expected.total, 0) as expected_total, coalesce(expected.uniques, 0) as expected_uniques,
+      coalesce(expected.machine, 0) as expected_machine
+    from (select * from event_counters where starts_at >= '${since.toISOString()}') as stored
+    full join expected_counters as expected using (organization_id, event_name, flow_id, grain, starts_at)
+    where (coalesce(stored.total, 0), coalesce(stored.uniques, 0), coalesce(stored.machine, 0))
+      <> (coalesce(expected.total, 0), coalesce(expected.uniques, 0), coalesce(expected.machine, 0));
+
+    create temporary table different_firsts on commit drop as
+    select organization_id, subject_id, event_name, expected.flow_id, stored.occurred_at,
+      expected.occurred_at as expected_at
+    from (select * from first_occurrences where occurred_at >= '${since.toISOString()}') as stored
+    full join expected_firsts as expected using (organization_id, subject_id, event_name)
+    where (stored.occurred_at, stored.flow_id) is distinct from (expected.occurred_at, expected.flow_id)`)
+  const [row] = await tx<Differences>`
+    select
+      (select count(*) from expected_counters) as counters,
+      (select count(*) from different_counters) as counters_different,
+      (select count(*) from expected_firsts) as firsts,
+      (select count(*) from different_firsts) as firsts_different`
+  return row!
+}
+
+/** Some of them in words, for a person. */
+export async function describeDifferences(tx: Tx, limit: number): Promise<string[]> {
+  const rows = await tx<{ words: string }>`
+    (
+      select format('counter of %s, flow %s, %s %s: total %s, unique %s, machine %s; by the events %s, %s, %s',
+        event_name, flow_id, grain, to_char(starts_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"'), total, uniques,
+        machine, expected_total, expected_uniques, expected_machine) as words
+      from different_counters
+      order by organization_id, event_name, flow_id, grain, starts_at
+      limit ${limit}
+    )
+    union all
+    (
+      select format('first %s of %s: %s; by the events %s', event_name, subject_id,
+        coalesce(occurred_at::text, 'none'), coalesce(expected_at::text, 'none'))
+      from different_firsts
+      order by organization_id, subject_id, event_name
+      limit ${limit}
+    )
+    limit ${limit}`
+  return rows.map(({ words }) => words)
+}
+
+export async function correct(tx: Tx): Promise<void> {
+  await tx.script(`
+    insert into event_counters (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
+    select organization_id, event_name, flow_id, grain, starts_at, expected_total, expected_uniques, expected_machine
+    from different_counters
+    on conflict (organization_id, event_name, flow_id, grain, starts_at) do update
+    set total = excluded.total, uniques = excluded.uniques, machine = excluded.machine;
+
+    delete from first_occurrences as first
+    using different_firsts as different
+    where expected_at is null and first.organization_id = different.organization_id
+      and first.subject_id = different.subject_id and first.event_name = different.event_name;
+
+    insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at)
+    select organization_id, subject_id, event_name, flow_id, expected_at from different_firsts
+    where expected_at is not null
+    on conflict (organization_id, subject_id, event_name) do update
+    set flow_id = excluded.flow_id, occurred_at = excluded.occurred_at, previous_at = null`)
+}

@@ -1,0 +1,49 @@
+import type { Db, Tx } from '../db/db.ts'
+import { findKeptSince } from './partitions.sql.ts'
+import {
+  compare,
+  correct,
+  type Differences,
+  describeDifferences,
+  prepareToCompare,
+  recount,
+  stopRecording,
+} from './rebuild.sql.ts'
+
+const describedMax = 100
+const theBeginning = new Date(0)
+
+export type RebuildReport = Differences & {
+  /** From when on single events are complete; null when none were ever dropped. Counters before stay as they are. */
+  since: Date | null
+  /** The first of them in words. */
+  differences: string[]
+  corrected: boolean
+}
+
+/**
+ * Counts all events anew and compares: there must be no difference. If there is one, recording stops until the count was
+ * repeated and the counters corrected. Without a difference nobody has to wait.
+ */
+export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {}): Promise<RebuildReport> {
+  const report = await db.begin(async (tx) => {
+    await prepareToCompare(tx, 'repeatable read')
+    return compareAll(tx)
+  })
+  if (!mayCorrect || report.countersDifferent + report.firstsDifferent === 0) return report
+  return db.begin(async (tx) => {
+    await prepareToCompare(tx, 'read committed')
+    await stopRecording(tx)
+    const again = await compareAll(tx)
+    await correct(tx)
+    return { ...again, corrected: true }
+  })
+}
+
+async function compareAll(tx: Tx): Promise<RebuildReport> {
+  const since = await findKeptSince(tx)
+  await recount(tx, since ?? theBeginning)
+  const counted = await compare(tx, since ?? theBeginning)
+  const differences = await describeDifferences(tx, describedMax)
+  return { ...counted, since: since ?? null, differences, corrected: false }
+}
