@@ -51,6 +51,8 @@ import { AddressPolicy } from './tracking/address-policy.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { createPageSender } from './tracking/page.ts'
+import { idHeadersFor } from './tracking/providers/id-headers.ts'
+import { providerRoutes } from './tracking/providers/providers.routes.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
@@ -145,6 +147,7 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
       baseUrl: config.BASE_URL,
       mailFrom: parseMailbox(config.MAIL_FROM),
       bounceDomain: config.BOUNCE_DOMAIN,
+      idHeaders: idHeadersFor(config),
     },
     addresses: new AddressPolicy(db),
     hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
@@ -213,6 +216,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
     },
     { prefix: '/api/v1' },
   )
+  await server.register(providerRoutes(parts))
   await server.register(trackingRoutes(parts))
   await server.register(unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
   await registerWebApp(server, config.BASE_URL)

@@ -22,8 +22,12 @@ export type StoredEvent = {
 }
 
 /** A service with one mail that was sent, and its reader. */
-export async function startWithReader(environment: Record<string, string> = {}, flow: object = {}) {
-  const app = await startTestApp({ APP_SECRET: appSecret, ...environment })
+export async function startWithReader(
+  environment: Record<string, string> = {},
+  flow: object = {},
+  ...more: Parameters<typeof startTestApp> extends [unknown?, unknown?, ...infer Rest] ? Rest : never
+) {
+  const app = await startTestApp({ APP_SECRET: appSecret, ...environment }, ['serve', 'work'], ...more)
   const ids = await sendTo(app, 'ada@example.com', flow)
   return Object.assign(app, { ids, ...reading(app) })
 }
