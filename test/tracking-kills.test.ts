@@ -31,12 +31,18 @@ let site: Site
 beforeAll(() => {
   site = makeSite()
 })
-afterAll(() => site.remove())
+afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL')
+  await until('everything to end', () => processesIn(site.directory).length === 0)
+  site.remove()
+})
+const started = new Set<ChildProcess>()
 
 type Database = { child: Child; started: Started }
 
 async function startDatabase(dataDir: string): Promise<Database> {
   const child = startChild(site.installation, dataDir)
+  started.add(child.process)
   return { child, started: await child.ready }
 }
 
@@ -54,21 +60,22 @@ async function killDatabase({ child, started }: Database): Promise<void> {
 const urlOf = ({ host, port, user, database }: Started['connection']) =>
   `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
 
-async function startService({ started }: Database, port: number): Promise<ChildProcess> {
+async function startService({ started: database }: Database, port: number): Promise<ChildProcess> {
   const service = spawn(process.execPath, [join(project, 'dist', 'src', 'cli.js'), 'serve'], {
     cwd: site.directory,
     env: {
       PORT: String(port),
       APP_SECRET: appSecret,
-      DATABASE_URL: urlOf(started.connection),
+      DATABASE_URL: urlOf(database.connection),
       DATA_DIR: join(site.directory, 'service'),
       LOG_LEVEL: 'silent',
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  await until('the service to listen', async () => {
-    if (service.exitCode !== null) throw new Error(`the service ended with ${service.exitCode}`)
-    return (await hit(port, '/health')) === 200
+  started.add(service)
+  await new Promise<void>((resolve, reject) => {
+    service.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))
+    service.stdout!.on('data', (chunk) => String(chunk).includes('is ready') && resolve())
   })
   return service
 }

@@ -58,6 +58,9 @@ export function openDb({ connection, connectionsMax = 10, applicationName = 'wax
   const pool = new pg.Pool({ ...settings, max: connectionsMax })
   // A connection that breaks while idle is replaced at the next query, which is told if that fails too.
   pool.on('error', () => {})
+  // One that breaks twice, say by an error and then by the server's end, has nobody listening the second time; whoever
+  // uses it is told by the query that fails.
+  pool.on('connect', (client) => client.on('error', () => {}))
 
   const onPool = reader(pool)
   return Object.assign(onPool, {

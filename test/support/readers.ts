@@ -52,14 +52,26 @@ function reading(app: TestApp) {
       const folder = join(app.config.DATA_DIR, 'spool')
       return !existsSync(folder) || readdirSync(folder).length === 0
     })
+  /** Everything but that the mail was sent. */
+  const events = async () => {
+    await replayed()
+    return app.db<StoredEvent>`
+      select id, event_name, message_id, contact_id, machine, machine_reason, data from events
+      where event_name <> 'emailSent' order by occurred_at, id`
+  }
+  let readers = 0
   return {
     get,
-    /** Everything but that the mail was sent. */
-    events: async () => {
-      await replayed()
-      return app.db<StoredEvent>`
-        select id, event_name, message_id, contact_id, machine, machine_reason, data from events
-        where event_name <> 'emailSent' order by occurred_at, id`
+    events,
+    /** Somebody new, who was sent a mail. */
+    newReader: async (name = 'reader') => {
+      const email = `${name}${++readers}@example.com`
+      const ids = await sendTo(app, email)
+      return {
+        email,
+        ids,
+        events: async () => (await events()).filter(({ contactId }) => contactId === ids.contactId),
+      }
     },
     subscription: async (email = 'ada@example.com') => {
       await replayed()
