@@ -14,6 +14,7 @@ import { importRoutes } from './contacts/imports.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
+import { timelineRoutes } from './contacts/timeline.routes.ts'
 import type { Db } from './db/db.ts'
 import { isMigrated } from './db/migrate.ts'
 import { activityRoutes } from './events/activity.routes.ts'
@@ -198,6 +199,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
         async (organization) => {
           await organization.register(apiKeyRoutes({ db, keys }))
           await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))
+          await organization.register(timelineRoutes({ db }))
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints }))
           await organization.register(suppressionRoutes({ db }))

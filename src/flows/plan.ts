@@ -8,7 +8,7 @@ type Step = { text: string } | { lookup: Lookup } | { nodes: Template[] }
 
 /**
  * A parsed template, ready to be rendered many times. Most of a mail is plain text and plain variables; these are put
- * together here, and only what is left goes to the engine: a mail of 5 KB with 50 variables takes 8 µs instead of 230.
+ * together here, and only what is left goes to the engine: a mail of 5 KB with 50 variables takes 9 µs instead of 230.
  */
 export type Plan = { engine: Liquid; steps: readonly Step[] }
 
