@@ -52,6 +52,7 @@ import { sendJob } from './messages/send.job.ts'
 import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { sendingRoutes } from './messages/sending.routes.ts'
 import { Sending } from './messages/sending.ts'
+import { forgetOldKeys, keepInboxSmall } from './messages/upkeep.ts'
 import { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
@@ -290,6 +291,8 @@ function createLoops(parts: Parts): Loop[] {
       run: () => mailNotices({ ...parts, settings: parts.mail }),
       log,
     }),
+    new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
+    new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
   ]
 }
