@@ -45,7 +45,7 @@ const lastNames = ['last name', 'lastname', 'last', 'surname', 'family name', 'n
 
 /**
  * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A file
- * without a header is known by an address in its first row; undefined columns then mean that this row is data.
+ * without a header is known by an address in its first row, which is data then.
  */
 export function guessColumns(firstRow: string[]): { columns: Columns; hasHeader: boolean } {
   const names = firstRow.map(plain)

@@ -16,11 +16,10 @@ import {
   Timestamp,
 } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { type ContactId, type EventId, parseId, toText } from '../ids.ts'
+import { type ContactId, parseId, toText } from '../ids.ts'
 import { type Contact, contactStatuses, selectContacts } from './contacts.sql.ts'
 import { createContact, editContact, eraseContact, getContact, type OnUnsubscribed } from './contacts.ts'
 import { attributeKeysMax, nameMax } from './fields.ts'
-import { selectTimeline, type TimelineEntry } from './timeline.sql.ts'
 
 const queryMax = 200
 const groupsMax = 100
@@ -40,151 +39,123 @@ const fieldsIn = {
   last_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
   attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: attributeKeysMax })),
 }
-const TimelineOut = Type.Object({
-  at: Timestamp,
-  kind: oneOf('message', 'event'),
-  event_name: Nullable(Type.String()),
-  event_id: Nullable(Type.String()),
-  message_id: Nullable(Type.String()),
-  flow_id: Nullable(Type.String()),
-  flow_name: Nullable(Type.String()),
-  subject: Nullable(Type.String()),
-  status: Nullable(Type.String()),
-  machine: Type.Boolean(),
-  detail: Nullable(Type.String({ description: 'The clicked link, the reason of a bounce, the way of unsubscribing.' })),
-})
 const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
-export function contactRoutes({
-  db,
-  onUnsubscribed,
-}: {
-  db: Db
-  onUnsubscribed: OnUnsubscribed
-}): FastifyPluginAsyncTypebox {
+type Api = Parameters<FastifyPluginAsyncTypebox>[0]
+type Parts = { db: Db; onUnsubscribed: OnUnsubscribed }
+
+export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
-    api.get(
-      '/contacts',
-      {
-        schema: {
-          tags,
-          summary: 'Search contacts, newest first',
-          querystring: Type.Object({
-            query: Type.Optional(Type.String({ maxLength: queryMax, description: 'Parts of the address or a name.' })),
-            group_id: Type.Optional(Type.String()),
-            status: Type.Optional(oneOf(...contactStatuses, '')),
-            ...pageQuery,
-          }),
-          response: pages(ContactOut),
-        },
-      },
-      async (request) => {
-        const { query, group_id: groupText, status } = request.query
-        const asked = readPage(request.query, [uuidPart])
-        const groupId = groupText ? parseId('grp', groupText) : undefined
-        // A group that does not exist has no members.
-        if (groupText && !groupId) return page({ items: [], nextCursor: null })
-        const filter = { query: query?.replaceAll('\0', ''), groupId, status: status || undefined }
-        const rows = await selectContacts(db, memberOf(request).organizationId, filter, asked)
-        const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
-        return page({ items: items.map(contactOut), nextCursor })
-      },
-    )
-
-    api.post(
-      '/contacts',
-      {
-        schema: {
-          tags,
-          summary: 'Add a contact by hand',
-          body: Type.Object({
-            email: Type.String({ minLength: 1 }),
-            ...fieldsIn,
-            group_ids: Type.Optional(Type.Array(Type.String(), { maxItems: groupsMax })),
-          }),
-          response: creates(ContactOut),
-        },
-      },
-      async (request, reply) => {
-        const contact = await createContact(db, memberOf(request).organizationId, request.body)
-        return reply.status(201).send(created(contactOut(contact)))
-      },
-    )
-
-    api.get(
-      '/contacts/:id',
-      { schema: { tags, summary: 'Read a contact', params: IdParams, response: answers(ContactOut) } },
-      async (request) =>
-        ok(contactOut(await getContact(db, memberOf(request).organizationId, contactIdOf(request.params.id)))),
-    )
-
-    api.patch(
-      '/contacts/:id',
-      {
-        schema: {
-          tags,
-          summary: 'Edit a contact',
-          description:
-            'Fields left out keep their value, null clears a name, attributes are replaced as a whole. Unsubscribing is recorded as an event; subscribing lifts an unsubscription, but no other suppression.',
-          params: IdParams,
-          body: Type.Object({
-            email: Type.Optional(Type.String({ minLength: 1 })),
-            ...fieldsIn,
-            status: Type.Optional(oneOf('subscribed', 'unsubscribed')),
-          }),
-          response: answers(ContactOut),
-        },
-      },
-      async (request) => {
-        const id = contactIdOf(request.params.id)
-        return ok(contactOut(await editContact(db, memberOf(request).organizationId, id, request.body, onUnsubscribed)))
-      },
-    )
-
-    api.delete(
-      '/contacts/:id',
-      {
-        schema: {
-          tags,
-          summary: 'Erase a contact',
-          description:
-            'All personal data goes: the contact, its memberships, and what messages and events say about it. Counts stay, and so does a suppression of the address, so that an objection is honoured.',
-          params: IdParams,
-          response: answers(Nothing),
-        },
-      },
-      async (request) => {
-        await eraseContact(db, memberOf(request).organizationId, contactIdOf(request.params.id))
-        return ok(null, 'The contact is erased')
-      },
-    )
-
-    api.get(
-      '/contacts/:id/timeline',
-      {
-        schema: {
-          tags,
-          summary: 'What happened with a contact, newest first',
-          params: IdParams,
-          querystring: Type.Object(pageQuery),
-          response: pages(TimelineOut),
-        },
-      },
-      async (request) => {
-        const { organizationId } = memberOf(request)
-        const id = contactIdOf(request.params.id)
-        const asked = readPage(request.query, [uuidPart])
-        await getContact(db, organizationId, id)
-        const rows = await selectTimeline(db, organizationId, id, asked)
-        const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
-        return page({ items: items.map(timelineOut), nextCursor })
-      },
-    )
+    searchAndCreate(api, parts)
+    readAndErase(api, parts)
+    edit(api, parts)
   }
 }
 
-function contactIdOf(text: string): ContactId {
+function searchAndCreate(api: Api, { db }: Parts): void {
+  api.get(
+    '/contacts',
+    {
+      schema: {
+        tags,
+        summary: 'Search contacts, newest first',
+        querystring: Type.Object({
+          query: Type.Optional(Type.String({ maxLength: queryMax, description: 'Parts of the address or a name.' })),
+          group_id: Type.Optional(Type.String()),
+          status: Type.Optional(oneOf(...contactStatuses, '')),
+          ...pageQuery,
+        }),
+        response: pages(ContactOut),
+      },
+    },
+    async (request) => {
+      const { query, group_id: groupText, status } = request.query
+      const asked = readPage(request.query, [uuidPart])
+      const groupId = groupText ? parseId('grp', groupText) : undefined
+      // A group that does not exist has no members.
+      if (groupText && !groupId) return page({ items: [], nextCursor: null })
+      const filter = { query: query?.replaceAll('\0', ''), groupId, status: status || undefined }
+      const rows = await selectContacts(db, memberOf(request).organizationId, filter, asked)
+      const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
+      return page({ items: items.map(contactOut), nextCursor })
+    },
+  )
+
+  api.post(
+    '/contacts',
+    {
+      schema: {
+        tags,
+        summary: 'Add a contact by hand',
+        body: Type.Object({
+          email: Type.String({ minLength: 1 }),
+          ...fieldsIn,
+          group_ids: Type.Optional(Type.Array(Type.String(), { maxItems: groupsMax })),
+        }),
+        response: creates(ContactOut),
+      },
+    },
+    async (request, reply) => {
+      const contact = await createContact(db, memberOf(request).organizationId, request.body)
+      return reply.status(201).send(created(contactOut(contact)))
+    },
+  )
+}
+
+function readAndErase(api: Api, { db }: Parts): void {
+  api.get(
+    '/contacts/:id',
+    { schema: { tags, summary: 'Read a contact', params: IdParams, response: answers(ContactOut) } },
+    async (request) =>
+      ok(contactOut(await getContact(db, memberOf(request).organizationId, contactIdOf(request.params.id)))),
+  )
+
+  api.delete(
+    '/contacts/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Erase a contact',
+        description:
+          'All personal data goes: the contact, its memberships, and what messages and events say about it. Counts stay, and so does a suppression of the address, so that an objection is honoured.',
+        params: IdParams,
+        response: answers(Nothing),
+      },
+    },
+    async (request) => {
+      await eraseContact(db, memberOf(request).organizationId, contactIdOf(request.params.id))
+      return ok(null, 'The contact is erased')
+    },
+  )
+}
+
+function edit(api: Api, { db, onUnsubscribed }: Parts): void {
+  api.patch(
+    '/contacts/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Edit a contact',
+        description:
+          'Fields left out keep their value, null clears a name, attributes are replaced as a whole. Unsubscribing is recorded as an event; subscribing lifts an unsubscription, but no other suppression.',
+        params: IdParams,
+        body: Type.Object({
+          email: Type.Optional(Type.String({ minLength: 1 })),
+          ...fieldsIn,
+          status: Type.Optional(oneOf('subscribed', 'unsubscribed')),
+        }),
+        response: answers(ContactOut),
+      },
+    },
+    async (request) => {
+      const id = contactIdOf(request.params.id)
+      return ok(contactOut(await editContact(db, memberOf(request).organizationId, id, request.body, onUnsubscribed)))
+    },
+  )
+}
+
+export function contactIdOf(text: string): ContactId {
   const id = parseId('con', text)
   if (!id) throw new Refusal('not_found', 'There is no such contact.')
   return id
@@ -199,18 +170,4 @@ const contactOut = (contact: Contact): Static<typeof ContactOut> => ({
   status: contact.status,
   created_at: contact.createdAt.toISOString(),
   groups: contact.groups.map(({ id, name }) => ({ id: toText('grp', id), name })),
-})
-
-const timelineOut = (entry: TimelineEntry): Static<typeof TimelineOut> => ({
-  at: entry.at.toISOString(),
-  kind: entry.kind,
-  event_name: entry.eventName,
-  event_id: entry.kind === 'event' ? toText('evt', entry.id as EventId) : null,
-  message_id: entry.messageId && toText('msg', entry.messageId),
-  flow_id: entry.flowId && toText('flw', entry.flowId),
-  flow_name: entry.flowName,
-  subject: entry.subject,
-  status: entry.status,
-  machine: entry.machine,
-  detail: entry.detail,
 })

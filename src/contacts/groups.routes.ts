@@ -63,42 +63,46 @@ export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       },
     )
 
-    api.post(
-      '/groups/:id/members',
-      {
-        schema: {
-          tags,
-          summary: 'Add contacts to a group, all or none',
-          params: IdParams,
-          body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
-          response: answers(Type.Object({ added: Type.Integer() })),
-        },
-      },
-      async (request) => {
-        const { organizationId } = memberOf(request)
-        const groupId = groupIdOf(request.params.id)
-        return ok({ added: await addToGroup(db, organizationId, groupId, request.body.contact_ids) })
-      },
-    )
-
-    api.delete(
-      '/groups/:id/members/:contact_id',
-      {
-        schema: {
-          tags,
-          summary: 'Take a contact out of a group',
-          params: Type.Object({ id: Type.String(), contact_id: Type.String() }),
-          response: answers(Nothing),
-        },
-      },
-      async (request) => {
-        const contactId = parseId('con', request.params.contact_id)
-        if (!contactId) throw new Refusal('not_found', 'There is no such contact.')
-        await removeFromGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id), contactId)
-        return ok(null, 'The contact is not in the group any more')
-      },
-    )
+    membershipRoutes(api, db)
   }
+}
+
+function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db): void {
+  api.post(
+    '/groups/:id/members',
+    {
+      schema: {
+        tags,
+        summary: 'Add contacts to a group, all or none',
+        params: IdParams,
+        body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
+        response: answers(Type.Object({ added: Type.Integer() })),
+      },
+    },
+    async (request) => {
+      const { organizationId } = memberOf(request)
+      const groupId = groupIdOf(request.params.id)
+      return ok({ added: await addToGroup(db, organizationId, groupId, request.body.contact_ids) })
+    },
+  )
+
+  api.delete(
+    '/groups/:id/members/:contact_id',
+    {
+      schema: {
+        tags,
+        summary: 'Take a contact out of a group',
+        params: Type.Object({ id: Type.String(), contact_id: Type.String() }),
+        response: answers(Nothing),
+      },
+    },
+    async (request) => {
+      const contactId = parseId('con', request.params.contact_id)
+      if (!contactId) throw new Refusal('not_found', 'There is no such contact.')
+      await removeFromGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id), contactId)
+      return ok(null, 'The contact is not in the group any more')
+    },
+  )
 }
 
 function groupIdOf(text: string): GroupId {

@@ -24,7 +24,7 @@ import { inTransaction } from './transaction.ts'
 export const importKind = 'contacts.import'
 
 /** Rows that are stored, and counted, by one transaction. */
-const batchRowsMax = 2_000
+const batchRowsMax = 5_000
 export const problemsKeptMax = 1_000
 /** After this long an import makes room for others; it goes on in its next turn. */
 const sliceMs = 3_000

@@ -219,8 +219,9 @@ test('who unsubscribed stays so, who was only sent to is subscribed, and an eras
   await app.db.alone`update contacts set subscription = 'not_subscribed' where email = 'sent@example.com'`
 
   const second = await createGroup(app, 'Second')
-  await add(app, second, [{ email: 'gone@example.com' }, { email: 'sent@example.com' }, { email: 'out@example.com' }])
-  expect((await find(app, 'out')).status).toBe('unsubscribed')
+  const named = { email: 'out@example.com', first_name: 'Out' }
+  await add(app, second, [{ email: 'gone@example.com' }, { email: 'sent@example.com' }, named])
+  expect(await find(app, 'out')).toMatchObject({ status: 'unsubscribed', first_name: 'Out' })
   expect((await find(app, 'sent')).status).toBe('subscribed')
   expect((await find(app, 'gone')).status).toBe('unsubscribed')
 })
@@ -295,6 +296,21 @@ test('requests, edits and erasures of the same people at once end well', async (
     where email_key !~ '^m2[0-9][0-9]@' and created_at = (select min(created_at) from contacts)
       and (select count(*) from jsonb_object_keys(attributes)) < 12`
   expect(row!.merged).toBe(0)
+})
+
+test('a group deleted while members are being added keeps none of them', async () => {
+  await using app = await startTestApp()
+  const members = Array.from({ length: 1_000 }, (_, i) => ({ email: `m${i}@example.com` }))
+  for (let round = 0; round < 5; round++) {
+    const groupId = await createGroup(app, `Round ${round}`)
+    const [deleted, ...added] = await Promise.all([
+      app.manage('DELETE', `/organization/groups/${groupId}`),
+      ...Array.from({ length: 4 }, () => add(app, groupId, members)),
+    ])
+    expect(deleted!.status).toBe(200)
+    for (const { status } of added) expect([200, 404]).toContain(status)
+    expect(await app.db`select from group_members`).toHaveLength(0)
+  }
 })
 
 test('whatever is sent as members is answered with 200 or 422', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countersOf, type Count, noCount, plus, SpanSums } from './spans.ts'
+import { type Count, countersOf, noCount, plus, SpanSums } from './spans.ts'
 import { dayBounds, isTimeZone } from './zones.ts'
 
 const hourMs = 60 * 60_000

@@ -1,13 +1,12 @@
 import { type Liquid, LiquidError, type Template } from 'liquidjs'
-import { boundRanges, findDeeperThan } from './syntax-tree.ts'
+import { OutOfBounds, setBounds } from './bounds.ts'
 
 export type TemplatePart = 'subject' | 'html' | 'text'
 export type Problem = { part: TemplatePart; line: number; column: number; message: string }
 
 /** The engine takes tokens off the head of a list, which costs the square of their number beyond some 16,000. */
 export const tagsMax = 5_000
-export const tagLengthMax = 10_000
-export const nestingMax = 50
+export const tagLengthMax = 4_000
 const problemsMax = 10
 const messageLengthMax = 200
 
@@ -20,12 +19,8 @@ export function parsePart(engine: Liquid, part: TemplatePart, source: string): T
   for (;;) {
     try {
       const templates = engine.parse(text)
-      if (problems.length > 0) return problems
-      const deep = findDeeperThan(nestingMax, templates)
-      if (deep)
-        return [{ part, ...lineAndColumn(source, deep.token.begin), message: messageOf(new RangeError('call stack')) }]
-      boundRanges(templates)
-      return templates
+      setBounds(templates)
+      return problems.length > 0 ? problems : templates
     } catch (error) {
       const position = positionOf(error)
       problems.push({ part, ...lineAndColumn(source, position), message: messageOf(error) })
@@ -58,6 +53,7 @@ function findTooMuch(part: TemplatePart, source: string): Problem | undefined {
 }
 
 function positionOf(error: unknown): number {
+  if (error instanceof OutOfBounds) return error.position
   return LiquidError.is(error) ? error.token.begin : 0
 }
 

@@ -1,10 +1,10 @@
-import { Context, toValueSync } from 'liquidjs'
 import fc from 'fast-check'
+import { toValueSync } from 'liquidjs'
 import { expect, test } from 'vitest'
 import { Budget } from './budget.ts'
 import { engineFor, MeteredEmitter } from './engine.ts'
 import { isProblems, parsePart } from './parse.ts'
-import { planOf, renderPlan } from './plan.ts'
+import { contextOf, planOf, renderPlan } from './plan.ts'
 import { analyse } from './variables.ts'
 
 const names = ['a', 'b', 'size', 'first', 'last', '__proto__', 'x y', 'é']
@@ -13,7 +13,7 @@ const key = fc.oneof(
   fc.constantFrom('[0]', '[1]', '[-1]', '["a"]', '["x y"]', '["size"]', '[a]', '["__proto__"]'),
 )
 const path = fc
-  .tuple(fc.constantFrom('a', 'b', 'é', 'i', 'constructor'), fc.array(key, { maxLength: 3 }))
+  .tuple(fc.constantFrom('a', 'b', 'é', 'i', 'c', 'constructor', 'forloop'), fc.array(key, { maxLength: 3 }))
   .map(([root, keys]) => root + keys.join(''))
 const finish = fc.constantFrom(
   '',
@@ -38,7 +38,8 @@ const piece = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom(
       '{% assign a = b %}',
-      '{% for i in a %}{{ i }}{% endfor %}',
+      '{% for i in a %}{{ i }}{{ forloop.index }}{{ i.a | default: "-" }}<hr>{% endfor %}',
+      '{% for i in b reversed %}{% assign c = i %}{{ c }}{% endfor %}{{ c }}{{ i }}',
       '{% if b %}{{ b | raw }}{% endif %}',
       '{% capture b %}<i>{{ a }}{% endcapture %}',
       '{% increment b %}',
@@ -65,16 +66,11 @@ test('a planned template renders exactly as the engine would', () => {
         const templates = parsePart(engine, 'html', pieces.join(''))
         if (isProblems(templates)) throw new Error(templates[0]?.message)
         const plan = planOf(engine, templates, analyse(templates).locals, output === 'html')
+        const untouched = engine.parse(pieces.join(''))
         const byEngine = attempt(() => {
           const budget = new Budget()
-          const limiter = budget as unknown as Context['memoryLimit']
-          const context = new Context(
-            { ...values },
-            engine.options,
-            { sync: true },
-            { memoryLimit: limiter, renderLimit: limiter, liquid: engine },
-          )
-          return toValueSync(engine.renderer.renderTemplates(templates, context, new MeteredEmitter(budget))) as string
+          const context = contextOf(engine, values, budget)
+          return toValueSync(engine.renderer.renderTemplates(untouched, context, new MeteredEmitter(budget))) as string
         })
         expect(attempt(() => renderPlan(plan, values, new Budget()))).toEqual(byEngine)
       },

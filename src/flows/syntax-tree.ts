@@ -1,5 +1,4 @@
-import { type Context, type Template, type Token, TokenKind, TypeGuards, toValueSync, Value } from 'liquidjs'
-import { rangeOf } from './engine.ts'
+import { type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
 
 export type Path = readonly (string | number)[]
 
@@ -62,38 +61,4 @@ function staticPath(keys: readonly Token[]): Path {
 
 export function isStaticKey(key: Token): key is Token & { content: string | number } {
   return TypeGuards.isWordToken(key) || TypeGuards.isQuotedToken(key) || TypeGuards.isNumberToken(key)
-}
-
-/**
- * Gives every range of a template its bounds. The engine counts a range with one unit a number and loops for ever
- * beyond 2^53, so a range is turned, in place, into an expression that `rangeOf` evaluates.
- */
-export function boundRanges(nodes: readonly Template[]): void {
-  for (const node of nodes) {
-    for (const argument of node.arguments?.() ?? []) for (const token of tokensOf(argument)) boundRange(token)
-    boundRanges(childrenOf(node))
-  }
-}
-
-/** The first node that stands deeper than this. */
-export function findDeeperThan(depth: number, nodes: readonly Template[]): Template | undefined {
-  if (depth === 0) return nodes[0]
-  for (const node of nodes) {
-    const deeper = findDeeperThan(depth - 1, childrenOf(node))
-    if (deeper) return deeper
-  }
-  return undefined
-}
-
-function boundRange(token: Token): void {
-  if (TypeGuards.isPropertyAccessToken(token)) {
-    if (token.variable) boundRange(token.variable)
-    for (const key of token.props) boundRange(key)
-  } else if (TypeGuards.isRangeToken(token)) {
-    const { lhs, rhs } = token
-    boundRange(lhs)
-    boundRange(rhs)
-    const initial = { postfix: [lhs, rhs], evaluate: (context: Context) => rangeOf(lhs, rhs, context) }
-    Object.assign(token, { kind: TokenKind.FilteredValue, initial, filters: [] })
-  }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { compileTemplate, loadTemplate, missingVariables, type TemplateSource, unusedContextKeys } from './template.ts'
 import type { TemplateValues } from './values.ts'
 
@@ -89,6 +89,7 @@ test('the context stands at the top and under context, and wins over the contact
     email: null,
   }
   expect(await htmlOf(html, context)).toBe('Augusta 7 7 Ada Analytical Engines ada@example.com')
+  expect(await htmlOf('{{ email }} {{ last_name }}', { email: 'a@b.c', last_name: 'L' })).toBe('a@b.c L')
   expect(await htmlOf('{{ unsubscribe_url }} {{ contact.attributes.plan }}', context)).toBe(`${unsubscribeUrl} pro`)
 })
 
@@ -105,6 +106,12 @@ test('inherited properties are out of reach', async () => {
 })
 
 test('dates are written in UTC and English on every machine', async () => {
+  const zone = process.env.TZ
+  process.env.TZ = 'Asia/Tokyo'
+  onTestFinished(() => {
+    if (zone === undefined) delete process.env.TZ
+    else process.env.TZ = zone
+  })
   expect(await htmlOf('{{ "2026-03-01T23:30:00+02:00" | date: "%A %d %B %Y %H:%M %z" }}')).toBe(
     'Sunday 01 March 2026 21:30 +0000',
   )

@@ -4,9 +4,9 @@ import { Budget, OverBudget } from './budget.ts'
 import { engineFor } from './engine.ts'
 import { compileMjml } from './mjml.ts'
 import { isProblems, lineAndColumn, messageOf, type Problem, parsePart, type TemplatePart } from './parse.ts'
-import { isMissing, type Plan, planOf, renderPlan } from './plan.ts'
+import { type Plan, planOf, renderPlan } from './plan.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
-import { readPath, reservedNames, type Scope, scopeOf, type TemplateValues } from './values.ts'
+import { isMissing, readPath, reservedNames, type Scope, scopeOf, type TemplateValues } from './values.ts'
 import { analyse, mergeVariables, type Variable } from './variables.ts'
 
 export const subjectLengthMax = 998

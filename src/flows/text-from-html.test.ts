@@ -103,3 +103,11 @@ test('elements nested without end are cut off, not followed', async () => {
   const { text } = await textOf(`<p>top</p>${'<div>'.repeat(50_000)}deep`)
   expect(text).toBe('top')
 })
+
+test('tabs without end are no more work than other text', async () => {
+  const html = '<p>{% if name %}{{ tabs }}{{ name }}{% endif %}</p>'
+  const compilation = await compileTemplate({ subject: 'x', html, htmlFormat: 'html' })
+  if (compilation.kind !== 'compiled') throw new Error('faulty')
+  const context = { ...values.context, tabs: '\t'.repeat(400_000) }
+  expect(compilation.template.render({ ...values, context }).text).toBe('A & <B>')
+})

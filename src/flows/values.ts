@@ -63,3 +63,9 @@ function sizeOf(value: unknown): number | undefined {
   if (typeof value === 'string' || Array.isArray(value)) return value.length
   return typeof value === 'object' && value ? Object.keys(value).length : undefined
 }
+
+/** What `default` replaces. */
+export function isMissing(value: unknown): boolean {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length === 0
+  return value === undefined || value === null || value === false
+}

@@ -13,10 +13,8 @@ export type MachineReason =
 
 const userAgentLengthMax = 1_000
 
-// Fetched when a person opens the mail, so these count as that person.
-const personsProxies = /GoogleImageProxy|YahooMailProxy|OutlookImageProxy/i
-
-// Libraries that mail programs load images with, such as okhttp, are left out on purpose.
+// Left out on purpose: GoogleImageProxy and its kin, which fetch when a person opens the mail, and libraries that mail
+// programs load images with, such as okhttp.
 const patterns: [MachineReason, RegExp][] = [
   [
     'security_scanner',
@@ -55,11 +53,8 @@ function alternatives(words: string): RegExp {
 export function machineReason(kind: 'open' | 'click', userAgent: string | null | undefined): MachineReason | null {
   const agent = userAgent?.trim().slice(0, userAgentLengthMax) ?? ''
   if (agent === '') return 'no_user_agent'
-  if (kind === 'open') {
-    // Apple Mail Privacy Protection loads every image, opened or not, and calls itself exactly this.
-    if (agent === 'Mozilla/5.0') return 'privacy_proxy'
-    if (personsProxies.test(agent)) return null
-  }
+  // Apple Mail Privacy Protection loads every image, opened or not, and calls itself exactly this.
+  if (kind === 'open' && agent === 'Mozilla/5.0') return 'privacy_proxy'
   return patterns.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
 }
 

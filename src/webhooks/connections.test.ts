@@ -89,14 +89,16 @@ test('a receiver that says it will close the connection is believed', async () =
   expect(receiver.count.connections).toBe(3)
 })
 
-test('an idle connection is closed after its time', async () => {
-  await using receiver = await startReceiver((response) => response.end())
+test('an idle connection is closed after its time, whether or not the receiver offered to keep it longer', async () => {
+  await using offering = await startReceiver((response) => response.end())
+  await using silent = await startRawReceiver((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'))
   using safe = startSafePost({ idleMs: 50 })
 
-  await safe.to(receiver.url())
-
-  await receiver.closed
-  expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
+  for (const receiver of [offering, silent]) {
+    expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
+    await receiver.closed
+    expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
+  }
 })
 
 test('a connection that has grown old is closed after its answer, so that the name is checked again', async () => {

@@ -90,9 +90,10 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
 
   /** After a complete answer. */
   function giveBack(connection: Connection): void {
-    const { origin, dropped, openedAtMs } = connection
+    if (connection.dropped) return
+    const { origin, openedAtMs } = connection
     const tooOld = performance.now() - openedAtMs > limits.ageMsMax
-    if (dropped || tooOld || idleCount >= limits.idleMax || origin.idle.length >= limits.idlePerOriginMax) {
+    if (tooOld || idleCount >= limits.idleMax || origin.idle.length >= limits.idlePerOriginMax) {
       drop(connection)
       return
     }
@@ -104,8 +105,9 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
 
   /** Closes it at once, whatever state it is in. */
   function drop(connection: Connection): void {
-    const { origin } = connection
+    if (connection.dropped) return
     connection.dropped = true
+    const { origin } = connection
     if (connection.idle) {
       idleCount--
       connection.idle = false

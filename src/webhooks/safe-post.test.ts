@@ -154,6 +154,7 @@ test.each<[string, (socket: TLSSocket) => unknown, string]>([
     'closed the connection before it had answered',
   ],
   ['does not speak HTTP', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n\r\n'), 'did not answer with valid HTTP'],
+  ['asks to go on', (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 'answered 100 or 101 unasked'],
   [
     'sends huge headers',
     (socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),

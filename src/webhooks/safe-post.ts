@@ -48,14 +48,16 @@ export function createSafePost(options: SafePostOptions): SafePost {
   const parts = { timeoutMs, deadlines, connections }
 
   return {
-    async post(url, headers, body) {
-      const { protocol, origin, pathname, search } = new URL(url)
-      if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:')) {
-        return { kind: 'unreachable', because: 'is not an https address', durationMs: 0, responseBody: null }
-      }
-      const request = { method: 'POST' as const, path: pathname + search, headers, body }
-      return new Promise((resolve) => new Exchange(parts, origin, request, resolve).start())
-    },
+    post: (url, headers, body) =>
+      new Promise((resolve) => {
+        const { protocol, origin, pathname, search } = new URL(url)
+        if (protocol === 'https:' || (allowPrivate && protocol === 'http:')) {
+          const request = { method: 'POST' as const, path: pathname + search, headers, body }
+          new Exchange(parts, origin, request, resolve).start()
+        } else {
+          resolve({ kind: 'unreachable', because: 'is not an https address', durationMs: 0, responseBody: null })
+        }
+      }),
     close() {
       deadlines.stop()
       connections.close()

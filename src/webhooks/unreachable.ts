@@ -51,9 +51,10 @@ export function becauseOf(error: unknown): string {
   if (error instanceof Unreachable) return error.message
   // Of several addresses that failed the last one speaks: the others were given up for it.
   const last = error instanceof AggregateError ? error.errors.at(-1) : error
-  const { code = '', syscall = '' } = last as { code?: string; syscall?: string }
+  const { code = '', syscall = '', message } = last as Error & { code?: string; syscall?: string }
   // The name server, not the receiver, refused or hung up.
   if (syscall.startsWith('query') && code !== 'ENOTFOUND' && code !== 'ENODATA') return lookupFailed
+  if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(message)) return 'answered 100 or 101 unasked'
   const words = wordsByCode[code]
   if (words) return words
   if (error instanceof errors.HTTPParserError) return 'did not answer with valid HTTP'

@@ -1,0 +1,80 @@
+import { type Context, Drop, type Emitter, Output, type Template, TokenKind, TypeGuards } from 'liquidjs'
+import type { Budget } from './budget.ts'
+import { escapeHtml } from './escape.ts'
+import { budgetOf } from './filters.ts'
+import { childrenOf, isStaticKey, type Path } from './syntax-tree.ts'
+import { textOf } from './text-of.ts'
+import { isMissing, readPath, type Scope } from './values.ts'
+
+/** `{{ a.b | default: "x" }}`: nothing but a variable, shown as it is or escaped. */
+export type Lookup = { name: string; path: Path; fallback: string | number | undefined; isEscaped: boolean }
+
+export function show({ path, fallback, isEscaped }: Lookup, scope: Scope, budget: Budget): string {
+  let value = readPath(scope, path)
+  if (fallback !== undefined && isMissing(value)) value = fallback
+  const text = textOf(value, budget)
+  return isEscaped ? escapeHtml(text) : text
+}
+
+/** Undefined for whatever else a node may be. */
+export function lookupOf(node: Template, isHtml: boolean): Lookup | undefined {
+  if (!(node instanceof Output)) return undefined
+  const [access, ...others] = node.value.initial.postfix
+  if (others.length > 0 || !TypeGuards.isPropertyAccessToken(access) || access.variable) return undefined
+  if (!access.props.every(isStaticKey)) return undefined
+  const path = access.props.map((key) => (key as { content: string | number }).content)
+  const [name] = path
+  if (typeof name !== 'string') return undefined
+
+  const filters = [...node.value.filters]
+  const first = filters[0]?.name === 'default' ? filters.shift() : undefined
+  const fallback = first && literalParameter(first.args)
+  if (first && fallback === undefined) return undefined
+  // The engine itself adds the last filter, the one that shows the value, unless the template ends with its own.
+  const [shown, ...more] = filters
+  if (more.length > 0 || (shown && !['escape', 'raw', shownByEngine].includes(shown.name))) return undefined
+  return { name, path, fallback, isEscaped: isHtml && shown?.name !== 'raw' }
+}
+
+const shownByEngine = '[object Function]'
+
+function literalParameter(parameters: readonly unknown[]): string | number | undefined {
+  const [only, ...others] = parameters
+  if (others.length > 0) return undefined
+  return TypeGuards.isQuotedToken(only) || TypeGuards.isNumberToken(only) ? only.content : undefined
+}
+
+export const literalOf = (node: Template): string => (node.token as unknown as { getContent(): string }).getContent()
+
+/**
+ * Gives plain text and plain variables within loops and conditions a `render` that returns at once, where the engine's
+ * own goes through eight generators: rows of a table take a fifth of the time.
+ */
+export function quicken(nodes: readonly Template[], isHtml: boolean): void {
+  for (const node of nodes) {
+    if (node.token.kind === TokenKind.HTML) {
+      const text = literalOf(node)
+      node.render = (_context: Context, emitter: Emitter) => emitter.write(text)
+    }
+    const lookup = lookupOf(node, isHtml)
+    if (lookup) node.render = quickRender(node, lookup)
+    quicken(childrenOf(node), isHtml)
+  }
+}
+
+function quickRender(node: Template, lookup: Lookup): Template['render'] {
+  const render = node.render.bind(node)
+  return (context, emitter) => {
+    const scope = scopeWith(context, lookup.name)
+    // `forloop` and what was captured have ways of their own.
+    if (scope[lookup.name] instanceof Drop) return render(context, emitter)
+    emitter.write(show(lookup, scope, budgetOf(context)))
+  }
+}
+
+/** The innermost scope that has this name, as the engine finds it. */
+function scopeWith(context: Context, name: string): Scope {
+  const { scopes } = context as unknown as { scopes: Scope[] }
+  for (let index = scopes.length - 1; index >= 0; index--) if (name in scopes[index]!) return scopes[index]!
+  return context.environments as Scope
+}
