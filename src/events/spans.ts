@@ -14,41 +14,37 @@ export const plus = (a: Count, b: Count, sign = 1): Count => ({
   machine: a.machine + sign * b.machine,
 })
 
+type Stretch = { from: number; until: number }
+
 /** The counters to read for spans of time between bounds. */
 export type SpanCounters = {
   /** Whole days: from the first midnight up to the last. */
-  firstDay: number
-  lastDay: number
-  /** Beginnings of the hours and quarters that lie between a bound and the midnight nearest to it. */
-  hours: number[]
-  quarters: number[]
+  days: Stretch
+  /** What lies between a bound and the midnight nearest to it: whole hours, and quarters at the bound. */
+  hours: Stretch[]
+  quarters: Stretch[]
 }
 
 export const nearestMidnight = (time: number): number => Math.round(time / dayMs) * dayMs
 
 export function countersOf(bounds: readonly number[]): SpanCounters {
-  const hours: number[] = []
-  const quarters: number[] = []
+  const hours: Stretch[] = []
+  const quarters: Stretch[] = []
   for (const bound of new Set(bounds)) {
     const midnight = nearestMidnight(bound)
+    // A bound that is on no quarter (some zones before 1973) counts as the quarter it lies in.
+    const quarter = Math.floor(bound / quarterMs) * quarterMs
     if (bound < midnight) {
       const firstHour = Math.ceil(bound / hourMs) * hourMs
-      steps(quarters, floorTo(quarterMs, bound), firstHour, quarterMs)
-      steps(hours, firstHour, midnight, hourMs)
+      if (quarter < firstHour) quarters.push({ from: quarter, until: firstHour })
+      if (firstHour < midnight) hours.push({ from: firstHour, until: midnight })
     } else {
-      const lastHour = floorTo(hourMs, bound)
-      steps(hours, midnight, lastHour, hourMs)
-      steps(quarters, lastHour, floorTo(quarterMs, bound), quarterMs)
+      const lastHour = Math.floor(bound / hourMs) * hourMs
+      if (midnight < lastHour) hours.push({ from: midnight, until: lastHour })
+      if (lastHour < quarter) quarters.push({ from: lastHour, until: quarter })
     }
   }
-  return { firstDay: nearestMidnight(bounds[0]!), lastDay: nearestMidnight(bounds.at(-1)!), hours, quarters }
-}
-
-/** A bound that is on no quarter (some zones before 1973) counts as the quarter it lies in. */
-const floorTo = (step: number, time: number): number => Math.floor(time / step) * step
-
-function steps(into: number[], from: number, until: number, step: number): void {
-  for (let time = from; time < until; time += step) into.push(time)
+  return { days: { from: nearestMidnight(bounds[0]!), until: nearestMidnight(bounds.at(-1)!) }, hours, quarters }
 }
 
 /** What was read: a whole day's count, or that of the hours and quarters before or after a midnight. */

@@ -55,7 +55,22 @@ export function dayBounds(zone: string, firstDay: Date, days: number): number[] 
 
 type Stretch = { startsAt: number; offset: number }
 
+/** Dashboards ask for the same days again and again. */
+const knownStretches = new Map<string, Stretch[]>()
+const stretchesMax = 1_000
+
 function offsetStretches(zone: string, from: number, until: number): Stretch[] {
+  const key = `${zone} ${from} ${until}`
+  let stretches = knownStretches.get(key)
+  if (!stretches) {
+    if (knownStretches.size >= stretchesMax) knownStretches.clear()
+    stretches = findStretches(zone, from, until)
+    knownStretches.set(key, stretches)
+  }
+  return stretches
+}
+
+function findStretches(zone: string, from: number, until: number): Stretch[] {
   const format = findFormat(zone)
   if (!format) throw new Error(`There is no time zone ${zone}.`)
   let offset = offsetAt(format, from)
