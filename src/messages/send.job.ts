@@ -169,11 +169,11 @@ function eventOf(row: SendRow, what: string, event: Pick<NewEvent, 'eventName' |
   return { ...at, organizationId, messageId, flowId, contactId, ...event }
 }
 const sentEvent = (row: SendRow) => eventOf(row, 'sent', { eventName: 'emailSent', data: {} })
-const bounceEvent = (row: SendRow, bounce: BounceDetail) =>
-  eventOf(row, 'bounce', {
-    eventName: bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce',
-    data: { bounce },
-  })
+/** The same event as when a bounce mail or a provider tells of it. */
+function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
+  const eventName = bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce'
+  return eventOf(row, eventName, { eventName, data: { bounce } })
+}
 
 async function settle({ db, hints }: SendParts, endings: Ending[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {

@@ -1,0 +1,181 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { isConnectionFault } from '../db/db.ts'
+import type { Log } from '../log.ts'
+import { type Entry, readEntry } from './entries.ts'
+import type { Spool } from './spool.ts'
+
+/** A reader is answered within 300 ms, whatever the database does: so long is left for the disk. */
+const patienceMs = 200
+const lookEveryMs = 20
+const lossesLoggedEveryMs = 1_000
+
+export type HitsParts = {
+  /** Resolves when the entry is committed. May be given the same entry twice. */
+  write: (entry: Entry) => Promise<unknown>
+  /** The same, on a way of its own, which is not blocked by what hangs on the other. */
+  rewrite: (entry: Entry) => Promise<unknown>
+  /** Resolves when the database answers. */
+  probe: () => Promise<unknown>
+  spool: Spool
+  log: Log
+  metrics: Registry
+}
+
+/** `lost`: neither the database nor the spool could take it; it was counted and logged. */
+export type Kept = 'recorded' | 'spooled' | 'lost'
+
+type Waiting = { entry: Entry; sinceMs: number; settle: ((kept: Kept) => void) | undefined }
+
+/**
+ * Keeps what readers do. While the database answers, an entry is kept when it is committed; when it does not, when it
+ * stands in the spool, from which `replay` brings it to the database. Entries carry their event's id, so that one
+ * that went both ways counts once.
+ */
+export class Hits {
+  readonly #parts: HitsParts
+  readonly #spooled: Counter
+  readonly #lost: Counter
+  #away = false
+  #waiting: Waiting[] = []
+  #timer: NodeJS.Timeout | undefined
+  #lossesSinceLog = 0
+  #lossLoggedAtMs = 0
+
+  constructor(parts: HitsParts) {
+    this.#parts = parts
+    const registers = [parts.metrics]
+    this.#spooled = new Counter({
+      name: 'waxwing_hits_spooled_total',
+      help: 'Hits that waited on the disk for the database',
+      registers,
+    })
+    this.#lost = new Counter({
+      name: 'waxwing_hits_lost_total',
+      help: 'Hits that neither the database nor the spool could take',
+      registers,
+    })
+    const { spool } = parts
+    new Gauge({
+      name: 'waxwing_spool_bytes',
+      help: 'Size of the spool',
+      registers,
+      collect() {
+        this.set(spool.bytes)
+      },
+    })
+  }
+
+  /** Whether the database is known not to answer. */
+  get isAway(): boolean {
+    return this.#away
+  }
+
+  /** Never rejects. */
+  keep(entry: Entry): Promise<Kept> {
+    if (this.#away) return this.#spool(entry)
+    return new Promise((resolve) => {
+      const waiting: Waiting = { entry, sinceMs: Date.now(), settle: resolve }
+      this.#waiting.push(waiting)
+      this.#timer ??= setInterval(() => this.#lookForLate(), lookEveryMs)
+      this.#parts.write(entry).then(
+        () => this.#settle(waiting, 'recorded'),
+        (error) => this.#failed(waiting, error),
+      )
+    })
+  }
+
+  /** Brings what is spooled to the database. To be called again and again: it also finds out when the database is back. */
+  async replay(): Promise<void> {
+    const { spool, probe, log } = this.#parts
+    try {
+      const count = await spool.replay((lines) => this.#rewriteAll(lines))
+      if (this.#away && count === 0) await probe()
+      if (this.#away) log.info('The database answers again')
+      if (count > 0) log.info({ count }, 'Spooled hits are recorded')
+      this.#away = false
+    } catch (error) {
+      if (!isConnectionFault(error)) throw error
+    }
+  }
+
+  /** Answers everybody who still waits. */
+  async close(): Promise<void> {
+    const waiting = this.#waiting.filter(({ settle }) => settle)
+    await Promise.all(waiting.map((each) => this.#fallBack(each)))
+    clearInterval(this.#timer)
+    await this.#parts.spool.close()
+  }
+
+  #settle(waiting: Waiting, kept: Kept): void {
+    waiting.settle?.(kept)
+    waiting.settle = undefined
+  }
+
+  #failed(waiting: Waiting, error: unknown): void {
+    if (isUnstorable(error)) {
+      this.#lose(error)
+      this.#settle(waiting, 'lost')
+    } else {
+      if (isConnectionFault(error)) this.#goAway(error)
+      void this.#fallBack(waiting)
+    }
+  }
+
+  /** One timer for all: a timer for each hit would cost more than the hit. */
+  #lookForLate(): void {
+    const lateMs = Date.now() - patienceMs
+    const still = this.#waiting.filter(({ settle }) => settle)
+    this.#waiting = still.filter(({ sinceMs }) => sinceMs > lateMs)
+    for (const waiting of still) {
+      if (waiting.sinceMs > lateMs) continue
+      this.#goAway(new Error(`no commit within ${patienceMs} ms`))
+      void this.#fallBack(waiting)
+    }
+    if (this.#waiting.length > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #goAway(error: unknown): void {
+    if (!this.#away) this.#parts.log.warn({ error }, 'The database does not answer; hits go to the spool')
+    this.#away = true
+  }
+
+  async #fallBack(waiting: Waiting): Promise<void> {
+    if (waiting.settle) this.#settle(waiting, await this.#spool(waiting.entry))
+  }
+
+  async #spool(entry: Entry): Promise<Kept> {
+    try {
+      await this.#parts.spool.append(entry)
+      this.#spooled.inc()
+      return 'spooled'
+    } catch (error) {
+      this.#lose(error)
+      return 'lost'
+    }
+  }
+
+  async #rewriteAll(lines: string[]): Promise<void> {
+    const entries = lines.flatMap((line) => readEntry(line) ?? [])
+    const outcomes = await Promise.allSettled(entries.map((entry) => this.#parts.rewrite(entry)))
+    const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    for (const reason of reasons) if (isUnstorable(reason)) this.#lose(reason)
+    const again = reasons.find((reason) => !isUnstorable(reason))
+    if (again !== undefined) throw again
+  }
+
+  #lose(error: unknown): void {
+    this.#lost.inc()
+    this.#lossesSinceLog++
+    if (Date.now() - this.#lossLoggedAtMs < lossesLoggedEveryMs) return
+    this.#parts.log.error({ error, lost: this.#lossesSinceLog }, 'Hits are lost')
+    this.#lossesSinceLog = 0
+    this.#lossLoggedAtMs = Date.now()
+  }
+}
+
+/** What PostgreSQL will never take, however often it is given. */
+function isUnstorable(error: unknown): boolean {
+  return /^2[23]/.test(String((error as { code?: unknown } | null)?.code))
+}
