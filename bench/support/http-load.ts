@@ -87,7 +87,8 @@ export class HttpLoad {
     }
     line.left = undefined
     const status = text.slice(9, 12)
-    if (status !== '200' && status !== '302') this.#fault ??= new Error(`Answered: ${bytes.toString('latin1', 0, 1500)}`)
+    if (status !== '200' && status !== '302')
+      this.#fault ??= new Error(`Answered: ${bytes.toString('latin1', 0, 1500)}`)
     const now = performance.now()
     this.#answered++
     this.#latenciesMs.push(now - line.sentAt)
