@@ -5,7 +5,7 @@ import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { interleave } from './support/rounds.ts'
 
-const perRound = 10_000
+const perRound = 6_000
 const waiting = 1_000_000
 const deadEndpoints = 20
 const insertAtOnce = 50_000

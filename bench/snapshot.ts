@@ -4,7 +4,7 @@ import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { interleave } from './support/rounds.ts'
 
-const perRound = 10_000
+const perRound = 6_000
 const pairs = 5
 const jobsUnderSnapshot = 600_000
 const insertAtOnce = 60_000

@@ -22,4 +22,4 @@ const create = () =>
     })
   })
 
-await servePeer(create, () => taken)
+await servePeer(create, () => ({ count: taken }))

@@ -24,5 +24,5 @@ function serve(socket: TLSSocket): void {
 
 await servePeer(
   () => createServer(identity, serve),
-  () => taken,
+  () => ({ count: taken }),
 )

@@ -7,6 +7,7 @@ const greeting = '220 sink.example ESMTP\r\n'
 const extensions = '250-sink.example\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SIZE 10485760\r\n'
 const contentEnd = '\r\n.\r\n'
 let taken = 0
+let last = ''
 
 function serve(socket: Socket): void {
   let text = ''
@@ -24,11 +25,12 @@ function serve(socket: Socket): void {
         lookFrom = Math.max(0, text.length - mark.length)
         break
       }
-      const line = inContent ? '' : text.slice(0, end)
+      const line = text.slice(0, end)
       text = text.slice(end + mark.length)
       lookFrom = 0
       if (inContent) {
         taken++
+        last = line
         inContent = false
         replies += `250 2.0.0 Ok: queued as ${taken}\r\n`
       } else {
@@ -49,5 +51,5 @@ function replyTo(line: string): string {
 
 await servePeer(
   () => createServer(serve),
-  () => taken,
+  () => ({ count: taken, last }),
 )

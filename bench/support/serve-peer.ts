@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 
-/** The peer's side of `startPeer`: listens on as many free ports as asked for and answers how much it has taken. */
-export async function servePeer(create: () => Server, count: () => number): Promise<void> {
+/** The peer's side of `startPeer`: listens on as many free ports as asked for and tells how much it has taken. */
+export async function servePeer(create: () => Server, figures: () => { count: number; last?: string }): Promise<void> {
   const wanted = Number(process.argv[2] ?? 1)
   const ports: number[] = []
   for (let i = 0; i < wanted; i++) {
@@ -10,7 +10,7 @@ export async function servePeer(create: () => Server, count: () => number): Prom
     await once(server, 'listening')
     ports.push((server.address() as AddressInfo).port)
   }
-  process.on('message', () => process.send?.({ count: count() }))
+  process.on('message', () => process.send?.(figures()))
   process.on('disconnect', () => process.exit())
   process.send?.({ ports })
 }
