@@ -19,7 +19,7 @@ type Org = {
   created_at: string
 }
 type Mem = { id: string; email: string; role: Role; created_at: string; last_login_at: string | null }
-type Inv = { id: string; email: string; role: Role; created_at: string; expires_at: string }
+type Inv = { id: string; email: string | null; role: Role; created_at: string; expires_at: string }
 type Signed = {
   token: string
   expires_at: string
@@ -60,7 +60,7 @@ declare module './schema.d.ts' {
     '/api/v1/organization/members/{id}': { patch: Send<{ role: Role }, Mem, Id>; delete: Get<null, Id> }
     '/api/v1/organization/invitations': {
       get: Get<Inv[]>
-      post: Send<{ email: string; role: Role }, Inv & { token: string; url: string }>
+      post: Send<{ email?: string; role: Role }, Inv & { token: string; url: string }>
     }
     '/api/v1/organization/invitations/{id}': { delete: Get<null, Id> }
     '/api/v1/organization/sending': { get: Get<Sending> }
