@@ -150,7 +150,7 @@ const suppressed: Sql = sql`
     ) as cause (event_name, reason, detail)
     where recorded.event_name in ('emailHardBounce', 'emailComplaint', 'contactUnsubscribe')
       and cause.event_name = recorded.event_name
-    order by 1, 2, 3
+    order by 1, 2, 3, recorded.occurred_at
     on conflict do nothing
   ),
   contacts_unsubscribed as (
