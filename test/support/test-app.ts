@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { type App, createApp, type Role } from '../../src/app.ts'
+import { type App, type AppOptions, createApp, type Role } from '../../src/app.ts'
 import { type Config, type Environment, readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/db.ts'
 import { OpenApiCheck } from './openapi-check.ts'
@@ -37,6 +37,7 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
+  more: Pick<AppOptions, 'nameServers'> = {},
 ): Promise<TestApp> {
   const testDb = await createTestDb()
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-app-'))
@@ -50,7 +51,14 @@ export async function startTestApp(
     ...environment,
   })
   const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
-  const app = await createApp({ config, secrets, db: testDb.db, log: pino({ level: config.LOG_LEVEL }), roles })
+  const app = await createApp({
+    config,
+    secrets,
+    db: testDb.db,
+    log: pino({ level: config.LOG_LEVEL }),
+    roles,
+    ...more,
+  })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
