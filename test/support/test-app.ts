@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { type App, createApp, type Role } from '../../src/app.ts'
+import { type App, type AppOptions, createApp, type Role } from '../../src/app.ts'
 import { type Config, type Environment, readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/db.ts'
 import { OpenApiCheck } from './openapi-check.ts'
@@ -31,13 +31,15 @@ export type TestApp = AsyncDisposable & {
   organizationId: string
 }
 
+type TestAppOptions = Pick<AppOptions, 'nameServers'> & { openFor?: (testDb: TestDb) => Db | Promise<Db> }
+
 const appSecret = 'a secret that only the tests know, and all of them do'
 
 /** The whole service on a free port with a database of its own, an organization, its owner and an API key. */
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { openFor = ({ db }: TestDb): Db | Promise<Db> => db } = {},
+  { nameServers, openFor = ({ db }) => db }: TestAppOptions = {},
 ): Promise<TestApp> {
   const testDb = await createTestDb()
   // The service may go another way to its database than the test.
@@ -53,7 +55,8 @@ export async function startTestApp(
     ...environment,
   })
   const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
-  const app = await createApp({ config, secrets, db, log: pino({ level: config.LOG_LEVEL }), roles })
+  const log = pino({ level: config.LOG_LEVEL })
+  const app = await createApp({ config, secrets, db, log, roles, ...(nameServers && { nameServers }) })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`

@@ -45,7 +45,13 @@ export function Brand() {
 export function Nav({ onLeave }: { onLeave?: () => void }) {
   return (
     <div className={classes.column}>
-      <UnstyledButton className={classes.search} onClick={openSearch}>
+      <UnstyledButton
+        className={classes.search}
+        onClick={() => {
+          onLeave?.()
+          openSearch()
+        }}
+      >
         <IconSearch size={16} aria-hidden /> Search
         <Kbd size="xs" ml="auto" aria-hidden>
           Ctrl K
