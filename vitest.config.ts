@@ -4,9 +4,27 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   resolve: { alias: { '@waxwing/sdk': fileURLToPath(new URL('sdk/src/index.ts', import.meta.url)) } },
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
-    include: ['src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          globalSetup: ['test/support/global-setup.ts'],
+          include: ['src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['test/browser/**'],
+        },
+      },
+      {
+        extends: true,
+        // Apart, so that the other tests need neither a built web app nor a browser.
+        test: {
+          name: 'browser',
+          globalSetup: ['test/support/global-setup.ts', 'test/browser/support/global-setup.ts'],
+          include: ['test/browser/**/*.test.ts'],
+        },
+      },
+    ],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })

@@ -3,8 +3,11 @@ import { rootCertificates } from 'node:tls'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
 import { requireApiKey, requireMember } from './accounts/guards.ts'
+import { acceptanceRoutes, invitationRoutes } from './accounts/invitations.routes.ts'
 import { KeyCache } from './accounts/key-cache.ts'
+import { organizationRoutes } from './accounts/organization.routes.ts'
 import { Sessions } from './accounts/sessions.ts'
+import { teamRoutes } from './accounts/team.routes.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/contacts.routes.ts'
@@ -41,9 +44,15 @@ import { openRelay } from './mail/relay.ts'
 import { Acceptor } from './messages/accept.ts'
 import { inboxRoutes } from './messages/inbox.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
+import { mailNotices } from './messages/notice-mails.ts'
+import { noticeRoutes } from './messages/notices.routes.ts'
+import { recordPausedWebhook } from './messages/notices.ts'
 import { parseMailbox } from './messages/outgoing.ts'
 import { sendJob } from './messages/send.job.ts'
 import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
+import { sendingRoutes } from './messages/sending.routes.ts'
+import { Sending } from './messages/sending.ts'
+import { forgetOldKeys, keepInboxSmall } from './messages/upkeep.ts'
 import { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
@@ -52,6 +61,8 @@ import { AddressPolicy } from './tracking/address-policy.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { createPageSender } from './tracking/page.ts'
+import { idHeadersFor } from './tracking/providers/id-headers.ts'
+import { providerRoutes } from './tracking/providers/providers.routes.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
@@ -68,7 +79,15 @@ const hourMs = 60 * minuteMs
 const inboxInFlightMax = 500
 
 export type Role = 'serve' | 'work'
-export type AppOptions = { config: Config; secrets: AppSecrets; db: Db; log: Log; roles: readonly Role[] }
+export type AppOptions = {
+  config: Config
+  secrets: AppSecrets
+  db: Db
+  log: Log
+  roles: readonly Role[]
+  /** Asked for the DNS records of sending instead of the machine's own. */
+  nameServers?: readonly string[]
+}
 
 export type App = {
   server: Server
@@ -80,8 +99,8 @@ export type App = {
 }
 
 /** Builds every part and ties them together: what is not named here does not run. */
-export async function createApp({ config, secrets, db, log, roles }: AppOptions): Promise<App> {
-  const parts = createParts({ config, secrets, db, log })
+export async function createApp({ config, secrets, db, log, roles, nameServers }: AppOptions): Promise<App> {
+  const parts = createParts({ config, secrets, db, log, nameServers })
   const server = createServer({ log, baseUrl: config.BASE_URL, trustProxy: config.TRUST_PROXY })
   await registerRoutes(server, config, parts)
   await server.ready()
@@ -119,8 +138,9 @@ export async function createApp({ config, secrets, db, log, roles }: AppOptions)
 }
 
 type Parts = ReturnType<typeof createParts>
+type PartsOptions = Omit<AppOptions, 'roles' | 'nameServers'> & { nameServers: readonly string[] | undefined }
 
-function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
+function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
   const hints = new Hints(db)
   const templates = new TemplateCache(db)
   const metrics = createMetrics()
@@ -140,13 +160,7 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
     events,
     acceptor: new Acceptor({ db, templates, hints }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
-    relay: config.SMTP_URL ? openRelay(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS }) : undefined,
-    dkim: dkimOf(config),
-    mail: {
-      baseUrl: config.BASE_URL,
-      mailFrom: parseMailbox(config.MAIL_FROM),
-      bounceDomain: config.BOUNCE_DOMAIN,
-    },
+    ...createMailParts(config, nameServers),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
     pages: createPageSender(),
@@ -160,6 +174,20 @@ function createParts({ config, secrets, db, log }: Omit<AppOptions, 'roles'>) {
       ca: config.WEBHOOK_CA_FILE && withUsualAuthorities(config.WEBHOOK_CA_FILE),
     }),
   }
+}
+
+/** Everything between the service and the relay. */
+function createMailParts(config: Config, nameServers: readonly string[] | undefined) {
+  const relay = config.SMTP_URL ? openRelay(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS }) : undefined
+  const dkim = dkimOf(config)
+  const mail = {
+    baseUrl: config.BASE_URL,
+    mailFrom: parseMailbox(config.MAIL_FROM),
+    bounceDomain: config.BOUNCE_DOMAIN,
+    idHeaders: idHeadersFor(config),
+  }
+  const sending = new Sending({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers })
+  return { relay, dkim, mail, sending }
 }
 
 /** Every route there is. */
@@ -186,6 +214,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
   )
 
   await server.register(authRoutes(auth), { prefix: '/api/v1' })
+  await server.register(acceptanceRoutes(parts), { prefix: '/api/v1' })
   await server.register(
     async (api) => {
       api.addHook('onRequest', requireMember(parts))
@@ -194,6 +223,9 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
       await api.register(eventTypeRoutes())
       await api.register(
         async (organization) => {
+          await organization.register(organizationRoutes({ db }))
+          await organization.register(teamRoutes({ db }))
+          await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, keys }))
           await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))
           await organization.register(timelineRoutes({ db }))
@@ -205,6 +237,8 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
           await organization.register(testSendRoutes({ acceptor }))
           await organization.register(messageRoutes({ db, templates: parts.templates, mailFrom: parts.mail.mailFrom }))
           await organization.register(inboxRoutes({ db }))
+          await organization.register(sendingRoutes({ ...parts, settings: parts.mail }))
+          await organization.register(noticeRoutes({ db }))
           await organization.register(activityRoutes({ db }))
           await organization.register(overviewRoutes({ db }))
           await organization.register(webhookRoutes(webhooks))
@@ -215,6 +249,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
     },
     { prefix: '/api/v1' },
   )
+  await server.register(providerRoutes(parts))
   await server.register(trackingRoutes(parts))
   await server.register(unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
   await registerWebApp(server, config.BASE_URL)
@@ -245,11 +280,19 @@ function createWorkers(parts: Parts) {
 /** Everything that is done again and again. */
 function createLoops(parts: Parts): Loop[] {
   const { config, db, hints, log } = parts
-  const health = { db, hints, log, logDays: config.WEBHOOK_LOG_DAYS, onPaused: async () => {} }
+  const health = { db, hints, log, logDays: config.WEBHOOK_LOG_DAYS, onPaused: recordPausedWebhook }
   const partitions = { db, log, retentionMonths: config.EVENT_RETENTION_MONTHS }
   return [
     new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => keepPartitions(partitions), log }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
+    new Loop({
+      name: 'mail notices',
+      everyMs: minuteMs,
+      run: () => mailNotices({ ...parts, settings: parts.mail }),
+      log,
+    }),
+    new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
+    new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
   ]
 }

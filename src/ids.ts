@@ -18,6 +18,7 @@ export type WebhookId = Branded<'whk'>
 export type DeliveryId = Branded<'dlv'>
 export type ImportId = Branded<'imp'>
 export type InvitationId = Branded<'inv'>
+export type NoticeId = Branded<'ntc'>
 
 type IdOf = {
   org: OrganizationId
@@ -33,6 +34,7 @@ type IdOf = {
   dlv: DeliveryId
   imp: ImportId
   inv: InvitationId
+  ntc: NoticeId
 }
 export type Prefix = keyof IdOf
 

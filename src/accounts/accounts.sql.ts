@@ -36,8 +36,8 @@ export async function insertUser(
   },
 ): Promise<User | undefined> {
   const [row] = await tx<User>`
-    insert into users (id, organization_id, email, email_key, password_hash, role)
-    values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.passwordHash}, ${user.role})
+    insert into users (id, organization_id, email, email_key, password_hash, role, last_login_at)
+    values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.passwordHash}, ${user.role}, now())
     on conflict (email_key) do nothing
     returning id, organization_id, email, role, created_at`
   return row
@@ -63,6 +63,18 @@ export async function findUserByEmail(
   return row
 }
 
+export async function touchUser(tx: Tx, organizationId: OrganizationId, id: UserId): Promise<void> {
+  await tx`update users set last_login_at = now() where organization_id = ${organizationId} and id = ${id}`
+}
+
+export async function updatePassword(
+  tx: Tx,
+  { organizationId, id }: Pick<User, 'organizationId' | 'id'>,
+  passwordHash: string,
+): Promise<void> {
+  await tx`update users set password_hash = ${passwordHash} where organization_id = ${organizationId} and id = ${id}`
+}
+
 export async function findMember(
   db: Reader,
   organizationId: OrganizationId,
@@ -83,4 +95,30 @@ export async function findMember(
     ...user,
     organization: { id: organizationId, name, timezone, keepAddresses, createdAt: organizationCreatedAt },
   }
+}
+
+/** Held until the end of the transaction: whatever changes who is in the organization does so one after the other. */
+export async function lockOrganization(tx: Tx, id: OrganizationId): Promise<void> {
+  await tx`select from organizations where id = ${id} for no key update`
+}
+
+export type OrganizationChange = {
+  name?: string | undefined
+  timezone?: string | undefined
+  keepAddresses?: boolean | undefined
+}
+
+/** What is left out stays. */
+export async function updateOrganization(
+  tx: Tx,
+  id: OrganizationId,
+  { name, timezone, keepAddresses }: OrganizationChange,
+): Promise<Organization> {
+  const [row] = await tx<Organization>`
+    update organizations
+    set name = coalesce(${name}, name), timezone = coalesce(${timezone}, timezone),
+      keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses)
+    where id = ${id}
+    returning id, name, timezone, keep_addresses, created_at`
+  return row!
 }

@@ -60,6 +60,18 @@ test('a key is stored as a hash only and listed without itself', async () => {
   expect(row!.row).not.toContain(app.apiKey)
 })
 
+test('the list tells when a key was last used', async () => {
+  await using app = await startTestApp()
+  await app.manage('POST', '/organization/api-keys', { name: 'idle' })
+  await app.publicApi('GET', '/token/check')
+  const used = async () =>
+    (await app.manage('GET', '/organization/api-keys')).body.data.map(
+      (key: { last_used_at: string | null }) => key.last_used_at,
+    )
+  await until('the use to show', async () => (await used())[1])
+  expect(await used()).toEqual([null, expect.any(String)])
+})
+
 test('registration closes after the first user unless it is open', async () => {
   await using app = await startTestApp({ SIGNUP: 'first-user' })
   const second = { organization_name: 'Other', email: 'other@acme.example', password }

@@ -2,7 +2,16 @@ import type { Db } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { newId, type UserId } from '../ids.ts'
-import { findUserByEmail, hasUsers, insertOrganization, insertUser, lockSignup, type User } from './accounts.sql.ts'
+import {
+  findUserByEmail,
+  hasUsers,
+  insertOrganization,
+  insertUser,
+  lockSignup,
+  touchUser,
+  type User,
+  updatePassword,
+} from './accounts.sql.ts'
 import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
 import type { LoginThrottle } from './throttle.ts'
 
@@ -51,5 +60,27 @@ export async function login(db: Db, throttle: LoginThrottle, { email, password, 
     throw new Refusal('unauthorized', 'The address or the password is wrong.')
   }
   throttle.succeeded(key)
+  await touchUser(db.alone, user.organizationId, user.id)
   return user
+}
+
+export type PasswordChange = { currentPassword: string; newPassword: string; address: string }
+
+/** Asks for the password once more: a session left open must not be enough to keep its owner out. */
+export async function changePassword(
+  db: Db,
+  throttle: LoginThrottle,
+  user: User,
+  { currentPassword, newPassword, address }: PasswordChange,
+): Promise<void> {
+  checkNewPassword(newPassword, 'new_password')
+  const key = user.email.toLowerCase()
+  throttle.check(key, address)
+  const known = await findUserByEmail(db, key)
+  if (!(await passwordFits(known?.passwordHash, currentPassword))) {
+    throttle.failed(key, address)
+    throw invalid({ path: 'current_password', problem: 'is not your password' })
+  }
+  throttle.succeeded(key)
+  await updatePassword(db.alone, user, await hashPassword(newPassword))
 }

@@ -1,12 +1,21 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, ok, oneOf, Timestamp } from '../http/envelope.ts'
-import { toText } from '../ids.ts'
-import { hasUsers, type User } from './accounts.sql.ts'
-import { login, register } from './accounts.ts'
+import { answers, created, creates, Nothing, ok, oneOf } from '../http/envelope.ts'
+import { hasUsers } from './accounts.sql.ts'
+import { changePassword, login, register } from './accounts.ts'
 import { memberOf } from './guards.ts'
 import type { Sessions } from './sessions.ts'
+import {
+  Credential,
+  OrganizationOut,
+  organizationNameMax,
+  organizationOut,
+  RoleOut,
+  SessionOut,
+  sessionOut,
+  UserOut,
+  userOut,
+} from './shapes.ts'
 import type { LoginThrottle } from './throttle.ts'
 
 export type AuthParts = {
@@ -18,41 +27,16 @@ export type AuthParts = {
   mailTransport: 'inbox' | 'smtp'
 }
 
-const RoleOut = oneOf('owner', 'member')
-const UserOut = Type.Object({ id: Type.String(), email: Type.String(), role: RoleOut, created_at: Timestamp })
-const SessionOut = Type.Object({
-  token: Type.String(),
-  expires_at: Timestamp,
-  organization_id: Type.String(),
-  user: UserOut,
-})
-const OrganizationOut = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  timezone: Type.String(),
-  keep_addresses: Type.Boolean(),
-  created_at: Timestamp,
-})
-const Credential = Type.String({ minLength: 1, maxLength: 1024 })
+const tags = ['Accounts']
 
 /** No credential needed: how one gets one. */
 export function authRoutes({ db, sessions, throttle, signup }: AuthParts): FastifyPluginAsyncTypebox {
-  const sessionOut = async (user: User) => {
-    const { token, expiresAt } = await sessions.issue({ userId: user.id, organizationId: user.organizationId })
-    return {
-      token,
-      expires_at: expiresAt.toISOString(),
-      organization_id: toText('org', user.organizationId),
-      user: userOut(user),
-    }
-  }
-
   return async (api) => {
     api.get(
       '/auth/state',
       {
         schema: {
-          tags: ['Accounts'],
+          tags,
           summary: 'Whether one can register here',
           response: answers(Type.Object({ registration_open: Type.Boolean(), has_users: Type.Boolean() })),
         },
@@ -67,10 +51,10 @@ export function authRoutes({ db, sessions, throttle, signup }: AuthParts): Fasti
       '/auth/register',
       {
         schema: {
-          tags: ['Accounts'],
+          tags,
           summary: 'Create an organization and its owner',
           body: Type.Object({
-            organization_name: Type.String({ minLength: 1, maxLength: 200 }),
+            organization_name: Type.String({ minLength: 1, maxLength: organizationNameMax }),
             email: Credential,
             password: Credential,
           }),
@@ -80,7 +64,7 @@ export function authRoutes({ db, sessions, throttle, signup }: AuthParts): Fasti
       async (request, reply) => {
         const { organization_name: organizationName, email, password } = request.body
         const user = await register(db, signup, { organizationName, email, password })
-        return reply.status(201).send(created(await sessionOut(user), 'Welcome'))
+        return reply.status(201).send(created(await sessionOut(sessions, user), 'Welcome'))
       },
     )
 
@@ -88,25 +72,28 @@ export function authRoutes({ db, sessions, throttle, signup }: AuthParts): Fasti
       '/auth/login',
       {
         schema: {
-          tags: ['Accounts'],
+          tags,
           summary: 'Log in',
           body: Type.Object({ email: Credential, password: Credential }),
           response: answers(SessionOut),
         },
       },
-      async (request: FastifyRequest<{ Body: { email: string; password: string } }>) =>
-        ok(await sessionOut(await login(db, throttle, { ...request.body, address: request.ip }))),
+      async (request) => {
+        const { email, password } = request.body
+        const user = await login(db, throttle, { email, password, address: request.ip })
+        return ok(await sessionOut(sessions, user))
+      },
     )
   }
 }
 
-export function meRoutes({ mailTransport }: Pick<AuthParts, 'mailTransport'>): FastifyPluginAsyncTypebox {
+export function meRoutes({ db, throttle, mailTransport }: AuthParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/me',
       {
         schema: {
-          tags: ['Accounts'],
+          tags,
           summary: 'Who is logged in',
           response: answers(
             Type.Object({
@@ -120,27 +107,31 @@ export function meRoutes({ mailTransport }: Pick<AuthParts, 'mailTransport'>): F
       },
       async (request) => {
         const member = memberOf(request)
-        const { organization } = member
         return ok({
           user: userOut(member),
-          organization: {
-            id: toText('org', organization.id),
-            name: organization.name,
-            timezone: organization.timezone,
-            keep_addresses: organization.keepAddresses,
-            created_at: organization.createdAt.toISOString(),
-          },
+          organization: organizationOut(member.organization),
           role: member.role,
           mail: { transport: mailTransport },
         })
       },
     )
+
+    api.post(
+      '/me/password',
+      {
+        schema: {
+          tags,
+          summary: 'Change one’s password',
+          body: Type.Object({ current_password: Credential, new_password: Credential }),
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        const { current_password: currentPassword, new_password: newPassword } = request.body
+        const change = { currentPassword, newPassword, address: request.ip }
+        await changePassword(db, throttle, memberOf(request), change)
+        return ok(null, 'The password is changed')
+      },
+    )
   }
 }
-
-const userOut = (user: User) => ({
-  id: toText('usr', user.id),
-  email: user.email,
-  role: user.role,
-  created_at: user.createdAt.toISOString(),
-})

@@ -75,36 +75,35 @@ export class KeyCache {
     return key
   }
 
+  /** Asks for all keys used since the last time; the others leave the cache, and so do those that are revoked. */
   async #confirm(): Promise<void> {
+    const askedAt = Date.now()
+    for (const [text, { used }] of this.#entries) if (!used) this.#entries.delete(text)
     const asked = [...this.#entries]
     if (asked.length === 0) return
+    for (const [, entry] of asked) entry.used = false
     try {
-      const askedAt = Date.now()
-      const found = new Map(
-        (
-          await findKeysByHash(
-            this.#db,
-            asked.map(([, entry]) => entry.key.hash),
-          )
-        ).map((key) => [key.id, key]),
-      )
-      const toTouch: ApiKeyId[] = []
+      const hashes = asked.map(([, { key }]) => key.hash)
+      const found = new Map((await findKeysByHash(this.#db, hashes)).map((key) => [key.id, key]))
       for (const [text, entry] of asked) {
         const key = found.get(entry.key.id)
-        // Keys that nobody uses leave the cache by not being confirmed.
-        if (!key || !entry.used) {
-          this.#entries.delete(text)
-          if (!key) continue
-        }
-        if (entry.used && askedAt - entry.touchedAt >= touchEveryMs) {
-          toTouch.push(key.id)
-          entry.touchedAt = askedAt
-        }
-        Object.assign(entry, { key, confirmedAt: askedAt, used: false })
+        if (key) Object.assign(entry, { key, confirmedAt: askedAt })
+        else this.#entries.delete(text)
       }
-      if (toTouch.length > 0) await touchApiKeys(this.#db.alone, toTouch)
+      await this.#touch(asked.map(([, entry]) => entry).filter(({ confirmedAt }) => confirmedAt === askedAt))
     } catch (error) {
       this.#log.warn({ error }, 'API keys could not be confirmed')
     }
+  }
+
+  async #touch(entries: Entry[]): Promise<void> {
+    const now = Date.now()
+    const due = entries.filter(({ touchedAt }) => now - touchedAt >= touchEveryMs)
+    if (due.length === 0) return
+    await touchApiKeys(
+      this.#db.alone,
+      due.map(({ key }) => key.id),
+    )
+    for (const entry of due) entry.touchedAt = now
   }
 }

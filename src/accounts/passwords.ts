@@ -22,11 +22,9 @@ async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-export function checkNewPassword(password: string): void {
-  if (password.length < lengthMin)
-    throw invalid({ path: 'password', problem: `must have at least ${lengthMin} characters` })
-  if (password.length > lengthMax)
-    throw invalid({ path: 'password', problem: `must have at most ${lengthMax} characters` })
+export function checkNewPassword(password: string, path = 'password'): void {
+  if (password.length < lengthMin) throw invalid({ path, problem: `must have at least ${lengthMin} characters` })
+  if (password.length > lengthMax) throw invalid({ path, problem: `must have at most ${lengthMax} characters` })
 }
 
 /** argon2id with the library's defaults (19 MiB, two passes), which are OWASP's. */

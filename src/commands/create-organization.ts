@@ -17,7 +17,7 @@ export async function createOrganization(flags: Record<string, string | undefine
   }
   const config = readConfig(readEnvironment())
   // Standard output is for the JSON alone.
-  const database = await databaseOf(config, await openLog('silent'))
+  const database = await databaseOf(config, await openLog('silent'), { orRunning: true })
   try {
     await migrate(database.db)
     const user = await register(database.db, 'open', { organizationName: name, email, password })

@@ -54,12 +54,9 @@ function disk(folder: string): Finding {
 }
 
 async function* database(config: Config): AsyncGenerator<Finding> {
-  const opened = await databaseOf(config, await openLog('silent')).catch(
-    (error: Error & { runningAt?: unknown }) => error,
-  )
+  const opened = await databaseOf(config, await openLog('silent'), { orRunning: true }).catch((error: Error) => error)
   if (opened instanceof Error) {
-    // The service running on this very folder is not a fault.
-    yield { what: 'Database', ok: 'runningAt' in opened && opened.runningAt !== undefined, says: opened.message }
+    yield { what: 'Database', ok: false, says: opened.message }
     return
   }
   try {

@@ -15,12 +15,13 @@ export const readSecrets = (config: Config): AppSecrets => ({
   previous: config.APP_SECRET_PREVIOUS,
 })
 
-export const databaseOf = (config: Config, log: Log): Promise<Database> =>
+export const databaseOf = (config: Config, log: Log, options: { orRunning?: boolean } = {}): Promise<Database> =>
   openDatabase({
     url: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     connectionsMax: config.DATABASE_CONNECTIONS,
     log,
+    ...options,
   })
 
 /** Runs the service until it is told to stop. */

@@ -3,6 +3,7 @@ import { SetupFault } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Connection, type Db, isConnectionFault, openDb } from './db.ts'
 import { startEmbedded } from './embedded.ts'
+import { EmbeddedFailure } from './embedded-failure.ts'
 
 const giveUpAfterMs = 30_000
 const retryEveryMs = 1_000
@@ -16,24 +17,45 @@ export type Database = {
   close(): Promise<void>
 }
 
-export type DatabaseOptions = { url: string | undefined; dataDir: string; connectionsMax: number; log: Log }
+export type DatabaseOptions = {
+  url: string | undefined
+  dataDir: string
+  connectionsMax: number
+  log: Log
+  /** Commands that end by themselves may join the database of a service that runs on the same DATA_DIR. */
+  orRunning?: boolean
+}
 
 /** The database of DATABASE_URL, waited for up to thirty seconds, or the embedded one in DATA_DIR. */
-export async function openDatabase({ url, dataDir, connectionsMax, log }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({
+  url,
+  dataDir,
+  connectionsMax,
+  log,
+  orRunning,
+}: DatabaseOptions): Promise<Database> {
   if (url !== undefined) {
     const db = await connect({ connectionString: url }, connectionsMax, log)
     return { db, description: withoutPassword(url), note: null, close: () => db.close() }
   }
-  const embedded = await startEmbedded({ dataDir, log })
-  const db = await connect(embedded.connection, connectionsMax, log)
-  return {
-    db,
-    description: `embedded PostgreSQL in ${embedded.directory}`,
-    note: embedded.note,
-    close: async () => {
+  const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
+    if (orRunning && error instanceof EmbeddedFailure && error.runningAt) return error.runningAt
+    throw error
+  })
+  if (!('stop' in embedded)) {
+    const db = await connect(embedded, connectionsMax, log)
+    return { db, description: 'embedded PostgreSQL of the running service', note: null, close: () => db.close() }
+  }
+  try {
+    const db = await connect(embedded.connection, connectionsMax, log)
+    const close = async () => {
       await db.close()
       await embedded.stop()
-    },
+    }
+    return { db, description: `embedded PostgreSQL in ${embedded.directory}`, note: embedded.note, close }
+  } catch (error) {
+    await embedded.stop()
+    throw error
   }
 }
 

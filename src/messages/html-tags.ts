@@ -8,7 +8,7 @@ export type TagVisitor = {
   visit(name: string, start: number, attributes: readonly Attribute[]): void
 }
 
-const rawTextElements = /^(?:script|style|textarea|title|xmp|iframe|noembed|noframes|plaintext)$/
+const rawTextElements = new Set('script style textarea title xmp iframe noembed noframes plaintext'.split(' '))
 
 const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13)
 const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
@@ -40,7 +40,7 @@ function visitTag(html: string, start: number, visitor: TagVisitor): number {
   const end = readAttributes(html, nameEnd, attributes)
   if (end === -1) return -1
   if (attributes) visitor.visit(name, start, attributes)
-  return rawTextElements.test(name) ? endOfRawText(html, name, end) : end
+  return rawTextElements.has(name) ? endOfRawText(html, name, end) : end
 }
 
 const isNameEnd = (code: number) => isSpace(code) || code === slash || code === greater

@@ -10,7 +10,7 @@ import { emptyInbox, findInInbox, type InboxSummary, selectInbox } from './messa
 
 const SummaryOut = Type.Object({
   id: Type.String(),
-  message_id: Type.String(),
+  message_id: Nullable(Type.String()),
   from: Type.String(),
   to: Type.String(),
   subject: Type.String(),
@@ -84,7 +84,7 @@ export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
 
 const summaryOut = (mail: InboxSummary) => ({
   id: toText('msg', mail.messageId),
-  message_id: toText('msg', mail.messageId),
+  message_id: mail.isMessage ? toText('msg', mail.messageId) : null,
   from: mail.sender,
   to: mail.recipient,
   subject: mail.subject,

@@ -124,12 +124,17 @@ export async function selectEventsOf(
 
 export type InboxSummary = {
   messageId: MessageId
+  /** False for mail that the service itself wrote to owners. */
+  isMessage: boolean
   sender: string
   recipient: string
   subject: string
   sizeBytes: number
   receivedAt: Date
 }
+
+const inboxColumns = sql`message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at,
+  exists (select from messages where organization_id = inbox.organization_id and id = inbox.message_id) as is_message`
 
 export async function selectInbox(
   db: Reader,
@@ -138,7 +143,7 @@ export async function selectInbox(
 ): Promise<InboxSummary[]> {
   const conditions = [sql`organization_id = ${organizationId}`, ...(before ? [sql`message_id < ${before}`] : [])]
   return db.run<InboxSummary>(sql`
-    select message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at
+    select ${inboxColumns}
     from inbox
     where ${and(conditions)}
     order by message_id desc
@@ -150,10 +155,10 @@ export async function findInInbox(
   organizationId: OrganizationId,
   messageId: MessageId,
 ): Promise<(InboxSummary & { raw: Buffer }) | undefined> {
-  const [row] = await db<InboxSummary & { raw: Buffer }>`
-    select message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at, raw
+  const [row] = await db.run<InboxSummary & { raw: Buffer }>(sql`
+    select ${inboxColumns}, raw
     from inbox
-    where organization_id = ${organizationId} and message_id = ${messageId}`
+    where organization_id = ${organizationId} and message_id = ${messageId}`)
   return row
 }
 

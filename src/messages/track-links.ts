@@ -70,6 +70,7 @@ const reference = /&(?:#x([\da-f]{1,8});?|#(\d{1,8});?|([a-z][a-z\d]*)(;?=?))/gi
 
 /** Undefined where a character goes by a name that is not known here; such links are too rare to carry a table along. */
 function decodeEntities(value: string): string | undefined {
+  if (!/&(?!amp;)/.test(value)) return value.replaceAll('&amp;', '&')
   let isKnown = true
   const decoded = value.replace(reference, (whole, hex?: string, decimal?: string, name?: string, end?: string) => {
     if (name === undefined) {

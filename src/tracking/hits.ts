@@ -4,8 +4,10 @@ import type { Log } from '../log.ts'
 import { type Entry, readEntry } from './entries.ts'
 import type { Spool } from './spool.ts'
 
-/** A reader is answered within 300 ms, whatever the database does: so long is left for the disk. */
+/** When nothing at all is committed for so long, the database is away. A reader is then answered within 300 ms. */
 const patienceMs = 200
+/** While other hits are committed, the database is busy and one may wait longer. */
+const busyPatienceMs = 2_000
 const lookEveryMs = 20
 const lossesLoggedEveryMs = 1_000
 
@@ -19,6 +21,7 @@ export type HitsParts = {
   spool: Spool
   log: Log
   metrics: Registry
+  nowMs?: () => number
 }
 
 /** `lost`: neither the database nor the spool could take it; it was counted and logged. */
@@ -33,9 +36,11 @@ type Waiting = { entry: Entry; sinceMs: number; settle: ((kept: Kept) => void) |
  */
 export class Hits {
   readonly #parts: HitsParts
+  readonly #nowMs: () => number
   readonly #spooled: Counter
   readonly #lost: Counter
   #away = false
+  #committedAtMs = 0
   #waiting: Waiting[] = []
   #timer: NodeJS.Timeout | undefined
   #lossesSinceLog = 0
@@ -43,6 +48,7 @@ export class Hits {
 
   constructor(parts: HitsParts) {
     this.#parts = parts
+    this.#nowMs = parts.nowMs ?? Date.now
     const registers = [parts.metrics]
     this.#spooled = new Counter({
       name: 'waxwing_hits_spooled_total',
@@ -74,11 +80,11 @@ export class Hits {
   keep(entry: Entry): Promise<Kept> {
     if (this.#away) return this.#spool(entry)
     return new Promise((resolve) => {
-      const waiting: Waiting = { entry, sinceMs: Date.now(), settle: resolve }
+      const waiting: Waiting = { entry, sinceMs: this.#nowMs(), settle: resolve }
       this.#waiting.push(waiting)
       this.#timer ??= setInterval(() => this.#lookForLate(), lookEveryMs)
       this.#parts.write(entry).then(
-        () => this.#settle(waiting, 'recorded'),
+        () => this.#committed(waiting),
         (error) => this.#failed(waiting, error),
       )
     })
@@ -106,6 +112,11 @@ export class Hits {
     await this.#parts.spool.close()
   }
 
+  #committed(waiting: Waiting): void {
+    this.#committedAtMs = this.#nowMs()
+    this.#settle(waiting, 'recorded')
+  }
+
   #settle(waiting: Waiting, kept: Kept): void {
     waiting.settle?.(kept)
     waiting.settle = undefined
@@ -116,19 +127,21 @@ export class Hits {
       this.#lose(error)
       this.#settle(waiting, 'lost')
     } else {
-      if (isConnectionFault(error)) this.#goAway(error)
+      if (isConnectionFault(error)) this.#goAway((error as Error).message)
       void this.#fallBack(waiting)
     }
   }
 
   /** One timer for all: a timer for each hit would cost more than the hit. */
   #lookForLate(): void {
-    const lateMs = Date.now() - patienceMs
+    const nowMs = this.#nowMs()
+    const isBusy = nowMs - this.#committedAtMs < patienceMs
+    const lateMs = nowMs - (isBusy ? busyPatienceMs : patienceMs)
     const still = this.#waiting.filter(({ settle }) => settle)
     this.#waiting = still.filter(({ sinceMs }) => sinceMs > lateMs)
     for (const waiting of still) {
       if (waiting.sinceMs > lateMs) continue
-      this.#goAway(new Error(`no commit within ${patienceMs} ms`))
+      if (!isBusy) this.#goAway(`no commit within ${patienceMs} ms`)
       void this.#fallBack(waiting)
     }
     if (this.#waiting.length > 0) return
@@ -136,8 +149,8 @@ export class Hits {
     this.#timer = undefined
   }
 
-  #goAway(error: unknown): void {
-    if (!this.#away) this.#parts.log.warn({ error }, 'The database does not answer; hits go to the spool')
+  #goAway(because: string): void {
+    if (!this.#away) this.#parts.log.warn({ because }, 'The database does not answer; hits go to the spool')
     this.#away = true
   }
 

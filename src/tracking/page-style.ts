@@ -2,12 +2,12 @@
 export const pageStyle = `
 :root {
   color-scheme: light dark;
-  --ground: #f4f1ec; --card: #fff; --line: #e4dfd6; --ink: #23201c; --soft: #6a645b;
+  --ground: #f4f1ec; --card: #fff; --line: #e4dfd6; --edge: #8d867b; --ink: #23201c; --soft: #6a645b;
   --accent: #8a3a1e; --on-accent: #fff; --shadow: 0 1px 2px #0000000d, 0 12px 32px #00000014;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ground: #171513; --card: #221f1c; --line: #3a352f; --ink: #f3eee6; --soft: #b3aa9d;
+    --ground: #171513; --card: #221f1c; --line: #3a352f; --edge: #857c70; --ink: #f3eee6; --soft: #b3aa9d;
     --accent: #e9a27f; --on-accent: #2a140a; --shadow: none;
   }
 }
@@ -34,8 +34,8 @@ button {
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .primary { background: var(--accent); color: var(--on-accent); }
 .primary:hover { filter: brightness(1.08); }
-.secondary { background: transparent; color: var(--ink); border-color: var(--line); }
-.secondary:hover { border-color: var(--soft); }
+.secondary { background: transparent; color: var(--ink); border-color: var(--edge); }
+.secondary:hover { border-color: var(--ink); }
 .second { margin-top: 28px; padding-top: 24px; border-top: 1px solid var(--line); }
 .second p { margin: 0; }
 .second form { margin-top: 12px; }

@@ -47,7 +47,9 @@ export function subscribedAgainPage(recipient: Recipient | undefined, paths: Pat
 export function goneContactPage(recipient: Recipient): Page {
   return {
     title: 'There is nothing to unsubscribe from',
-    paragraphs: [`**${recipient.organizationName}** does not have your address any more, and cannot write to you.`],
+    paragraphs: [
+      `**${plain(recipient.organizationName)}** does not have your address any more, and cannot write to you.`,
+    ],
   }
 }
 

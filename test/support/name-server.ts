@@ -5,12 +5,19 @@ import { isIPv4 } from 'node:net'
 /** The addresses of a name, or how the server fails. */
 export type NameAnswer = string[] | 'no such name' | 'failure' | 'silence'
 
+/** What stands under a name beside addresses: texts, and mail exchangers as `10 mx.example.com`. */
+export type OtherRecords = { txt?: string[]; mx?: string[] }
+
 const headerBytes = 12
 const typeA = 1
-const typeAaaa = 28
+const typeMx = 15
+const typeTxt = 16
 
-/** A real name server for tests: answers A and AAAA queries over UDP on loopback. */
-export async function startNameServer(answer: (name: string) => NameAnswer) {
+/** A real name server for tests: answers A, AAAA, TXT and MX queries over UDP on loopback. */
+export async function startNameServer(
+  answer: (name: string) => NameAnswer,
+  others: (name: string) => OtherRecords = () => ({}),
+) {
   const queries: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
@@ -19,17 +26,13 @@ export async function startNameServer(answer: (name: string) => NameAnswer) {
     const answered = answer(name)
     if (answered === 'silence') return
     const failed = answered === 'no such name' ? 3 : answered === 'failure' ? 2 : 0
-    const addresses = failed ? [] : (answered as string[]).filter((address) => isIPv4(address) === (type === typeA))
+    const records = failed ? [] : recordsOf(type, answered as string[], others(name))
     const header = Buffer.alloc(headerBytes)
     query.copy(header, 0, 0, 2) // the id of the query
     header.writeUInt16BE(0x8180 | failed, 2)
     header.writeUInt16BE(1, 4)
-    header.writeUInt16BE(addresses.length, 6)
-    socket.send(
-      Buffer.concat([header, query.subarray(headerBytes, end), ...addresses.map(record)]),
-      from.port,
-      from.address,
-    )
+    header.writeUInt16BE(records.length, 6)
+    socket.send(Buffer.concat([header, query.subarray(headerBytes, end), ...records]), from.port, from.address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
@@ -53,23 +56,31 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
 }
 
-function record(address: string): Buffer {
-  const bytes = isIPv4(address) ? address.split('.').map(Number) : ipv6Bytes(address)
-  const head = Buffer.from([
-    0xc0,
-    headerBytes,
-    0,
-    isIPv4(address) ? typeA : typeAaaa,
-    0,
-    1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    bytes.length,
-  ])
-  return Buffer.concat([head, Buffer.from(bytes)])
+function recordsOf(type: number, addresses: string[], { txt = [], mx = [] }: OtherRecords): Buffer[] {
+  if (type === typeTxt) return txt.map((text) => record(type, textBytes(text)))
+  if (type === typeMx) return mx.map((text) => record(type, exchangerBytes(text)))
+  return addresses
+    .filter((address) => isIPv4(address) === (type === typeA))
+    .map((address) => record(type, Buffer.from(isIPv4(address) ? address.split('.').map(Number) : ipv6Bytes(address))))
+}
+
+/** A record of the name that was asked for. */
+function record(type: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xc0, headerBytes, 0, type, 0, 1, 0, 0, 0, 0, 0, 0])
+  head.writeUInt16BE(data.length, 10)
+  return Buffer.concat([head, data])
+}
+
+/** In strings of at most 255 bytes, as the DNS has them. */
+function textBytes(text: string): Buffer {
+  const strings = text.match(/.{1,255}/g) ?? ['']
+  return Buffer.concat(strings.flatMap((string) => [Buffer.from([string.length]), Buffer.from(string)]))
+}
+
+function exchangerBytes(text: string): Buffer {
+  const [priority, host] = text.split(' ')
+  const labels = host!.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)])
+  return Buffer.concat([Buffer.from([0, Number(priority)]), ...labels, Buffer.from([0])])
 }
 
 function ipv6Bytes(address: string): number[] {

@@ -22,8 +22,12 @@ export type StoredEvent = {
 }
 
 /** A service with one mail that was sent, and its reader. */
-export async function startWithReader(environment: Record<string, string> = {}, flow: object = {}) {
-  const app = await startTestApp({ APP_SECRET: appSecret, ...environment })
+export async function startWithReader(
+  environment: Record<string, string> = {},
+  flow: object = {},
+  ...more: Parameters<typeof startTestApp> extends [unknown?, unknown?, ...infer Rest] ? Rest : never
+) {
+  const app = await startTestApp({ APP_SECRET: appSecret, ...environment }, ['serve', 'work'], ...more)
   const ids = await sendTo(app, 'ada@example.com', flow)
   return Object.assign(app, { ids, ...reading(app) })
 }
@@ -48,14 +52,26 @@ function reading(app: TestApp) {
       const folder = join(app.config.DATA_DIR, 'spool')
       return !existsSync(folder) || readdirSync(folder).length === 0
     })
+  /** Everything but that the mail was sent. */
+  const events = async () => {
+    await replayed()
+    return app.db<StoredEvent>`
+      select id, event_name, message_id, contact_id, machine, machine_reason, data from events
+      where event_name <> 'emailSent' order by occurred_at, id`
+  }
+  let readers = 0
   return {
     get,
-    /** Everything but that the mail was sent. */
-    events: async () => {
-      await replayed()
-      return app.db<StoredEvent>`
-        select id, event_name, message_id, contact_id, machine, machine_reason, data from events
-        where event_name <> 'emailSent' order by occurred_at, id`
+    events,
+    /** Somebody new, who was sent a mail. */
+    newReader: async (name = 'reader') => {
+      const email = `${name}${++readers}@example.com`
+      const ids = await sendTo(app, email)
+      return {
+        email,
+        ids,
+        events: async () => (await events()).filter(({ contactId }) => contactId === ids.contactId),
+      }
     },
     subscription: async (email = 'ada@example.com') => {
       await replayed()

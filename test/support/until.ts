@@ -1,8 +1,12 @@
-const withinMs = 20_000
+const withinMsDefault = 45_000
 const everyMs = 10
 
 /** Waits for a condition instead of a time: resolves with the first value that is neither undefined, null nor false. */
-export async function until<Value>(what: string, look: () => Value | Promise<Value>): Promise<NonNullable<Value>> {
+export async function until<Value>(
+  what: string,
+  look: () => Value | Promise<Value>,
+  withinMs = withinMsDefault,
+): Promise<NonNullable<Value>> {
   const deadline = Date.now() + withinMs
   for (;;) {
     const value = await look()

@@ -20,7 +20,8 @@ create table users (
   email_key       text        not null unique,
   password_hash   text        not null,
   role            text        not null check (role in ('owner', 'member')),
-  created_at      timestamptz not null default now()
+  created_at      timestamptz not null default now(),
+  last_login_at   timestamptz
 );
 create index users_by_organization on users (organization_id, id);
 
@@ -39,13 +40,17 @@ create table api_keys (
 );
 create index api_keys_by_organization on api_keys (organization_id, id);
 
+-- A link that lets one person join. It is gone once it was used.
 create table invitations (
   organization_id uuid        not null references organizations on delete cascade,
   id              uuid        not null,
-  email           text        not null,
+  -- Null for a link that any one person may use.
+  email           text,
   role            text        not null check (role in ('owner', 'member')),
+  -- SHA-256 of 256 random bits, as for API keys.
   token_hash      bytea       not null,
   created_at      timestamptz not null default now(),
   expires_at      timestamptz not null,
-  primary key (organization_id, id)
+  primary key (organization_id, id),
+  unique (organization_id, token_hash)
 );

@@ -1,0 +1,136 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { Db } from '../db/db.ts'
+import { answers, created, creates, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { parseId, toText } from '../ids.ts'
+import { memberOf, requireOwner } from './guards.ts'
+import { type Invitation, selectInvitations } from './invitations.sql.ts'
+import { acceptInvitation, getInvitation, invite, noSuchInvitation, withdrawInvitation } from './invitations.ts'
+import type { Sessions } from './sessions.ts'
+import { Credential, RoleOut, SessionOut, sessionOut } from './shapes.ts'
+
+const InvitationOut = Type.Object({
+  id: Type.String(),
+  email: Nullable(Type.String()),
+  role: RoleOut,
+  created_at: Timestamp,
+  expires_at: Timestamp,
+})
+const tokenMax = 200
+const tags = ['Team']
+
+/** How owners ask people in. */
+export function invitationRoutes({ db, baseUrl }: { db: Db; baseUrl: string }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/invitations',
+      {
+        onRequest: requireOwner,
+        schema: { tags, summary: 'List invitations that wait (owners)', response: answers(Type.Array(InvitationOut)) },
+      },
+      async (request) => ok((await selectInvitations(db, memberOf(request).organizationId)).map(invitationOut)),
+    )
+
+    api.post(
+      '/invitations',
+      {
+        onRequest: requireOwner,
+        schema: {
+          tags,
+          summary: 'Invite somebody (owners); `token` and `url` are shown only here',
+          body: Type.Object({
+            email: Type.Optional(
+              Nullable(Type.String({ maxLength: 1024, description: 'Left out: for anyone, once.' })),
+            ),
+            role: RoleOut,
+          }),
+          response: creates(
+            Type.Object({ ...InvitationOut.properties, token: Type.String(), url: Type.String({ format: 'uri' }) }),
+          ),
+        },
+      },
+      async (request, reply) => {
+        const { email, role } = request.body
+        const wish = { email: email ?? undefined, role }
+        const { invitation, token } = await invite(db, memberOf(request).organizationId, wish)
+        const url = `${baseUrl}/invitation/${token}`
+        return reply.status(201).send(created({ ...invitationOut(invitation), token, url }))
+      },
+    )
+
+    api.delete(
+      '/invitations/:id',
+      {
+        onRequest: requireOwner,
+        schema: {
+          tags,
+          summary: 'Withdraw an invitation (owners)',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        const id = parseId('inv', request.params.id)
+        if (!id) throw noSuchInvitation()
+        await withdrawInvitation(db, memberOf(request).organizationId, id)
+        return ok(null, 'The invitation is withdrawn')
+      },
+    )
+  }
+}
+
+/** No credential needed: the token is one. */
+export function acceptanceRoutes({ db, sessions }: { db: Db; sessions: Sessions }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/auth/invitations/:token',
+      {
+        schema: {
+          tags,
+          summary: 'What one is invited to',
+          params: Type.Object({ token: Type.String() }),
+          response: answers(
+            Type.Object({
+              organization_name: Type.String(),
+              email: Nullable(Type.String()),
+              role: RoleOut,
+              expires_at: Timestamp,
+            }),
+          ),
+        },
+      },
+      async (request) => {
+        const { organizationName, email, role, expiresAt } = await getInvitation(db, request.params.token)
+        return ok({ organization_name: organizationName, email, role, expires_at: expiresAt.toISOString() })
+      },
+    )
+
+    api.post(
+      '/auth/accept-invitation',
+      {
+        schema: {
+          tags,
+          summary: 'Join an organization',
+          body: Type.Object({
+            token: Type.String({ maxLength: tokenMax }),
+            email: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))),
+            password: Credential,
+          }),
+          response: creates(SessionOut),
+        },
+      },
+      async (request, reply) => {
+        const { token, email, password } = request.body
+        const user = await acceptInvitation(db, { token, email: email ?? undefined, password })
+        return reply.status(201).send(created(await sessionOut(sessions, user), 'Welcome'))
+      },
+    )
+  }
+}
+
+const invitationOut = (invitation: Invitation) => ({
+  id: toText('inv', invitation.id),
+  email: invitation.email,
+  role: invitation.role,
+  created_at: invitation.createdAt.toISOString(),
+  expires_at: invitation.expiresAt.toISOString(),
+})

@@ -1,0 +1,75 @@
+import type { Reader, Tx } from '../db/db.ts'
+import type { InvitationId, OrganizationId } from '../ids.ts'
+import type { Role } from './accounts.sql.ts'
+
+export type Invitation = {
+  organizationId: OrganizationId
+  id: InvitationId
+  /** Null when anyone who holds the link may use it, once. */
+  email: string | null
+  role: Role
+  createdAt: Date
+  expiresAt: Date
+}
+
+/** Newest first; only those that can still be used. */
+export async function selectInvitations(db: Reader, organizationId: OrganizationId): Promise<Invitation[]> {
+  return db<Invitation>`
+    select organization_id, id, email, role, created_at, expires_at
+    from invitations
+    where organization_id = ${organizationId} and expires_at > now()
+    order by id desc`
+}
+
+export type NewInvitation = Pick<Invitation, 'organizationId' | 'id' | 'email' | 'role'> & { tokenHash: Buffer }
+
+export async function insertInvitation(tx: Tx, invitation: NewInvitation, days: number): Promise<Invitation> {
+  const { organizationId, id, email, role, tokenHash } = invitation
+  const [row] = await tx<Invitation>`
+    insert into invitations (organization_id, id, email, role, token_hash, expires_at)
+    values (${organizationId}, ${id}, ${email}, ${role}, ${tokenHash}, now() + ${days} * interval '1 day')
+    returning organization_id, id, email, role, created_at, expires_at`
+  return row!
+}
+
+/** How many wait, after those that ran out are gone. */
+export async function countInvitations(tx: Tx, organizationId: OrganizationId): Promise<number> {
+  await tx`delete from invitations where organization_id = ${organizationId} and expires_at <= now()`
+  const [row] = await tx<{ count: number }>`select count(*) from invitations where organization_id = ${organizationId}`
+  return row!.count
+}
+
+/** False when there is no such invitation. */
+export async function deleteInvitation(tx: Tx, organizationId: OrganizationId, id: InvitationId): Promise<boolean> {
+  const rows = await tx`delete from invitations where organization_id = ${organizationId} and id = ${id} returning id`
+  return rows.length > 0
+}
+
+export type FoundInvitation = Pick<Invitation, 'email' | 'role' | 'expiresAt'> & { organizationName: string }
+
+export async function findInvitation(
+  db: Reader,
+  organizationId: OrganizationId,
+  tokenHash: Buffer,
+): Promise<FoundInvitation | undefined> {
+  const [row] = await db<FoundInvitation>`
+    select organizations.name as organization_name, email, role, expires_at
+    from invitations
+    join organizations on organizations.id = organization_id
+    where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`
+  return row
+}
+
+/** Deletes it, and answers whether it could still be used: of two who come at once one gets it. */
+export async function takeInvitation(tx: Tx, organizationId: OrganizationId, tokenHash: Buffer): Promise<boolean> {
+  const rows = await tx`
+    delete from invitations
+    where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
+    returning id`
+  return rows.length > 0
+}
+
+/** Whoever has joined needs no other invitation. */
+export async function deleteInvitationsOf(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
+  await tx`delete from invitations where organization_id = ${organizationId} and lower(email) = ${emailKey}`
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { join, password, registerOther } from '../../test/support/people.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+const invite = async (app: TestApp, body: object) =>
+  (await app.manage('POST', '/organization/invitations', body)).body.data
+const read = (app: TestApp, token: string) => app.call('GET', `/api/v1/auth/invitations/${token}`)
+const accept = (app: TestApp, body: object) =>
+  app.call('POST', '/api/v1/auth/accept-invitation', { body: { password, ...body } })
+
+test('an invitation tells what it is for, lets somebody in as it says, and is gone', async () => {
+  await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example' }, ['serve'])
+  const made = await invite(app, { email: 'Bob@Acme.example', role: 'owner' })
+  expect(made.url).toBe(`https://mail.acme.example/invitation/${made.token}`)
+  expect((await read(app, made.token)).body.data).toEqual({
+    organization_name: 'Acme',
+    email: 'Bob@acme.example',
+    role: 'owner',
+    expires_at: made.expires_at,
+  })
+
+  const accepted = await accept(app, { token: made.token })
+
+  expect(accepted.status).toBe(201)
+  expect(accepted.body.data).toMatchObject({
+    organization_id: app.organizationId,
+    user: { email: 'Bob@acme.example', role: 'owner' },
+  })
+  const me = await app.call('GET', '/api/v1/me', { headers: { authorization: `Bearer ${accepted.body.data.token}` } })
+  expect(me.body.data.user.email).toBe('Bob@acme.example')
+  expect((await read(app, made.token)).status).toBe(404)
+  expect((await accept(app, { token: made.token, email: 'second@acme.example' })).status).toBe(404)
+  expect((await app.manage('GET', '/organization/invitations')).body.data).toEqual([])
+})
+
+test('of many who use one link at once, one gets in', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { token } = await invite(app, { role: 'member' })
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map((number) => accept(app, { token, email: `person${number}@acme.example` })),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404])
+  expect(await app.db`select from users`).toHaveLength(2)
+})
+
+test('the token is in no list and in no row', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { token } = await invite(app, { email: 'bob@acme.example', role: 'member' })
+  const list = await app.manage('GET', '/organization/invitations')
+  expect(list.body.data).toMatchObject([{ email: 'bob@acme.example', role: 'member' }])
+  const secret = token.slice(-43)
+  expect(list.text).not.toContain(secret)
+  const [row] = await app.db<{ text: string }>`select to_jsonb(invitations)::text as text from invitations`
+  expect(row!.text).not.toContain(secret)
+})
+
+test('expired, withdrawn and made-up invitations look alike', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const withdrawn = await invite(app, { role: 'member' })
+  expect((await app.manage('DELETE', `/organization/invitations/${withdrawn.id}`)).body.data).toBeNull()
+  expect((await app.manage('DELETE', `/organization/invitations/${withdrawn.id}`)).status).toBe(404)
+  const expired = await invite(app, { role: 'member' })
+  expect(Date.parse(expired.expires_at) - Date.parse(expired.created_at)).toBe(7 * 24 * 60 * 60 * 1000)
+  await app.db.alone`update invitations set expires_at = now()`
+
+  const altered = `${expired.token.slice(0, -1)}${expired.token.endsWith('A') ? 'B' : 'A'}`
+  for (const token of [expired.token, withdrawn.token, altered, 'nonsense', 'inv_%00']) {
+    const answers = [await read(app, token), await accept(app, { token, email: 'bob@acme.example' })]
+    expect(answers.map(({ status }) => status)).toEqual([404, 404])
+    expect(answers.map(({ body }) => body.message)).toEqual(Array(2).fill(answers[0]!.body.message))
+  }
+  expect(await app.db`select from users`).toHaveLength(1)
+})
+
+test('an invitation for an address is for that address, and one for nobody needs one', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const named = await invite(app, { email: 'bob@acme.example', role: 'member' })
+  const open = await invite(app, { role: 'member' })
+  const other = await accept(app, { token: named.token, email: 'eve@acme.example' })
+  expect(other.body.error.fields).toEqual([{ path: 'email', problem: 'is not the address that was invited' }])
+  expect((await accept(app, { token: open.token })).body.error.fields[0].path).toBe('email')
+  expect((await accept(app, { token: open.token, email: 'not an address' })).status).toBe(422)
+  expect((await accept(app, { token: named.token, email: 'BOB@acme.example' })).status).toBe(201)
+})
+
+test('what goes wrong while accepting leaves the invitation as it was', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await registerOther(app, 'busy@other.example')
+  const { token } = await invite(app, { role: 'member' })
+  const short = await accept(app, { token, email: 'bob@acme.example', password: 'short' })
+  expect(short.body.error.fields[0].path).toBe('password')
+  const taken = await accept(app, { token, email: 'Busy@other.example' })
+  expect([taken.status, taken.body.error.type]).toEqual([409, 'conflict'])
+  expect((await accept(app, { token, email: 'bob@acme.example' })).status).toBe(201)
+})
+
+test('whoever is in the organization cannot be invited again, and joining uses up other invitations', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await invite(app, { email: 'bob@acme.example', role: 'member' })
+  await join(app, 'Bob@acme.example', 'member')
+  expect((await app.manage('GET', '/organization/invitations')).body.data).toEqual([])
+  const again = await app.manage('POST', '/organization/invitations', { email: 'BOB@acme.example', role: 'member' })
+  expect([again.status, again.body.error.type]).toEqual([409, 'conflict'])
+  const wrong = await app.manage('POST', '/organization/invitations', { email: 'nobody', role: 'member' })
+  expect(wrong.body.error.fields[0].path).toBe('email')
+})
+
+test('invitations of another organization are neither seen nor withdrawn, nor looked for elsewhere', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const other = await registerOther(app)
+  const { id, token } = await invite(app, { role: 'member' })
+  expect((await other.manage('GET', '/organization/invitations')).body.data).toEqual([])
+  expect((await other.manage('DELETE', `/organization/invitations/${id}`)).status).toBe(404)
+  const elsewhere = `inv_${other.organizationId.slice('org_'.length)}${token.slice(-43)}`
+  expect((await read(app, elsewhere)).status).toBe(404)
+  expect((await read(app, token)).status).toBe(200)
+})
+
+test('a hundred invitations can wait; those that ran out make room', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await app.db.alone`
+    insert into invitations (organization_id, id, role, token_hash, expires_at)
+    select organizations.id, gen_random_uuid(), 'member', sha256(n::text::bytea), now() + interval '1 day'
+    from organizations, generate_series(1, 100) n`
+  expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(409)
+  await app.db.alone`update invitations set expires_at = now() where token_hash = sha256('1')`
+  expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(201)
+})

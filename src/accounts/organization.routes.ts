@@ -1,0 +1,66 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { Db } from '../db/db.ts'
+import { invalid } from '../errors.ts'
+import { answers, Nullable, ok } from '../http/envelope.ts'
+import { type OrganizationChange, updateOrganization } from './accounts.sql.ts'
+import { memberOf, requireOwner } from './guards.ts'
+import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
+
+const timezoneMax = 64
+const tags = ['Organization']
+
+export function organizationRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '',
+      { schema: { tags, summary: 'Read the organization', response: answers(OrganizationOut) } },
+      async (request) => ok(organizationOut(memberOf(request).organization)),
+    )
+
+    api.patch(
+      '',
+      {
+        onRequest: requireOwner,
+        schema: {
+          tags,
+          summary: 'Change the organization (owners)',
+          body: Type.Object({
+            name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
+            timezone: Type.Optional(Type.String({ maxLength: timezoneMax, description: 'IANA, as Europe/Vienna.' })),
+            keep_addresses: Type.Optional(Type.Boolean()),
+            retention_days: Type.Optional(Nullable(Type.Integer())),
+          }),
+          response: answers(OrganizationOut),
+        },
+      },
+      async (request) => {
+        const { name, timezone, keep_addresses: keepAddresses, retention_days: retentionDays } = request.body
+        if (typeof retentionDays === 'number')
+          throw invalid({
+            path: 'retention_days',
+            problem: 'cannot be set for one organization: EVENT_RETENTION_MONTHS sets it for the whole service',
+          })
+        const change = checkChange({ name: name?.trim(), timezone, keepAddresses })
+        return ok(organizationOut(await updateOrganization(db.alone, memberOf(request).organizationId, change)))
+      },
+    )
+  }
+}
+
+function checkChange(change: OrganizationChange): OrganizationChange {
+  if (change.name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
+  if (change.timezone !== undefined && !isTimeZone(change.timezone))
+    throw invalid({ path: 'timezone', problem: 'must be a time zone such as Europe/Vienna or UTC' })
+  return change
+}
+
+/** Names only: an offset such as +01:00 would be right for half of the year. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}

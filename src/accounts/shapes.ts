@@ -1,0 +1,55 @@
+import { Type } from '@fastify/type-provider-typebox'
+import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { toText } from '../ids.ts'
+import type { Organization, User } from './accounts.sql.ts'
+import type { Sessions } from './sessions.ts'
+
+// What several routes of accounts answer with.
+
+export const RoleOut = oneOf('owner', 'member')
+export const UserOut = Type.Object({ id: Type.String(), email: Type.String(), role: RoleOut, created_at: Timestamp })
+export const SessionOut = Type.Object({
+  token: Type.String(),
+  expires_at: Timestamp,
+  organization_id: Type.String(),
+  user: UserOut,
+})
+export const OrganizationOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  timezone: Type.String(),
+  keep_addresses: Type.Boolean({ description: 'Whether opens and clicks keep the reader’s IP address.' }),
+  retention_days: Nullable(
+    Type.Integer({ description: 'Always null: how long events are kept is a setting of the whole service.' }),
+  ),
+  created_at: Timestamp,
+})
+export const Credential = Type.String({ minLength: 1, maxLength: 1024 })
+export const organizationNameMax = 200
+
+export const userOut = (user: User) => ({
+  id: toText('usr', user.id),
+  email: user.email,
+  role: user.role,
+  created_at: user.createdAt.toISOString(),
+})
+
+export const organizationOut = (organization: Organization) => ({
+  id: toText('org', organization.id),
+  name: organization.name,
+  timezone: organization.timezone,
+  keep_addresses: organization.keepAddresses,
+  retention_days: null,
+  created_at: organization.createdAt.toISOString(),
+})
+
+/** A new session for this user, as logging in answers it. */
+export async function sessionOut(sessions: Sessions, user: User) {
+  const { token, expiresAt } = await sessions.issue({ userId: user.id, organizationId: user.organizationId })
+  return {
+    token,
+    expires_at: expiresAt.toISOString(),
+    organization_id: toText('org', user.organizationId),
+    user: userOut(user),
+  }
+}

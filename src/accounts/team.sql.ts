@@ -1,0 +1,44 @@
+import type { Reader, Tx } from '../db/db.ts'
+import type { OrganizationId, UserId } from '../ids.ts'
+import type { Role, User } from './accounts.sql.ts'
+
+export type TeamMember = User & { lastLoginAt: Date | null }
+
+/** In the order in which they joined. */
+export async function selectTeam(db: Reader, organizationId: OrganizationId): Promise<TeamMember[]> {
+  return db<TeamMember>`
+    select id, organization_id, email, role, created_at, last_login_at
+    from users
+    where organization_id = ${organizationId}
+    order by id`
+}
+
+export async function updateRole(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: UserId,
+  role: Role,
+): Promise<TeamMember | undefined> {
+  const [row] = await tx<TeamMember>`
+    update users set role = ${role}
+    where organization_id = ${organizationId} and id = ${id}
+    returning id, organization_id, email, role, created_at, last_login_at`
+  return row
+}
+
+/** False when there is no such member. */
+export async function deleteMember(tx: Tx, organizationId: OrganizationId, id: UserId): Promise<boolean> {
+  const rows = await tx`delete from users where organization_id = ${organizationId} and id = ${id} returning id`
+  return rows.length > 0
+}
+
+export async function hasOwner(db: Reader, organizationId: OrganizationId): Promise<boolean> {
+  const [row] = await db<{ any: boolean }>`
+    select exists (select from users where organization_id = ${organizationId} and role = 'owner') as any`
+  return row!.any
+}
+
+export async function countTeam(db: Reader, organizationId: OrganizationId): Promise<number> {
+  const [row] = await db<{ count: number }>`select count(*) from users where organization_id = ${organizationId}`
+  return row!.count
+}

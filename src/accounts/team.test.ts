@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { join, password, registerOther } from '../../test/support/people.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+const myId = async (app: TestApp) => (await app.manage('GET', '/me')).body.data.user.id as string
+
+test('everyone sees who is in the organization, and when they last logged in', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const bob = await join(app, 'bob@acme.example', 'member')
+  await app.db.alone`update users set last_login_at = null where email = 'owner@acme.example'`
+  await registerOther(app)
+
+  const list = await bob.manage('GET', '/organization/members')
+
+  expect(list.body.data).toMatchObject([
+    { email: 'owner@acme.example', role: 'owner', last_login_at: null },
+    { id: bob.id, email: 'bob@acme.example', role: 'member', last_login_at: expect.any(String) },
+  ])
+  await app.call('POST', '/api/v1/auth/login', { body: { email: 'owner@acme.example', password } })
+  const [owner] = (await bob.manage('GET', '/organization/members')).body.data
+  expect(owner.last_login_at).toEqual(expect.any(String))
+})
+
+test('a member may change nothing about organization, team and invitations', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const bob = await join(app, 'bob@acme.example', 'member')
+  const owner = await myId(app)
+  const tries: [string, string, unknown?][] = [
+    ['PATCH', '/organization', { name: 'Mine' }],
+    ['PATCH', `/organization/members/${bob.id}`, { role: 'owner' }],
+    ['PATCH', `/organization/members/${owner}`, {}],
+    ['DELETE', `/organization/members/${owner}`],
+    ['GET', '/organization/invitations'],
+    ['POST', '/organization/invitations', { role: 'owner' }],
+    ['DELETE', '/organization/invitations/inv_nothing'],
+  ]
+  for (const [method, path, body] of tries) {
+    const answer = await bob.manage(method, path, body)
+    expect([method, path, answer.status, answer.body.error.type]).toEqual([method, path, 403, 'forbidden'])
+  }
+})
+
+test('a new role counts for the session that is open, and somebody removed is out at once', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const bob = await join(app, 'bob@acme.example', 'member')
+  const promoted = await app.manage('PATCH', `/organization/members/${bob.id}`, { role: 'owner' })
+  expect(promoted.body.data).toMatchObject({ id: bob.id, role: 'owner' })
+  expect((await bob.manage('GET', '/organization/invitations')).status).toBe(200)
+
+  expect((await app.manage('DELETE', `/organization/members/${bob.id}`)).body.data).toBeNull()
+  expect((await bob.manage('GET', '/me')).status).toBe(401)
+  const login = await app.call('POST', '/api/v1/auth/login', { body: { email: bob.email, password } })
+  expect(login.status).toBe(401)
+})
+
+test('the last owner can be neither demoted nor removed', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await join(app, 'bob@acme.example', 'member')
+  const owner = await myId(app)
+  for (const answer of [
+    await app.manage('PATCH', `/organization/members/${owner}`, { role: 'member' }),
+    await app.manage('DELETE', `/organization/members/${owner}`),
+  ]) {
+    expect([answer.status, answer.body.error.type]).toEqual([409, 'conflict'])
+  }
+  expect((await app.manage('GET', '/me')).body.data.role).toBe('owner')
+})
+
+test('owners who demote and remove each other at once leave exactly one', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  for (let round = 0; round < 5; round++) {
+    const email = `owner${round}@acme.example`
+    const ada = await join(app, `ada${round}@acme.example`, 'owner')
+    const bob = await join(app, email, 'owner')
+    await app.db.alone`update users set role = 'member' where email = 'owner@acme.example'`
+
+    const answers = await Promise.all([
+      ada.manage('PATCH', `/organization/members/${bob.id}`, { role: 'member' }),
+      bob.manage('DELETE', `/organization/members/${ada.id}`),
+    ])
+
+    const owners = await app.db`select id from users where role = 'owner'`
+    expect(owners).toHaveLength(1)
+    // Whoever comes second either is too late for the guard, or would take away the last owner.
+    const statuses = answers.map(({ status }) => status).sort()
+    expect([
+      [200, 401],
+      [200, 403],
+      [200, 409],
+    ]).toContainEqual(statuses)
+    await app.db.alone`delete from users where email <> 'owner@acme.example'`
+    await app.db.alone`update users set role = 'owner'`
+  }
+})
+
+test('members of another organization do not exist', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const other = await registerOther(app)
+  const answers = [
+    await app.manage('PATCH', `/organization/members/${other.id}`, { role: 'member' }),
+    await app.manage('DELETE', `/organization/members/${other.id}`),
+    await app.manage('DELETE', '/organization/members/nonsense'),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
+  expect((await other.manage('GET', '/me')).body.data.role).toBe('owner')
+})
+
+test('an unknown role is refused and changes nothing', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const bob = await join(app, 'bob@acme.example', 'member')
+  const answer = await app.manage('PATCH', `/organization/members/${bob.id}`, { role: 'king' })
+  expect(answer.body.error.fields).toEqual([{ path: 'role', problem: 'must be one of owner, member' }])
+})

@@ -1,0 +1,37 @@
+import type { Db, Tx } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
+import type { OrganizationId, UserId } from '../ids.ts'
+import { lockOrganization, type Role } from './accounts.sql.ts'
+import { deleteMember, hasOwner, type TeamMember, updateRole } from './team.sql.ts'
+
+export async function changeRole(db: Db, organizationId: OrganizationId, id: UserId, role: Role): Promise<TeamMember> {
+  return keepingAnOwner(db, organizationId, async (tx) => {
+    const member = await updateRole(tx, organizationId, id, role)
+    if (!member) throw noSuchMember()
+    return member
+  })
+}
+
+/** Sessions of whoever was removed end with their next request. */
+export async function removeMember(db: Db, organizationId: OrganizationId, id: UserId): Promise<void> {
+  await keepingAnOwner(db, organizationId, async (tx) => {
+    if (!(await deleteMember(tx, organizationId, id))) throw noSuchMember()
+  })
+}
+
+/** Rolls back whatever would leave nobody in charge, also when two owners remove each other at once. */
+function keepingAnOwner<Result>(
+  db: Db,
+  organizationId: OrganizationId,
+  change: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return db.begin(async (tx) => {
+    await lockOrganization(tx, organizationId)
+    const result = await change(tx)
+    if (!(await hasOwner(tx, organizationId)))
+      throw new Refusal('conflict', 'The organization needs an owner. Make somebody else an owner first.')
+    return result
+  })
+}
+
+export const noSuchMember = () => new Refusal('not_found', 'There is no such member.')

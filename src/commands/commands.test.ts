@@ -1,0 +1,92 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { query } from '../../test/support/embedded-child.ts'
+import { openDatabase } from '../db/connect.ts'
+import { startEmbedded } from '../db/embedded.ts'
+
+// These run the compiled service, as people do.
+const cli = join(import.meta.dirname, '../../dist/src/cli.js')
+const log = pino({ level: 'silent' })
+
+function newDataDir() {
+  const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'waxwing-commands-')))
+  return { dataDir, [Symbol.dispose]: () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }) }
+}
+
+const environment = (dataDir: string, port: number) => ({
+  PATH: process.env.PATH,
+  DATA_DIR: dataDir,
+  PORT: String(port),
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}
+
+async function startService(dataDir: string, port: number): Promise<AsyncDisposable> {
+  const child: ChildProcess = spawn(process.execPath, [cli, 'start'], {
+    cwd: dataDir,
+    env: environment(dataDir, port),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stdout!.on('data', (chunk: Buffer) => {
+      said += chunk
+      if (said.includes('is ready.')) resolve()
+    })
+    child.once('exit', () => reject(new Error(`The service ended: ${said}`)))
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+const run = (command: string[], dataDir: string, port: number) =>
+  promisify(execFile)(process.execPath, [cli, ...command], { cwd: dataDir, env: environment(dataDir, port) })
+
+test('commands work beside a service that runs on the same directory, and a second service does not', async () => {
+  using place = newDataDir()
+  const port = await freePort()
+  await using _service = await startService(place.dataDir, port)
+
+  const made = await run(['create-organization', '--name', 'Acme', '--email', 'a@acme.example'], place.dataDir, port)
+  const { token, organization_id: id } = JSON.parse(made.stdout)
+  const me = await fetch(`http://127.0.0.1:${port}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
+  expect(await me.json()).toMatchObject({ data: { organization: { id, name: 'Acme' } } })
+
+  expect((await run(['migrate'], place.dataDir, port)).stdout).toBe('The database is up to date.\n')
+  expect((await run(['doctor'], place.dataDir, port)).stdout).toContain('embedded PostgreSQL of the running service')
+  await expect(run(['start'], place.dataDir, port)).rejects.toMatchObject({
+    stderr: expect.stringContaining('Another Waxwing'),
+  })
+  expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200)
+})
+
+test('a database that was started for a connection that fails is stopped again', async () => {
+  using place = newDataDir()
+  const { dataDir } = place
+  const first = await startEmbedded({ dataDir, log })
+  await query(first, 'alter role current_user nologin')
+  await first.stop()
+
+  await expect(openDatabase({ url: undefined, dataDir, connectionsMax: 3, log })).rejects.toThrow('not permitted')
+
+  const again = await startEmbedded({ dataDir, log })
+  await again.stop()
+})

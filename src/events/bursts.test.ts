@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { click, createWorld, eventIn, record, storedCounts, type World } from '../../test/support/event-world.ts'
+import { isPartOfBurst } from '../../test/support/recount.ts'
+import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
+import { openDb } from '../db/db.ts'
+import { newId } from '../ids.ts'
+import { Hints } from '../queue/hints.ts'
+import { burstsOf } from './bursts.ts'
+import { rebuildCounters } from './rebuild.ts'
+import { EventRecorder } from './record.ts'
+
+const start = Date.UTC(2026, 2, 1, 12)
+const after = (ms: number) => new Date(start + ms)
+
+async function labels({ db }: TestDb): Promise<[string, string | null][]> {
+  const rows = await db<{ url: string; reason: string | null }>`
+    select right(data ->> 'url', 1) as url, machine_reason as reason from events order by occurred_at`
+  return rows.map(({ url, reason }) => [url, reason])
+}
+
+const healthy = { countersDifferent: 0, firstsDifferent: 0 }
+
+test('the rule is the plain one: three links of a message within some three seconds', () => {
+  const world: World = {
+    organizationId: newId('org'),
+    flowIds: [newId('flw')],
+    messages: [{ id: newId('msg'), flowId: newId('flw'), contactId: newId('con'), email: '' }],
+  }
+  const clicks = fc.array(
+    fc.record({ ms: fc.integer({ min: 0, max: 12_000 }), link: fc.constantFrom('a', 'b', 'c', 'd') }),
+  )
+  fc.assert(
+    fc.property(clicks, (list) => {
+      const events = list.map(({ ms, link }) => click(world, 0, link, { at: after(ms) }))
+      const expected = events.filter((event) => isPartOfBurst(event, events)).map(({ id }) => id)
+      const found = burstsOf(events.map(({ id, occurredAt, data }) => ({ id, occurredAt, url: data.url ?? null })))
+      expect(found.toSorted()).toEqual(expected.toSorted())
+    }),
+  )
+})
+
+test('the third link within three seconds makes machine clicks of the two already recorded as human', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  await record(db, [click(world, 0, 'a', { at: after(0) })])
+  await record(db, [click(world, 0, 'b', { at: after(1_400) })])
+  expect(await storedCounts(db, world.organizationId, 'emailClick')).toEqual({ total: 2, unique: 1, machine: 0 })
+
+  await record(db, [click(world, 0, 'c', { at: after(3_000) })])
+  expect(await labels(testDb)).toEqual([
+    ['a', 'burst'],
+    ['b', 'burst'],
+    ['c', 'burst'],
+  ])
+  for (const flowId of [undefined, world.flowIds[0]])
+    expect(await storedCounts(db, world.organizationId, 'emailClick', flowId)).toEqual({
+      total: 3,
+      unique: 0,
+      machine: 3,
+    })
+  expect(await rebuildCounters(db)).toMatchObject(healthy)
+})
+
+test('the first human click moves to the next one outside the burst', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  const later = click(world, 0, 'a', { at: after(26 * 60 * 60_000) })
+  await record(db, [later])
+  await record(
+    db,
+    ['a', 'b', 'c'].map((link, index) => click(world, 0, link, { at: after(index) })),
+  )
+  const firsts = await db`select occurred_at from first_occurrences where event_name = 'emailClick'`
+  expect(firsts).toEqual([{ occurredAt: later.occurredAt }])
+  const days = await db`
+    select total, uniques, machine from event_counters
+    where grain = 'day' and flow_id = ${world.flowIds[0]} order by starts_at`
+  expect(days).toEqual([
+    { total: 3, uniques: 0, machine: 3 },
+    { total: 1, uniques: 1, machine: 0 },
+  ])
+})
+
+test('a hasty person stays one: two links, the same link often, or three links in more than three seconds', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db, { messages: 3 })
+  await record(db, [
+    ...[0, 10, 20, 30].map((ms) => click(world, 0, 'a', { at: after(ms) })),
+    click(world, 0, 'b', { at: after(40) }),
+    click(world, 1, 'a', { at: after(0) }),
+    click(world, 1, 'b', { at: after(1_500) }),
+    click(world, 1, 'c', { at: after(3_001) }),
+    // Opens, and clicks on another message of the same moment, are no clicks on this one.
+    eventIn(world, 1, 'emailOpen', { at: after(100) }),
+    click(world, 2, 'd', { at: after(1_500) }),
+  ])
+  expect(await db`select from events where machine`).toHaveLength(0)
+})
+
+test('a person who clicks while a scanner that is known by its name goes through the links stays a person', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  await record(db, [click(world, 0, 'a', { at: after(0) })])
+  await record(db, [
+    click(world, 0, 'b', { at: after(1), machine: true }),
+    click(world, 0, 'c', { at: after(2), machine: true }),
+  ])
+  expect(await labels(testDb)).toEqual([
+    ['a', null],
+    ['b', 'scanner'],
+    ['c', 'scanner'],
+  ])
+})
+
+test('what follows a burst already found, one click at a time, belongs to it', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  for (const [index, link] of ['a', 'b', 'c', 'd', 'a'].entries())
+    await record(db, [click(world, 0, link, { at: after(index * 700) })])
+  await record(db, [click(world, 0, 'a', { at: after(60_000) })])
+  expect(await labels(testDb)).toEqual([
+    ['a', 'burst'],
+    ['b', 'burst'],
+    ['c', 'burst'],
+    ['d', 'burst'],
+    ['a', 'burst'],
+    ['a', null],
+  ])
+  expect(await storedCounts(db, world.organizationId, 'emailClick')).toEqual({ total: 6, unique: 1, machine: 5 })
+  expect(await rebuildCounters(db)).toMatchObject(healthy)
+})
+
+test('a burst spread over processes that record at the same time is found', async () => {
+  await using testDb = await createTestDb()
+  const { db, connection } = testDb
+  const world = await createWorld(db, { messages: 30 })
+  const others = [1, 2, 3].map(() => openDb({ connection, connectionsMax: 2 }))
+  const recorders = others.map((each) => new EventRecorder({ db: each, hints: new Hints(each) }))
+  await Promise.all(
+    world.messages.flatMap((_, index) =>
+      ['a', 'b', 'c'].map((link, which) => recorders[which]!.record(click(world, index, link, { at: after(which) }))),
+    ),
+  )
+  expect(await db`select from events where machine_reason = 'burst'`).toHaveLength(90)
+  expect(await storedCounts(db, world.organizationId, 'emailClick')).toEqual({ total: 90, unique: 0, machine: 90 })
+  expect(await rebuildCounters(db)).toMatchObject(healthy)
+  await Promise.all(others.map((each) => each.close()))
+})

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { click, createWorld, eventIn, record, storedCounts } from '../../test/support/event-world.ts'
+import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
+import { Hints } from '../queue/hints.ts'
+import { rebuildCounters } from './rebuild.ts'
+import { EventRecorder } from './record.ts'
+
+async function recorded({ db }: TestDb) {
+  const world = await createWorld(db, { messages: 3, flows: 2 })
+  await record(db, [
+    ...[0, 1, 2].map((index) => eventIn(world, index, 'emailSent', { at: '2026-03-01T10:00:00Z' })),
+    eventIn(world, 0, 'emailOpen', { at: '2026-03-01T10:20:00Z' }),
+    eventIn(world, 1, 'emailOpen', { at: '2026-03-02T23:59:59Z', machine: true }),
+    ...['a', 'b', 'c'].map((link) => click(world, 2, link, { at: '2026-03-01T11:00:00Z' })),
+    eventIn(world, 1, 'contactUnsubscribe', { at: '2026-03-01T12:00:00Z', aboutContact: true }),
+  ])
+  return world
+}
+
+test('a healthy database has no differences', async () => {
+  await using testDb = await createTestDb()
+  await recorded(testDb)
+  const report = await rebuildCounters(testDb.db)
+  expect(report).toMatchObject({
+    countersDifferent: 0,
+    firstsDifferent: 0,
+    differences: [],
+    corrected: false,
+    since: null,
+  })
+  expect(report.counters).toBeGreaterThan(20)
+  expect(report.firsts).toBe(5)
+})
+
+test('an empty database has none either', async () => {
+  await using testDb = await createTestDb()
+  expect(await rebuildCounters(testDb.db)).toMatchObject({ counters: 0, countersDifferent: 0, firstsDifferent: 0 })
+})
+
+const tamperings = {
+  'a changed count': `update event_counters set total = total + 1 where event_name = 'emailOpen' and grain = 'hour'`,
+  'a changed unique': `update event_counters set uniques = uniques - 1 where event_name = 'emailSent' and grain = 'day'`,
+  'a missing counter': `delete from event_counters where event_name = 'emailClick' and grain = 'quarter'`,
+  'a counter of nothing': `insert into event_counters
+    select organization_id, event_name, flow_id, grain, starts_at + interval '1 year', 1, 0, 0 from event_counters limit 1`,
+  'a missing first occurrence': `delete from first_occurrences where event_name = 'emailOpen'`,
+  'a moved first occurrence': `update first_occurrences set occurred_at = occurred_at + interval '1 day'`,
+  'a first occurrence of nothing': `insert into first_occurrences (organization_id, subject_id, event_name, occurred_at)
+    select organization_id, gen_random_uuid(), event_name, occurred_at from first_occurrences limit 1`,
+  'a relabelled event': `update events set machine = true where event_name = 'emailOpen'`,
+}
+
+for (const [what, statement] of Object.entries(tamperings)) {
+  test(`${what} is found, told in words and corrected`, async () => {
+    await using testDb = await createTestDb()
+    const { db } = testDb
+    await recorded(testDb)
+    await db.alone.script(statement)
+    const looked = await rebuildCounters(db, { correct: false })
+    expect(looked.countersDifferent + looked.firstsDifferent).toBeGreaterThan(0)
+    expect(looked.differences.length).toBe(looked.countersDifferent + looked.firstsDifferent)
+    expect(looked.corrected).toBe(false)
+
+    const corrected = await rebuildCounters(db)
+    expect(corrected).toEqual({ ...looked, corrected: true })
+    expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0, corrected: false })
+  })
+}
+
+test('what is recorded while counters are rebuilt is neither lost nor reported', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await recorded(testDb)
+  const recorder = new EventRecorder({ db, hints: new Hints(db) })
+  let going = true
+  let count = 0
+  const recording = (async () => {
+    for (; going; count++)
+      await recorder.record(eventIn(world, count % 3, 'emailSoftBounce', { at: '2026-03-01T10:00:00Z' }))
+  })()
+  const reports = [await rebuildCounters(db)]
+  await db.alone`update event_counters set total = 0 where event_name = 'emailSent'`
+  reports.push(await rebuildCounters(db), await rebuildCounters(db))
+  going = false
+  await recording
+  expect(reports.map(({ countersDifferent, corrected }) => [countersDifferent > 0, corrected])).toEqual([
+    [false, false],
+    [true, true],
+    [false, false],
+  ])
+  expect((await storedCounts(db, world.organizationId, 'emailSoftBounce')).total).toBe(count)
+  expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0 })
+})

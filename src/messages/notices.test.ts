@@ -1,0 +1,153 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { join, registerOther } from '../../test/support/people.ts'
+import { startRelay } from '../../test/support/relay.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { createApp } from '../app.ts'
+import { type OrganizationId, parseId } from '../ids.ts'
+import { openRelay } from '../mail/relay.ts'
+import type { Transport } from '../mail/transport.ts'
+import { mailNotices } from './notice-mails.ts'
+import { recordPausedWebhook } from './notices.ts'
+
+const log = pino({ level: 'silent' })
+const settings = {
+  baseUrl: 'https://mail.acme.example',
+  mailFrom: { name: 'Acme', email: 'hello@acme.example' },
+  bounceDomain: undefined,
+}
+
+async function subscribe(app: TestApp, name = 'Orders') {
+  const body = { name, url: 'http://127.0.0.1:1/', all_events: true }
+  const made = await app.manage('POST', '/organization/webhooks', body)
+  const id = parseId('whk', made.body.data.id)!
+  const organizationId = parseId('org', app.organizationId) as OrganizationId
+  return { organizationId, id, name, text: made.body.data.id as string, failingSince: new Date('2026-01-02T03:04:05Z') }
+}
+
+const mail = (app: TestApp, relay?: Transport) => mailNotices({ db: app.db, log, settings, relay, dkim: undefined })
+const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
+const makeDue = (app: TestApp) => app.db.alone`update notice_mails set next_try_at = now()`
+
+test('a webhook that pauses by itself is noted, and every owner gets a mail into the inbox', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await join(app, 'second@acme.example', 'owner')
+  const member = await join(app, 'member@acme.example', 'member')
+  const other = await registerOther(app)
+  const webhook = await subscribe(app, 'Orders <b>&')
+  await app.db.alone`update webhooks set failing_since = now() - interval '4 days', last_delivery_at = now()`
+  const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
+  const worker = await createApp({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
+  await worker.start()
+  await until('the pause to be noted', async () => (await app.db`select from notices`).length > 0)
+  await worker.stop()
+  await makeDue(app)
+
+  await mail(app)
+
+  const notices = (await member.manage('GET', '/organization/notices')).body.data
+  expect(notices).toMatchObject([
+    { kind: 'webhook_paused', title: 'The webhook “Orders <b>&” was paused', webhook_id: webhook.text },
+  ])
+  expect((await other.manage('GET', '/organization/notices')).body.data).toEqual([])
+  const inbox = (await app.manage('GET', '/organization/inbox')).body.data
+  expect(inbox.map(({ to }: { to: string }) => to).sort()).toEqual(['owner@acme.example', 'second@acme.example'])
+  expect(inbox[0]).toMatchObject({ subject: notices[0].title, message_id: null })
+  const shown = (await app.manage('GET', `/organization/inbox/${inbox[0].id}`)).body.data
+  expect(shown.html).toContain('Orders &lt;b&gt;&amp;')
+  expect(shown.text).toContain(`/settings/webhooks/${webhook.text}`)
+  expect((await other.manage('GET', '/organization/inbox')).body.data).toEqual([])
+  expect(await waiting(app)).toEqual([])
+})
+
+test('a mail goes out through the relay once, from the service’s own sender', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({}, ['serve'])
+  const transport = openRelay(relay.url)
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+
+  // Both have seen the mail as due before either can take it.
+  const both = await app.db.begin(async (tx) => {
+    await tx`select from notice_mails for update`
+    const runs = [mail(app, transport), mail(app, transport)]
+    await until(
+      'both to wait for the row',
+      async () =>
+        (await app.db`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
+          .length === 2,
+    )
+    return { runs }
+  })
+  await Promise.all(both.runs)
+  await mail(app, transport)
+  await transport.close()
+
+  expect(relay.mails).toMatchObject([
+    {
+      sender: 'hello@acme.example',
+      recipient: 'owner@acme.example',
+      mail: { from: { name: 'Acme' }, subject: 'The webhook “Orders” was paused' },
+    },
+  ])
+  expect(relay.mails[0]!.mail.text).toContain('since 2026-01-02 03:04 UTC')
+  expect(relay.mails[0]!.raw).toContain('Auto-Submitted: auto-generated')
+  expect(await waiting(app)).toEqual([])
+})
+
+test('a mail that is deferred is tried again with the same Message-ID; one that is refused is not', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({}, ['serve'])
+  await join(app, 'refused@acme.example', 'owner')
+  const transport = openRelay(relay.url)
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  const ids: (string | undefined)[] = []
+  relay.onRecipient = (to) => (to.startsWith('refused') ? { code: 550, text: '5.1.1 no such user' } : undefined)
+  relay.onData = ({ mail }) => {
+    ids.push(mail.messageId)
+    return ids.length === 1 ? { code: 451, text: '4.3.0 later' } : undefined
+  }
+
+  await mail(app, transport)
+  expect(await waiting(app)).toHaveLength(1)
+  await mail(app, transport)
+  expect(ids).toHaveLength(1)
+  await makeDue(app)
+  await mail(app, transport)
+  await transport.close()
+
+  expect(ids).toEqual([ids[0], ids[0]])
+  expect(relay.mails).toHaveLength(1)
+  expect(await waiting(app)).toEqual([])
+})
+
+test('whoever is no owner any more gets no mail, and old news is not sent', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const second = await join(app, 'second@acme.example', 'owner')
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await app.db.alone`update notices set created_at = now() - interval '4 days'`
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await app.manage('DELETE', `/organization/members/${second.id}`)
+
+  await mail(app)
+
+  const inbox = (await app.manage('GET', '/organization/inbox')).body.data
+  expect(inbox.map(({ to }: { to: string }) => to)).toEqual(['owner@acme.example'])
+  expect(await waiting(app)).toEqual([])
+})
+
+test('the newest twenty are shown, and two hundred are kept', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const webhook = await subscribe(app)
+  await app.db.begin(async (tx) => {
+    for (let n = 1; n <= 203; n++) await recordPausedWebhook(tx, { ...webhook, name: `W${n}` })
+  })
+  const { data } = (await app.manage('GET', '/organization/notices')).body
+  expect(data).toHaveLength(20)
+  expect(data[0].title).toContain('W203')
+  const [kept] = await app.db<{ count: number }>`select count(*) from notices`
+  expect(kept!.count).toBe(200)
+})

@@ -1,0 +1,91 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import type { OrganizationId } from '../ids.ts'
+import type { DkimSigner } from '../mail/dkim.ts'
+import type { SmtpTarget } from '../mail/smtp-url.ts'
+import type { MailSettings } from './outgoing.ts'
+import { findSendingFigures } from './sending.sql.ts'
+import type { Sending } from './sending.ts'
+
+const queuedMax = 10_000
+
+const SendingOut = Type.Object({
+  transport: oneOf('inbox', 'smtp'),
+  relay: Nullable(
+    Type.Object({
+      host: Type.String(),
+      port: Type.Integer(),
+      secure: Type.Boolean(),
+      user: Nullable(Type.String()),
+    }),
+  ),
+  mail_from: Type.String(),
+  state: oneOf('ok', 'failing', 'unknown'),
+  last_error: Nullable(Type.String()),
+  last_sent_at: Nullable(Timestamp),
+  queued: Type.Integer({ description: `Mails that wait to be sent; ${queuedMax} means at least so many.` }),
+  dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
+  bounce_domain: Nullable(Type.String()),
+  records: Type.Array(
+    Type.Object({
+      type: oneOf('TXT', 'MX'),
+      name: Type.String(),
+      value: Type.String(),
+      purpose: oneOf('SPF', 'DKIM', 'DMARC', 'bounces'),
+      status: oneOf('unchecked', 'found', 'missing', 'different'),
+      found: Nullable(Type.String()),
+    }),
+  ),
+  checked_at: Nullable(Timestamp),
+})
+const tags = ['Sending']
+
+export type SendingRouteParts = { db: Db; sending: Sending; dkim: DkimSigner | undefined; settings: MailSettings }
+
+export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/sending',
+      { schema: { tags, summary: 'Where mail goes, and what to set in the DNS', response: answers(SendingOut) } },
+      async (request) => ok(await sendingOut(parts, memberOf(request).organizationId)),
+    )
+
+    api.post(
+      '/sending/check',
+      { schema: { tags, summary: 'Try the relay and look up the DNS records', response: answers(SendingOut) } },
+      async (request) => {
+        await parts.sending.check()
+        return ok(await sendingOut(parts, memberOf(request).organizationId))
+      },
+    )
+  }
+}
+
+async function sendingOut({ db, sending, dkim, settings }: SendingRouteParts, organizationId: OrganizationId) {
+  const { queued, lastSentAt } = await findSendingFigures(db, organizationId, queuedMax)
+  const { state, lastError } = sending.health(lastSentAt)
+  const { name, email } = settings.mailFrom
+  return {
+    transport: sending.target ? ('smtp' as const) : ('inbox' as const),
+    relay: sending.target ? relayOut(sending.target) : null,
+    mail_from: name ? `${name} <${email}>` : email,
+    state,
+    last_error: lastError,
+    last_sent_at: lastSentAt?.toISOString() ?? null,
+    queued,
+    dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
+    bounce_domain: settings.bounceDomain ?? null,
+    records: sending.records,
+    checked_at: sending.checkedAt?.toISOString() ?? null,
+  }
+}
+
+/** Never the password. */
+const relayOut = ({ host, port, tls, credentials }: SmtpTarget) => ({
+  host,
+  port,
+  secure: tls === 'implicit' || tls === 'required',
+  user: credentials?.user ?? null,
+})

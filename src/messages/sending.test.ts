@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import { startNameServer } from '../../test/support/name-server.ts'
+import { registerOther } from '../../test/support/people.ts'
+import { startRelay } from '../../test/support/relay.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+
+async function send(app: TestApp): Promise<void> {
+  const flow = await app.manage('POST', '/organization/flows', {
+    name: 'Hello',
+    kind: 'transactional',
+    subject: 'Hello',
+    html: '<p>Hello</p>',
+  })
+  const body = { flow_id: flow.body.data.id, contact_email: 'ada@example.com' }
+  await app.publicApi('POST', '/flow/send-email-through-flow', body)
+}
+
+const sending = async (app: TestApp) => (await app.manage('GET', '/organization/sending')).body.data
+
+test('without a relay mail goes to the inbox, and there is nothing to set', async () => {
+  await using app = await startTestApp()
+  expect(await sending(app)).toEqual({
+    transport: 'inbox',
+    relay: null,
+    mail_from: 'hello@localhost',
+    state: 'ok',
+    last_error: null,
+    last_sent_at: null,
+    queued: 0,
+    dkim: null,
+    bounce_domain: null,
+    records: [],
+    checked_at: null,
+  })
+  await send(app)
+  await until('the mail to be sent', async () => (await sending(app)).last_sent_at)
+})
+
+test('a check tries the relay and looks the records up; others then see what it found', async () => {
+  await using relay = await startRelay()
+  const zone: Record<string, string[]> = { '_dmarc.acme.example': ['v=DMARC1; p=none'] }
+  await using names = await startNameServer(
+    () => [],
+    (name) => ({ txt: zone[name] ?? [] }),
+  )
+  const environment = {
+    SMTP_URL: relay.url,
+    MAIL_FROM: 'Acme <hello@acme.example>',
+    BASE_URL: 'https://mail.acme.example',
+  }
+  await using app = await startTestApp(environment, ['serve'], { nameServers: [names.address] })
+  const before = await sending(app)
+  expect(before).toMatchObject({
+    transport: 'smtp',
+    relay: { host: '127.0.0.1', port: relay.port, secure: false, user: null },
+    mail_from: 'Acme <hello@acme.example>',
+    state: 'unknown',
+    checked_at: null,
+  })
+  expect(before.records.map((record: { status: string }) => record.status)).toEqual(['unchecked', 'unchecked'])
+
+  const checked = await app.manage('POST', '/organization/sending/check', {})
+
+  expect(checked.body.data).toMatchObject({
+    state: 'ok',
+    checked_at: expect.any(String),
+    records: [
+      { purpose: 'SPF', name: 'acme.example', value: 'v=spf1 a:mail.acme.example ~all', status: 'missing' },
+      { purpose: 'DMARC', name: '_dmarc.acme.example', status: 'found', found: 'v=DMARC1; p=none' },
+    ],
+  })
+  const other = await registerOther(app)
+  expect((await other.manage('GET', '/organization/sending')).body.data).toEqual(checked.body.data)
+})
+
+test('a relay that is down is told with its reason, mails wait, and other organizations’ do not count', async () => {
+  const gone = await startRelay()
+  await gone.stop()
+  await using app = await startTestApp({ SMTP_URL: gone.url })
+  const other = await registerOther(app)
+  await send(app)
+
+  const checked = await app.manage('POST', '/organization/sending/check')
+
+  expect(checked.body.data).toMatchObject({ state: 'failing', queued: 1, last_sent_at: null })
+  expect(checked.body.data.last_error).toMatch(/refused/i)
+  expect((await other.manage('GET', '/organization/sending')).body.data.queued).toBe(0)
+})
+
+test('the relay’s password is in no answer', async () => {
+  const environment = { SMTP_URL: 'smtps://someone:secret-password@relay.acme.example' }
+  await using app = await startTestApp(environment, ['serve'])
+  const answer = await app.manage('GET', '/organization/sending')
+  expect(answer.body.data.relay).toEqual({ host: 'relay.acme.example', port: 465, secure: true, user: 'someone' })
+  expect(answer.text).not.toContain('secret-password')
+})

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DkimSigner } from '../mail/dkim.ts'
+import { lookUpRecords, type RecordState, type RecordToSet, recordsToSet, unchecked } from '../mail/dns-records.ts'
+import { parseSmtpUrl, type SmtpTarget } from '../mail/smtp-url.ts'
+import type { Transport } from '../mail/transport.ts'
+import type { MailSettings } from './outgoing.ts'
+
+const relayWithinMs = 15_000
+/** What was seen so long ago says nothing about now. */
+const freshMs = 60 * 60 * 1000
+
+export type SendingParts = {
+  relay: Transport | undefined
+  relayUrl: string | undefined
+  dkim: DkimSigner | undefined
+  settings: MailSettings
+  /** Other than the machine's own, for tests. */
+  nameServers?: readonly string[] | undefined
+}
+
+type Check = { at: Date; problem: string | null; records: RecordState[] }
+export type Health = { state: 'ok' | 'failing' | 'unknown'; lastError: string | null }
+
+/** Where mail goes, whether that works, and what has to stand in the DNS. The same for every organization. */
+export class Sending {
+  readonly target: SmtpTarget | undefined
+  readonly #parts: SendingParts
+  readonly #records: RecordToSet[]
+  #last: Check | undefined
+  #checking: Promise<void> | undefined
+
+  constructor(parts: SendingParts) {
+    const { relayUrl, dkim, settings } = parts
+    this.#parts = parts
+    this.target = relayUrl === undefined ? undefined : parseSmtpUrl(relayUrl)
+    this.#records = recordsToSet({
+      sender: settings.mailFrom.email,
+      bounceDomain: settings.bounceDomain,
+      host: new URL(settings.baseUrl).hostname,
+      relayHost: this.target?.host,
+      dkim,
+    })
+  }
+
+  get checkedAt(): Date | null {
+    return this.#last?.at ?? null
+  }
+
+  get records(): (RecordToSet & RecordState)[] {
+    return this.#records.map((record, index) => ({ ...record, ...(this.#last?.records[index] ?? unchecked) }))
+  }
+
+  health(lastSentAt: Date | null, now = Date.now()): Health {
+    const { relay } = this.#parts
+    const state = relay?.state()
+    if (!state) return { state: 'ok', lastError: null }
+    if (state.kind === 'down') return { state: 'failing', lastError: state.because }
+    const sentMs = lastSentAt?.getTime() ?? 0
+    const checkedMs = this.#last?.at.getTime() ?? 0
+    if (now - Math.max(sentMs, checkedMs) > freshMs) return { state: 'unknown', lastError: null }
+    // The later of the two knows better.
+    const problem = sentMs >= checkedMs ? null : this.#last!.problem
+    return { state: problem === null ? 'ok' : 'failing', lastError: problem }
+  }
+
+  /** Tries the relay and the name servers. Whoever asks while it goes on gets the same check. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  async #check(): Promise<void> {
+    const [problem, records] = await Promise.all([
+      this.#tryRelay(),
+      lookUpRecords(this.#records, this.#parts.nameServers),
+    ])
+    this.#last = { at: new Date(), problem, records }
+  }
+
+  async #tryRelay(): Promise<string | null> {
+    const { relay } = this.#parts
+    if (!relay) return null
+    const late = new AbortController()
+    const state = await Promise.race([
+      relay.check(),
+      sleep(relayWithinMs, undefined, { signal: late.signal }).catch(() => undefined),
+    ])
+    late.abort()
+    if (!state) return `the relay did not answer within ${relayWithinMs / 1000} seconds`
+    return state.kind === 'down' ? state.because : null
+  }
+}

@@ -1,0 +1,108 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab, sizes } from './support/pages.ts'
+import { registerOwner, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test.each(sizes)(
+  'a CSV file is imported with chosen columns, progress and a report of refused lines (%s)',
+  async (size) => {
+    await using service = await startService()
+    const account = await registerOwner(service)
+    await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
+    await using tab = await openTab(browser, service, { size, account })
+    const { page } = tab
+
+    await page.goto('contacts')
+    await page.getByRole('link', { name: 'Import CSV' }).first().click()
+    const people = Array.from({ length: 2_000 }, (_, i) => `person${i}@example.com,Person ${i},pro`)
+    const lines = ['Mail,First name,Plan', ...people.slice(0, 2), 'no-address,Nobody,pro', ...people.slice(2)]
+    await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+      name: 'people.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`${lines.join('\n')}\n`),
+    })
+    expect(await page.getByRole('combobox', { name: 'What “Mail” becomes' }).inputValue()).toBe('Email')
+    await page.getByRole('combobox', { name: 'What “Plan” becomes' }).click()
+    await page.getByRole('option', { name: 'Attribute' }).click()
+    await page.getByLabel('Name of the attribute for “Plan”').fill('tier')
+    await page.getByRole('combobox', { name: 'Add everybody to a group' }).click()
+    await page.getByRole('option', { name: 'Customers' }).click()
+    await page.getByRole('button', { name: 'Start import' }).click()
+
+    await page.getByRole('progressbar', { name: 'Import' }).waitFor()
+    await page.getByText('All 2,001 lines are read.').waitFor()
+    const refused = page.getByRole('table', { name: 'Refused lines' }).getByRole('row')
+    expect(await refused.nth(1).textContent()).toContain('4no-address')
+
+    await page.getByRole('link', { name: 'See the contacts' }).click()
+    await page.getByLabel('Search contacts').fill('person7@')
+    await page.getByRole('link', { name: 'person7@example.com' }).click()
+    await page.getByRole('heading', { name: 'person7@example.com' }).waitFor()
+    await page.getByText('tier').waitFor()
+    expect(tab.problems).toEqual([])
+  },
+)
+
+test('a file that is dropped on the page is taken, and one without an address column is not imported', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts/imports/new')
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File(['Name,Plan\\nAda,pro\\n'], 'people.csv', { type: 'text/csv' }))
+    return transfer
+  })()`)
+  await page.getByRole('region', { name: 'Drop a CSV file here' }).dispatchEvent('drop', { dataTransfer: transfer })
+
+  await page.getByText('Choose the column that holds the email address.').waitFor()
+  expect(await page.getByRole('button', { name: 'Start import' }).isDisabled()).toBe(true)
+})
+
+test.each(sizes)('a contact is added, edited, put into a group and erased (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  await page.goto('contacts')
+  await page.getByRole('button', { name: 'Add contact' }).first().click()
+  await page.getByLabel('Email').fill('ada')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add contact' }).click()
+  await expect.poll(() => page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true')
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.getByLabel('First name').fill('Ada')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add contact' }).click()
+  await page.getByRole('heading', { name: 'ada@example.com' }).waitFor()
+  await page.getByText('Subscribed', { exact: true }).waitFor()
+
+  await page.getByRole('combobox', { name: 'Add to group' }).click()
+  await page.getByRole('option', { name: 'Customers' }).click()
+  await page.getByRole('button', { name: 'Remove from Customers' }).waitFor()
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Attributes').fill('{ "plan": ')
+  await page.getByText('This is not a JSON object.').waitFor()
+  await page.getByLabel('Attributes').fill('{ "plan": "pro" }')
+  await page.getByLabel('Last name').fill('Lovelace')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Ada Lovelace').waitFor()
+
+  await page.getByRole('button', { name: 'Erase' }).click()
+  const erase = page.getByRole('button', { name: 'Erase for ever' })
+  expect(await erase.isDisabled()).toBe(true)
+  await page.getByLabel(/^Type/).fill('ada@example.com')
+  await erase.click()
+  await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
+  expect(tab.problems).toEqual([])
+})

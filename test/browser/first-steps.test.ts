@@ -1,0 +1,112 @@
+import { verifyWebhook } from '@waxwing/sdk'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+import { launchBrowser } from './support/chromium.ts'
+import { goTo, openTab, sizes } from './support/pages.ts'
+import { startService } from './support/service.ts'
+
+const manySteps = 180_000
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test.each(sizes)(
+  'the checklist leads from an empty database to a webhook that a receiver has verified (%s)',
+  async (size) => {
+    await using service = await startService()
+    await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+    await using tab = await openTab(browser, service, { size })
+    const { page } = tab
+
+    await register(page)
+    await page.getByRole('button', { name: 'Send it now' }).click()
+    await stepDone(page, 'Send a first mail to the built-in inbox')
+
+    await goTo(page, 'Inbox')
+    await page.getByText('Nothing leaves this machine').waitFor()
+    await openWelcome(page)
+    await goTo(page, 'Overview')
+    await stepDone(page, 'Open it')
+
+    await clickWelcome(page)
+    await goTo(page, 'Overview')
+    await stepDone(page, 'Click the link in it')
+
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await createApiKey(page)
+    await goTo(page, 'Overview')
+    await stepDone(page, 'Create an API key')
+
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    const secret = await createWebhook(page, receiver.url())
+    await goTo(page, 'Overview')
+    await page.getByRole('heading', { name: 'You have seen it all' }).waitFor()
+
+    // From here on a click reaches the receiver, and the code that customers run believes it.
+    await clickWelcome(page)
+    const delivery = await until('the click to reach the receiver', () =>
+      receiver.posts.find((candidate) => candidate.headers['x-service-event'] === 'emailClick'),
+    )
+    const event = verifyWebhook(delivery.body, delivery.headers, secret)
+    expect(event).toMatchObject({ event_name: 'emailClick', data: { contact: { email: 'ada@acme.example' } } })
+    expect(tab.problems).toEqual([])
+  },
+  manySteps,
+)
+
+async function register(page: Page): Promise<void> {
+  await page.goto('')
+  await page.getByLabel('Organization name').fill('Acme')
+  await page.getByLabel('Your email').fill('ada@acme.example')
+  await page.getByLabel(/^Password/).fill('correct horse battery')
+  await page.getByRole('button', { name: 'Create organization' }).click()
+  await page.getByRole('region', { name: 'Get started' }).waitFor()
+}
+
+const stepDone = (page: Page, step: string) =>
+  page.getByRole('listitem').filter({ hasText: step }).getByRole('img', { name: 'Done' }).waitFor()
+
+async function openWelcome(page: Page): Promise<void> {
+  await page
+    .getByRole('navigation', { name: 'Mail' })
+    .getByRole('link', { name: /Welcome/ })
+    .first()
+    .click()
+  await page.getByTitle(/^Mail: Welcome/).waitFor()
+}
+
+/** Clicks as a reader would: within the mail, in a tab of its own. */
+async function clickWelcome(page: Page): Promise<void> {
+  await goTo(page, 'Inbox')
+  await openWelcome(page)
+  const opening = page.context().waitForEvent('page')
+  await page.frameLocator('iframe').getByRole('link', { name: 'Read the API reference' }).click()
+  const opened = await opening
+  await opened.waitForURL('**/docs**')
+  await opened.close()
+}
+
+async function createApiKey(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByLabel('Name').fill('Shop')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  const key = await page.getByRole('figure', { name: 'API key', exact: true }).textContent()
+  expect(key).toMatch(/^wxk_\w{32,}/)
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+}
+
+async function createWebhook(page: Page, url: string): Promise<string> {
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await page.getByLabel('Name').fill('Orders')
+  await page.getByLabel('URL').fill(url)
+  await page.getByLabel('All events').check()
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  const secret = await page.getByRole('figure', { name: 'signing secret' }).textContent()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  return secret ?? ''
+}

@@ -1,0 +1,131 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab, segment, sizes } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test.each(sizes)(
+  'a faulty template is marked at its line and column, and saved once it is mended (%s)',
+  async (size) => {
+    await using service = await startService()
+    const account = await registerOwner(service)
+    await using tab = await openTab(browser, service, { size, account })
+    const { page } = tab
+
+    await page.goto('flows/new')
+    await page.getByLabel('Name').fill('Order confirmation')
+    await write(page, '<p>Hello</p>\n<p>{% if paid %}paid</p>\n')
+    await page.getByText('This template has a problem').waitFor()
+    await page.getByRole('button', { name: 'Create flow' }).click()
+    const place = page.getByRole('button', { name: /^HTML, line 2, column \d+$/ })
+    await place.click()
+    expect(new URL(page.url()).pathname).toBe('/flows/new')
+
+    await write(page, '<p>Hello</p>\n<p>Order {{ order_id }} {% if paid %}is paid{% endif %}</p>\n')
+    await place.waitFor({ state: 'hidden' })
+    await page.getByLabel('order_id').fill('A-1001')
+    await page.frameLocator('iframe').getByText('Order A-1001').waitFor()
+    await page.getByRole('button', { name: 'Create flow' }).click()
+    await page.getByRole('heading', { name: 'Order confirmation' }).waitFor()
+    await page.getByText('Version 1').waitFor()
+    expect(tab.problems).toEqual([])
+  },
+)
+
+test('the preview can be narrowed to a phone, runs no script of the template and shows its plain text', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('flows/new')
+  await write(page, '<p>Hello</p><script>document.body.textContent = "taken over"</script>')
+  await page.frameLocator('iframe').getByText('Hello').waitFor()
+  await segment(page, 'Preview as', 'Phone').click()
+  expect((await page.locator('iframe').boundingBox())?.width).toBe(375)
+  await segment(page, 'Preview as', 'Text').click()
+  await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Hello').waitFor()
+})
+
+test('saving makes a version that can be compared with the one before and brought back', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}`)
+  await page.getByLabel('Subject').fill('Your order is here')
+  await write(page, '<p>Good bye</p>')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Version 2', { exact: true }).waitFor()
+
+  await page.getByRole('link', { name: 'Versions' }).click()
+  await page.locator('del').getByText('Your order').waitFor()
+  await page.getByRole('textbox', { name: 'Changes' }).getByText('Good bye').waitFor()
+  await page.getByRole('button', { name: 'Restore version 1' }).click()
+  await page.getByText('Version 3', { exact: true }).waitFor()
+  const flow = await service.manage(account.session, 'GET', `/organization/flows/${id}`)
+  expect(flow.body.data).toMatchObject({ subject: 'Your order', html: '<p>Hello {{ name }}</p>', version: 3 })
+})
+
+test('what was not saved is not left behind without asking', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}`)
+  await page.getByLabel('Subject').fill('Half a thou')
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Contacts' }).click()
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click()
+  expect(await page.getByLabel('Subject').inputValue()).toBe('Half a thou')
+})
+
+test('a test mail is sent with the sample data, and the call for a program does the same', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}`)
+  await page.getByLabel('name', { exact: true }).fill('Ada')
+  await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('dialog').getByLabel(/^To/).fill('ada@example.com')
+  await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('status').getByRole('link', { name: 'See what becomes of it' }).click()
+  await page.getByRole('heading', { name: 'Your order' }).waitFor()
+  await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
+
+  await page.goto(`flows/${id}/use`)
+  const call = await page.getByRole('figure', { name: 'curl call' }).textContent()
+  const body = JSON.parse(/-d '(.*)'/s.exec(call ?? '')?.[1] ?? '')
+  expect(body).toMatchObject({ flow_id: id, context: { name: 'Ada' } })
+})
+
+async function createFlow(service: Service, account: Account): Promise<string> {
+  const created = await service.manage(account.session, 'POST', '/organization/flows', {
+    name: 'Order confirmation',
+    kind: 'transactional',
+    subject: 'Your order',
+    html: '<p>Hello {{ name }}</p>',
+  })
+  return created.body.data.id
+}
+
+/** Replaces the text of the editor. */
+async function write(page: Page, text: string): Promise<void> {
+  const editor = page.getByRole('textbox', { name: 'HTML' })
+  await editor.focus()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.insertText(text)
+}

@@ -1,0 +1,188 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { barriers } from './support/axe.ts'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab, type Size } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+
+const allScreensMs = 240_000
+
+let browser: Browser
+let service: Service
+let account: Account
+let screens: Record<string, string>
+beforeAll(async () => {
+  browser = await launchBrowser()
+  service = await startService()
+  account = await registerOwner(service)
+  screens = await fill(service, account)
+}, 120_000)
+afterAll(async () => {
+  await browser.close()
+  await service[Symbol.asyncDispose]()
+})
+
+const kinds: [Size, 'light' | 'dark'][] = [
+  ['desktop', 'light'],
+  ['desktop', 'dark'],
+  ['phone', 'light'],
+]
+
+test.each(kinds)(
+  'no screen has a serious barrier, is wider than its window or complains on the console (%s, %s)',
+  async (size, theme) => {
+    await using tab = await openTab(browser, service, { size, theme, account })
+    const { page } = tab
+    const found: Record<string, string[]> = {}
+    for (const [name, path] of Object.entries(screens)) {
+      await show(page, path)
+      const problems = [...(await barriers(page)), ...(await overflow(page)), ...tab.problems.splice(0)]
+      if (problems.length > 0) found[name] = problems
+    }
+    expect(found).toEqual({})
+  },
+  allScreensMs,
+)
+
+test.each(['light', 'dark'] as const)('no dialog has a serious barrier (%s)', async (theme) => {
+  await using tab = await openTab(browser, service, { theme, account })
+  const { page } = tab
+  const found: Record<string, string[]> = {}
+  const look = async (name: string) => {
+    await page.getByRole('dialog').waitFor()
+    const problems = await barriers(page)
+    if (problems.length > 0) found[name] = problems
+  }
+
+  await show(page, 'settings/webhooks')
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await look('add webhook')
+  await show(page, 'settings/api-keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await look('create key')
+  await show(page, screens.contact ?? '')
+  await page.getByRole('button', { name: 'Erase' }).click()
+  await look('erase')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await look('edit contact')
+  await show(page, 'flows')
+  await page.keyboard.press('ControlOrMeta+k')
+  await page.getByPlaceholder('Search contacts, flows, messages and pages').fill('ada')
+  await page
+    .getByRole('button', { name: /ada@example.com/ })
+    .first()
+    .waitFor()
+  await look('search')
+  expect(found).toEqual({})
+})
+
+test('before signing in there is no barrier either', async () => {
+  for (const theme of ['light', 'dark'] as const) {
+    await using tab = await openTab(browser, service, { theme })
+    await show(tab.page, 'login')
+    expect([theme, await barriers(tab.page)]).toEqual([theme, []])
+  }
+})
+
+test('the search finds a contact and leads to it by keyboard alone', async () => {
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await show(page, 'flows')
+  await page.keyboard.press('ControlOrMeta+k')
+  await page.getByPlaceholder('Search contacts, flows, messages and pages').fill('ada@')
+  await page
+    .getByRole('button', { name: /ada@example.com/ })
+    .first()
+    .waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'ada@example.com' }).waitFor()
+})
+
+test('a page that does not load says so and loads again when asked', async () => {
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.route('**/api/v1/organization/contacts?*', (route) => route.abort())
+  await page.goto('contacts')
+  await page.getByRole('alert').getByText('The service cannot be reached.').waitFor()
+  await page.unroute('**/api/v1/organization/contacts?*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
+})
+
+test('an address that leads nowhere says so', async () => {
+  await using tab = await openTab(browser, service, { account })
+  await tab.page.goto('no/such/page')
+  await tab.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+  await tab.page.goto('contacts/con_01hzzzzzzzzzzzzzzzzzzzzzzz')
+  await tab.page.getByRole('alert').getByText('Not found').waitFor()
+})
+
+async function show(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+}
+
+async function overflow(page: Page): Promise<string[]> {
+  const pixels = (await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number
+  return pixels > 0 ? [`is ${pixels} pixels too wide`] : []
+}
+
+/** Something on every screen. Answers where the screens are. */
+async function fill(service: Service, account: Account): Promise<Record<string, string>> {
+  const manage = async (method: string, path: string, body?: unknown) => {
+    const answer = await service.manage(account.session, method, `/organization${path}`, body)
+    expect([path, answer.status]).toEqual([path, method === 'POST' && answer.status === 201 ? 201 : 200])
+    return answer.body.data
+  }
+  const group = await manage('POST', '/groups', { name: 'Customers' })
+  const contact = await manage('POST', '/contacts', {
+    email: 'ada@example.com',
+    first_name: 'Ada',
+    attributes: { plan: 'pro' },
+    group_ids: [group.id],
+  })
+  const flow = await manage('POST', '/flows', {
+    name: 'Order confirmation',
+    kind: 'transactional',
+    subject: 'Your order {{ order_id }}',
+    html: '<h1>Hello {{ contact.first_name | default: "you" }}</h1><p>Order {{ order_id }}</p>',
+  })
+  await manage('PATCH', `/flows/${flow.id}`, { html: '<h1>Hello</h1><p>Order {{ order_id }}</p>' })
+  const sent = await manage('POST', `/flows/${flow.id}/test`, { to: 'ada@example.com', context: { order_id: 'A-1' } })
+  await manage('POST', '/suppressions', { email: 'gone@example.com' })
+  await manage('POST', '/api-keys', { name: 'Shop' })
+  const webhook = await manage('POST', '/webhooks', { name: 'Orders', url: 'http://127.0.0.1:9/', all_events: true })
+  const tested = await manage('POST', `/webhooks/${webhook.id}/test`, { event_name: 'emailOpen' })
+  await manage('POST', '/invitations', { email: 'grace@acme.example', role: 'member' })
+  await until('the mail to land in the inbox', async () => (await manage('GET', '/inbox')).length > 0)
+  return {
+    overview: '',
+    flows: 'flows',
+    'new flow': 'flows/new',
+    flow: `flows/${flow.id}`,
+    versions: `flows/${flow.id}/versions`,
+    use: `flows/${flow.id}/use`,
+    contacts: 'contacts',
+    contact: `contacts/${contact.id}`,
+    groups: 'contacts/groups',
+    imports: 'contacts/imports',
+    'new import': 'contacts/imports/new',
+    messages: 'messages',
+    message: `messages/${sent.message_id}`,
+    activity: 'activity',
+    inbox: 'inbox',
+    mail: `inbox/${sent.message_id}`,
+    webhooks: 'settings/webhooks',
+    webhook: `settings/webhooks/${webhook.id}`,
+    ...(tested.delivery_id && { delivery: `settings/webhooks/${webhook.id}/deliveries/${tested.delivery_id}` }),
+    'API keys': 'settings/api-keys',
+    suppressions: 'settings/suppressions',
+    sending: 'settings/sending',
+    team: 'settings/team',
+    organization: 'settings/organization',
+    nowhere: 'no/such/page',
+  }
+}

@@ -1,0 +1,105 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from './support/chromium.ts'
+import { goTo, openTab, sizes } from './support/pages.ts'
+import { expiredSession, registerOwner, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test.each(sizes)('the first visitor creates the organization, and can sign out and in again (%s)', async (size) => {
+  await using service = await startService()
+  await using tab = await openTab(browser, service, { size })
+  const { page } = tab
+
+  await page.goto('')
+  await page.getByRole('heading', { name: 'Welcome' }).waitFor()
+  await page.getByLabel('Organization name').fill('Acme')
+  await page.getByLabel('Your email').fill('ada@acme.example')
+  await page.getByLabel(/^Password/).fill('correct horse battery')
+  await page.getByRole('button', { name: 'Create organization' }).click()
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+
+  if (size === 'phone') await page.getByRole('button', { name: 'Menu', exact: true }).click()
+  await page
+    .getByRole('button', { name: /^Account/ })
+    .filter({ visible: true })
+    .click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+
+  await page.getByLabel('Email').fill('ada@acme.example')
+  await page.getByLabel(/^Password/).fill('not the password')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('alert').getByText('The address or the password is wrong.').waitFor()
+  await page.getByLabel(/^Password/).fill('correct horse battery')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+test('what is wrong with a registration stands at its field', async () => {
+  await using service = await startService()
+  await using tab = await openTab(browser, service)
+  const { page } = tab
+
+  await page.goto('register')
+  await page.getByLabel('Organization name').fill('Acme')
+  await page.getByLabel('Your email').fill('not-an-address@')
+  await page.getByLabel(/^Password/).fill('short')
+  await page.locator('form').evaluate((form) => form.setAttribute('novalidate', ''))
+  await page.getByRole('button', { name: 'Create organization' }).click()
+
+  const field = page.getByLabel('Your email')
+  await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
+})
+
+test.each(sizes)('an expired session is renewed in place and nothing that was typed is lost (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  await page.goto('settings/api-keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByLabel('Name').fill('Shop, production')
+  const expired = await expiredSession(account)
+  await page.route(
+    '**/api/v1/organization/**',
+    (route) => route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${expired}` } }),
+    { times: 1 },
+  )
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+
+  const renewal = page.getByRole('dialog', { name: 'Your session has expired' })
+  await renewal.waitFor()
+  expect(await renewal.getByLabel('Email').inputValue()).toBe(account.email)
+  await renewal.getByLabel(/^Password/).fill('not the password')
+  await renewal.getByRole('button', { name: 'Continue' }).click()
+  await renewal.getByRole('alert').waitFor()
+  await renewal.getByLabel(/^Password/).fill(account.password)
+  await renewal.getByRole('button', { name: 'Continue' }).click()
+
+  // The request that met the expiry goes out again by itself.
+  await page.getByRole('dialog', { name: 'Your new API key' }).waitFor()
+  const keys = await service.manage(account.session, 'GET', '/organization/api-keys')
+  expect(keys.body.data.map((key: { name: string }) => key.name)).toEqual(['Shop, production'])
+})
+
+test('a page that was asked for before signing in is shown after it', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service)
+  const { page } = tab
+
+  await page.goto('settings/api-keys')
+  await page.getByLabel('Email').fill(account.email)
+  await page.getByLabel(/^Password/).fill(account.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor()
+  await goTo(page, 'Overview')
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+})

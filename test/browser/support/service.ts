@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeJwt, SignJWT } from 'jose'
+import { pino } from 'pino'
+import { createApp } from '../../../src/app.ts'
+import { readConfig } from '../../../src/config.ts'
+import type { Db } from '../../../src/db/db.ts'
+import { deriveKey } from '../../../src/secrets.ts'
+import { type Answer, callUrl } from '../../support/test-app.ts'
+import { createTestDb } from '../../support/test-db.ts'
+
+export type Service = AsyncDisposable & {
+  /** With a slash at the end. */
+  url: string
+  db: Db
+  /** A call of the management API, with a session; `path` below /api/v1. */
+  manage(session: string, method: string, path: string, body?: unknown): Promise<Answer>
+}
+
+export type Account = { email: string; password: string; session: string }
+
+const daySeconds = 24 * 60 * 60
+const appSecret = 'a secret that only the browser tests know'
+
+/** The whole service, as `npm start` runs it, with an empty database: nobody has registered yet. */
+export async function startService({ path = '' }: { path?: string } = {}): Promise<Service> {
+  const testDb = await createTestDb()
+  const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-browser-'))
+  // The links in mail carry the address of the service, so it must be known before it listens.
+  const port = await freePort()
+  const baseUrl = `http://127.0.0.1:${port}${path}`
+  const config = readConfig({
+    PORT: String(port),
+    BASE_URL: baseUrl,
+    DATA_DIR: dataDir,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    LOG_LEVEL: 'silent',
+  })
+  const app = await createApp({
+    config,
+    secrets: { current: appSecret, previous: undefined },
+    db: testDb.db,
+    log: pino({ level: config.LOG_LEVEL }),
+    roles: ['serve', 'work'],
+  })
+  await app.start()
+  return {
+    url: `${config.BASE_URL}/`,
+    db: testDb.db,
+    manage: (session, method, path, body) =>
+      callUrl(method, `${config.BASE_URL}/api/v1${path}`, { headers: { authorization: `Bearer ${session}` }, body }),
+    [Symbol.asyncDispose]: async () => {
+      await app.stop()
+      await testDb[Symbol.asyncDispose]()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** An organization and its owner, for tests that begin after the first visit. */
+export async function registerOwner(service: Service): Promise<Account> {
+  const email = 'owner@acme.example'
+  const password = 'correct horse battery'
+  const answer = await callUrl('POST', `${service.url}api/v1/auth/register`, {
+    body: { organization_name: 'Acme', email, password },
+  })
+  return { email, password, session: answer.body.data.token }
+}
+
+/** The owner's session as it would be when its time is over. */
+export async function expiredSession(account: Account): Promise<string> {
+  const { org, sub, iss } = decodeJwt<{ org: string }>(account.session)
+  const issuedAt = Math.floor(Date.now() / 1000) - daySeconds
+  return new SignJWT({ org })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer(iss ?? '')
+    .setSubject(sub ?? '')
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + 60)
+    .sign(deriveKey(appSecret, 'session'))
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}

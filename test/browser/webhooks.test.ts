@@ -1,0 +1,152 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab, segment, sizes } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test.each(sizes)(
+  'one toggle chooses all events, and the secret is shown once with code to verify it (%s)',
+  async (size) => {
+    await using service = await startService()
+    const account = await registerOwner(service)
+    await using tab = await openTab(browser, service, { size, account })
+    const { page } = tab
+
+    await page.goto('settings/webhooks')
+    await page.getByRole('button', { name: 'Add webhook' }).click()
+    await page.getByLabel('Name').fill('Orders')
+    await page.getByLabel('URL').fill('ftp://example.com')
+    await page.getByLabel('emailOpen').check()
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await expect.poll(() => page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
+
+    await page.getByLabel('URL').fill('https://example.com/hooks')
+    await page.getByLabel('All events').check()
+    for (const box of await page.getByRole('checkbox').all()) expect(await box.isChecked()).toBe(true)
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
+    for (const language of ['Python', 'Go', 'PHP', 'TypeScript']) {
+      await page.getByRole('tab', { name: language, exact: true }).click()
+      await page.getByRole('figure', { name: `${language} verification code` }).waitFor()
+    }
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+
+    await page.getByRole('link', { name: 'Orders' }).click()
+    await page.getByText('All events').waitFor()
+    expect(await page.content()).not.toContain('whsec_')
+    expect(tab.problems).toEqual([])
+  },
+)
+
+test.each(sizes)(
+  'a test event shows its attempt, and a failed delivery is replayed from its page (%s)',
+  async (size) => {
+    await using service = await startService()
+    const account = await registerOwner(service)
+    let status = 410
+    await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
+    const id = await createWebhook(service, account, receiver.url())
+    await using tab = await openTab(browser, service, { size, account })
+    const { page } = tab
+
+    await page.goto(`settings/webhooks/${id}`)
+    await sendTest(page, 'emailClick')
+    await page.getByRole('article', { name: 'Attempt 1' }).getByText('Answered 410', { exact: true }).waitFor()
+    await page.getByText('X-Service-Signature').waitFor()
+    await page.keyboard.press('Escape')
+
+    status = 200
+    await segment(page, 'Status', 'Failed').click()
+    await page.getByRole('link', { name: 'emailClick' }).first().click()
+    await page.getByRole('heading', { name: 'Delivery of emailClick' }).waitFor()
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await page.getByText('Answered 200', { exact: true }).waitFor()
+    await page.getByText('Delivered', { exact: true }).first().waitFor()
+    expect(new Set(receiver.posts.map(({ body }) => body.toString())).size).toBe(1)
+    expect(tab.problems).toEqual([])
+  },
+)
+
+test('all failed deliveries are replayed at once', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  let status = 410
+  await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
+  const id = await createWebhook(service, account, receiver.url())
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`settings/webhooks/${id}`)
+  await sendTest(page, 'emailOpen')
+  await page.getByText('Answered 410', { exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  status = 200
+  await page.getByRole('button', { name: 'Replay failed' }).click()
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  await page.getByText('1 on their way again.').waitFor()
+  await until('the replay to arrive', () => receiver.posts.length === 2)
+})
+
+test('a webhook is paused, resumed, edited, given a new secret and deleted with a question before', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createWebhook(service, account, 'https://example.com/hooks')
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`settings/webhooks/${id}`)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('This webhook is paused').waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('dialog', { name: 'Replay failed deliveries' }).getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('This webhook is paused').waitFor({ state: 'hidden' })
+
+  await choose(page, 'Edit')
+  await page.getByLabel('Name').fill('Orders, renamed')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Orders, renamed' }).waitFor()
+
+  await choose(page, 'Rotate secret')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+  expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByText('Old secret also signs until').waitFor()
+
+  await choose(page, 'Delete')
+  await page.getByRole('dialog', { name: 'Delete webhook' }).getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('heading', { name: 'Orders, renamed' }).waitFor()
+  await choose(page, 'Delete')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
+  await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+async function createWebhook(service: Service, account: Account, url: string): Promise<string> {
+  const created = await service.manage(account.session, 'POST', '/organization/webhooks', {
+    name: 'Orders',
+    url,
+    all_events: true,
+  })
+  return created.body.data.id
+}
+
+async function sendTest(page: Page, eventName: string): Promise<void> {
+  await page.getByRole('button', { name: 'Send test event' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send test event' })
+  await dialog.getByRole('combobox', { name: 'Event' }).click()
+  await page.getByRole('option', { name: eventName }).click()
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click()
+}
+
+async function choose(page: Page, item: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}

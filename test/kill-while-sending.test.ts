@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { orderFlow } from './support/flows.ts'
+import { startRelay } from './support/relay.ts'
+import { newCustomer, startService } from './support/service.ts'
+import { callUrl } from './support/test-app.ts'
+import { until } from './support/until.ts'
+
+const sends = 5_000
+const atOnce = 50
+const kills = 5
+
+test('a service killed again and again loses no message that it answered for', { timeout: 180_000 }, async () => {
+  await using relay = await startRelay({ parse: false })
+  await using service = await startService('start', { SMTP_URL: relay.url })
+  const customer = await newCustomer(service.url)
+  const flowId = (await customer.manage('POST', '/organization/flows', orderFlow)).body.data.id
+  const accepted = new Set<string>()
+
+  let next = 0
+  // As a careful client does: with an idempotency key, again and again until there is an answer.
+  const send = async (n: number) => {
+    const headers = { 'x-api-token': customer.apiKey, 'idempotency-key': `order-${n}` }
+    const body = { flow_id: flowId, contact_email: `c${n}@example.com`, context: { order_id: n } }
+    const call = () => callUrl('POST', `${service.url}/public/api/v1/flow/send-email-through-flow`, { headers, body })
+    const answer = await until(
+      'an answer',
+      async () => {
+        const given = await call().catch(() => undefined)
+        return given?.status === 200 ? given : undefined
+      },
+      120_000,
+    )
+    accepted.add(answer.body.data.message_id)
+  }
+  const sendAll = async () => {
+    while (next < sends) await send(next++)
+  }
+  const killAll = async () => {
+    for (let kill = 1; kill <= kills; kill++) {
+      await until('more to be sent', () => next >= (sends * kill) / (kills + 1))
+      await service.kill()
+      await service.start()
+    }
+  }
+  await Promise.all([killAll(), ...Array.from({ length: atOnce }, sendAll)])
+  expect(accepted.size).toBe(sends)
+
+  const missing = () => {
+    const arrived = new Set(relay.mails.map(({ raw }) => /^Message-ID: <(msg_\w+)@/m.exec(raw)![1]!))
+    return [...accepted].filter((id) => !arrived.has(id))
+  }
+  await until('every accepted message to arrive', () => relay.mails.length >= sends && missing().length === 0, 120_000)
+  expect(missing()).toEqual([])
+})

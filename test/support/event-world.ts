@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import type { Db } from '../../src/db/db.ts'
+import type { EventData, EventName } from '../../src/event-types.ts'
+import { uuidFrom } from '../../src/events/id-time.ts'
+import { type NewEvent, recordEvents } from '../../src/events/record.ts'
+import { type ContactId, type EventId, type FlowId, type MessageId, newId, type OrganizationId } from '../../src/ids.ts'
+
+export type WorldMessage = { id: MessageId; flowId: FlowId; contactId: ContactId; email: string }
+export type World = { organizationId: OrganizationId; flowIds: FlowId[]; messages: WorldMessage[] }
+
+/** Flows and messages, sent to as many contacts, to which things can happen; in the given organization or a new one. */
+export async function createWorld(
+  db: Db,
+  {
+    messages = 1,
+    flows = 1,
+    organizationId,
+  }: { messages?: number; flows?: number; organizationId?: OrganizationId } = {},
+): Promise<World> {
+  const organization = organizationId ?? newId('org')
+  if (!organizationId) await db.alone`insert into organizations (id, name) values (${organization}, 'World')`
+  const flowIds = Array.from({ length: flows }, () => newId('flw'))
+  await db.alone`
+    insert into flows (organization_id, id, name, kind, version_id)
+    select ${organization}, id, 'Flow ' || number, 'marketing', id
+    from unnest(${flowIds}::uuid[]) with ordinality as flow (id, number)`
+  const made = Array.from({ length: messages }, (_, index): WorldMessage => {
+    const contactId = newId('con')
+    return {
+      id: newId('msg'),
+      flowId: flowIds[index % flows]!,
+      contactId,
+      email: `Reader.${contactId.slice(-12)}@example.com`,
+    }
+  })
+  await db.alone`
+    insert into contacts (organization_id, id, email, email_key, first_name, subscription)
+    select ${organization}, id, email, lower(email), 'Ada', 'subscribed'
+    from unnest(${made.map(({ contactId }) => contactId)}::uuid[], ${made.map(({ email }) => email)}::text[])
+      as contact (id, email)`
+  await db.alone`
+    insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, status)
+    select ${organization}, id, flow_id, flow_id, contact_id, email, 'Hello', 'queued'
+    from unnest(
+      ${made.map(({ id }) => id)}::uuid[],
+      ${made.map(({ flowId }) => flowId)}::uuid[],
+      ${made.map(({ contactId }) => contactId)}::uuid[],
+      ${made.map(({ email }) => email)}::text[]
+    ) as message (id, flow_id, contact_id, email)`
+  return { organizationId: organization, flowIds, messages: made }
+}
+
+/** An id as if it had been made at that time. */
+export function eventIdAt(time: Date): EventId {
+  const random = randomBytes(9).toString('hex')
+  return `${uuidFrom(+time).slice(0, 14)}7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6)}` as EventId
+}
+
+export type Happening = {
+  at?: Date | string
+  machine?: boolean
+  data?: EventData
+  id?: EventId
+  aboutContact?: boolean
+}
+
+/** Something that happened to the message at `index`, or to its contact without a message. */
+export function eventIn(
+  { organizationId, messages }: World,
+  index: number,
+  eventName: EventName,
+  { at = new Date(), machine = false, data = {}, id, aboutContact = false }: Happening = {},
+): NewEvent {
+  const message = messages[index]!
+  const occurredAt = new Date(at)
+  return {
+    id: id ?? eventIdAt(occurredAt),
+    organizationId,
+    eventName,
+    occurredAt,
+    messageId: aboutContact ? null : message.id,
+    flowId: aboutContact ? null : message.flowId,
+    contactId: message.contactId,
+    machine,
+    machineReason: machine ? 'scanner' : null,
+    data,
+  }
+}
+
+export const click = (world: World, index: number, url: string, happening: Happening = {}): NewEvent =>
+  eventIn(world, index, 'emailClick', { ...happening, data: { url: `https://shop.example/${url}`, user_agent: null } })
+
+/** Answers with the ids that were new. */
+export const record = (db: Db, events: NewEvent[]): Promise<EventId[]> => db.begin((tx) => recordEvents(tx, events))
+
+export async function createWebhook(
+  db: Db,
+  organizationId: OrganizationId,
+  { eventTypes, status = 'active' }: { eventTypes?: EventName[]; status?: 'active' | 'paused' } = {},
+): Promise<void> {
+  await db.alone`
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret, status)
+    values (${organizationId}, ${newId('whk')}, 'Hook', 'https://hook.example', ${eventTypes === undefined},
+      ${eventTypes ?? []}, '', ${status})`
+}
+
+export type Counts = { total: number; unique: number; machine: number }
+
+/** The sum over all flows (or one) of all days, as the counters have it. */
+export async function storedCounts(
+  db: Db,
+  organizationId: OrganizationId,
+  eventName: EventName,
+  flowId = '00000000-0000-0000-0000-000000000000',
+): Promise<Counts> {
+  const [row] = await db<Counts>`
+    select coalesce(sum(total), 0)::int8 as total, coalesce(sum(uniques), 0)::int8 as unique,
+      coalesce(sum(machine), 0)::int8 as machine
+    from event_counters
+    where organization_id = ${organizationId} and event_name = ${eventName} and flow_id = ${flowId} and grain = 'day'`
+  return row!
+}

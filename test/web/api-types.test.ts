@@ -1,0 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'vitest'
+import { packageRoot } from '../../src/root.ts'
+
+test('the web app’s types are those of the OpenAPI document (npm run openapi writes both)', () => {
+  execFileSync('npm', ['run', '--silent', 'types', '--', '--check'], { cwd: join(packageRoot, 'web'), stdio: 'pipe' })
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { toContext } from '../../web/src/flows/sample-data.ts'
+
+const variables = (...names: string[]) => names.map((name) => ({ name, has_default: false }))
+
+test('dotted names become nested objects, and what was left empty is left out', () => {
+  const sample = { 'order.id': 'A-1', 'order.total': '12', coupon: '' }
+  expect(JSON.parse(JSON.stringify(toContext(sample, variables('order.id', 'order.total', 'coupon'))))).toEqual({
+    order: { id: 'A-1', total: '12' },
+  })
+})
+
+test('lists and objects are read as JSON, and text that only looks like it stays text', () => {
+  const sample = { items: '["a", "b"]', broken: '[a' }
+  expect({ ...toContext(sample, variables('items', 'broken')) }).toEqual({ items: ['a', 'b'], broken: '[a' })
+})
+
+test('a variable called __proto__ is data like any other', () => {
+  const context = toContext({ '__proto__.polluted': 'yes' }, variables('__proto__.polluted'))
+  expect(JSON.stringify(context)).toBe('{"__proto__":{"polluted":"yes"}}')
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+})

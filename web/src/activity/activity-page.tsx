@@ -1,0 +1,77 @@
+import { Group, Select } from '@mantine/core'
+import { IconActivity } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { EventName } from '../api/types.ts'
+import { flowChoicesQuery } from '../flows/flows.api.ts'
+import { LiveMark } from '../ui/live-mark.tsx'
+import { More } from '../ui/more.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { EventList } from './event-list.tsx'
+import { eventOptions } from './event-names.tsx'
+import { type EventFilter, useEvents } from './events.api.ts'
+
+const makers = [
+  { value: 'false', label: 'People only' },
+  { value: 'true', label: 'Machines only' },
+]
+
+export function ActivityPage() {
+  const [filter, setFilter] = useState<EventFilter>({ event_name: '', flow_id: '', machine: '' })
+  const events = useEvents(filter)
+  const flows = useQuery(flowChoicesQuery)
+  const filtered = Object.values(filter).some(Boolean)
+  return (
+    <Page
+      title="Activity"
+      description="Everything that happens to your mail, as it happens."
+      beside={<LiveMark pages={events} />}
+    >
+      <Group gap="sm" mb="sm">
+        <Select
+          aria-label="Event type"
+          placeholder="All events"
+          clearable
+          data={eventOptions}
+          value={filter.event_name || null}
+          onChange={(value) => setFilter({ ...filter, event_name: (value ?? '') as EventName | '' })}
+        />
+        <Select
+          aria-label="Flow"
+          placeholder="All flows"
+          clearable
+          searchable
+          data={flows.data?.map((flow) => ({ value: flow.id, label: flow.name })) ?? []}
+          value={filter.flow_id || null}
+          onChange={(value) => setFilter({ ...filter, flow_id: value ?? '' })}
+        />
+        <Select
+          aria-label="Made by"
+          placeholder="People and machines"
+          clearable
+          data={makers}
+          value={filter.machine || null}
+          onChange={(value) => setFilter({ ...filter, machine: (value ?? '') as EventFilter['machine'] })}
+        />
+      </Group>
+      <Load
+        query={events}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty
+            title={filtered ? 'Nothing matches these filters' : 'Nothing happened yet'}
+            icon={<IconActivity size={32} aria-hidden />}
+          >
+            {filtered
+              ? 'Choose other filters.'
+              : 'Send a first mail, and its opens and clicks appear here by themselves.'}
+          </Empty>
+        }
+      >
+        {(list) => <EventList events={list} />}
+      </Load>
+      <More pages={events} />
+    </Page>
+  )
+}

@@ -1,0 +1,67 @@
+import { Anchor, Text } from '@mantine/core'
+import { Link } from 'react-router'
+import type { EmailEvent, Happening } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
+import { Time } from '../ui/time.tsx'
+import { EventBadge } from './event-names.tsx'
+
+/** What there is to say about an event beyond its name: where the click led, why it bounced. */
+export function detailOf({ data }: Pick<EmailEvent, 'data'>): string {
+  const bounce = typeof data.bounce === 'object' && data.bounce !== null ? (data.bounce as Record<string, unknown>) : {}
+  const said = [data.url, bounce.reason, bounce.diagnostic, data.feedback_type, data.method]
+  return said.find((one): one is string => typeof one === 'string') ?? ''
+}
+
+export function EventMark({ event }: { event: Happening }) {
+  return (
+    <span style={{ display: 'inline-flex', gap: 6, flexWrap: 'wrap' }}>
+      <EventBadge name={event.event_name} />
+      {event.machine && (
+        <span title={event.machine_reason ?? 'Made by a scanner or a privacy proxy'}>
+          <StatusBadge tone="still">Machine</StatusBadge>
+        </span>
+      )}
+    </span>
+  )
+}
+
+const columns: Column<EmailEvent>[] = [
+  { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
+  {
+    header: 'Contact',
+    cell: (event) =>
+      event.contact ? (
+        <Anchor component={Link} to={paths.contact(event.contact.id)} c="inherit" fw={500} className="break">
+          {event.contact.email}
+        </Anchor>
+      ) : (
+        '–'
+      ),
+  },
+  {
+    header: 'Message',
+    cell: (event) =>
+      event.message_id ? (
+        <Anchor component={Link} to={paths.message(event.message_id)} c="inherit">
+          {event.flow_name ?? 'Message'}
+        </Anchor>
+      ) : (
+        '–'
+      ),
+  },
+  {
+    header: 'Detail',
+    cell: (event) => (
+      <Text size="xs" c="dimmed" className="break">
+        {detailOf(event) || '–'}
+      </Text>
+    ),
+  },
+  { header: 'When', align: 'right', cell: (event) => <Time at={event.occurred_at} /> },
+]
+
+export function EventList({ events }: { events: EmailEvent[] }) {
+  return <DataTable label="Activity" columns={columns} rows={events} rowKey={(event) => event.id} />
+}

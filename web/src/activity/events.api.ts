@@ -1,0 +1,13 @@
+import { api, given, pageOf } from '../api/client.ts'
+import { usePages } from '../api/pages.ts'
+import type { EmailEvent, EventName } from '../api/types.ts'
+
+export type EventFilter = { event_name: EventName | ''; flow_id: string; machine: '' | 'true' | 'false' }
+
+export const useEvents = (filter: Partial<EventFilter> & { limit?: string }) =>
+  usePages<EmailEvent>(
+    ['events', filter],
+    (from, signal) =>
+      pageOf(api.GET('/api/v1/organization/events', { params: { query: { ...given(filter), ...from } }, signal })),
+    { live: true },
+  )

@@ -1,0 +1,46 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import type { Page } from './client.ts'
+
+const liveEveryMs = 3_000
+
+export type Pages<T> = {
+  data: T[] | undefined
+  error: unknown
+  isFetching: boolean
+  refetch: () => unknown
+  hasMore: boolean
+  loadMore: () => unknown
+  loadingMore: boolean
+  /** Whether the list renews itself now. */
+  live: boolean
+}
+
+type Options = { live?: boolean }
+/** Where a page begins: nothing for the first. */
+export type From = { cursor?: string }
+
+/** A list that the service pages by cursor. A live one is asked again while only its first page is shown. */
+export function usePages<T>(
+  key: readonly unknown[],
+  ask: (from: From, signal: AbortSignal) => Promise<Page<T>>,
+  options: Options = {},
+): Pages<T> {
+  const list = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => ask(pageParam, signal),
+    initialPageParam: {} as From,
+    getNextPageParam: (page: Page<T>): From | null => (page.nextCursor === null ? null : { cursor: page.nextCursor }),
+    placeholderData: keepPreviousData,
+    refetchInterval: (asked) => (options.live && (asked.state.data?.pages.length ?? 1) === 1 ? liveEveryMs : false),
+  })
+  return {
+    data: list.data?.pages.flatMap((page) => page.items),
+    error: list.error,
+    isFetching: list.isFetching,
+    refetch: list.refetch,
+    hasMore: list.hasNextPage,
+    loadMore: list.fetchNextPage,
+    loadingMore: list.isFetchingNextPage,
+    live: (options.live ?? false) && (list.data?.pages.length ?? 1) === 1,
+  }
+}

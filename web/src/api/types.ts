@@ -1,0 +1,90 @@
+import type { paths } from './schema.d.ts'
+
+// Names for what the service answers. Every shape comes from the OpenAPI document; nothing is said twice here.
+
+type Json<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never
+type Good<Responses> = Responses extends { 200: infer R }
+  ? R
+  : Responses extends { 201: infer R }
+    ? R
+    : Responses extends { 202: infer R }
+      ? R
+      : never
+type Data<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
+  responses: infer R
+}
+  ? Json<Good<R>> extends { data: infer D }
+    ? D
+    : never
+  : never
+type Item<List> = List extends (infer I)[] ? I : never
+type Body<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
+  requestBody?: infer B
+}
+  ? NonNullable<B> extends { content: { 'application/json': infer C } }
+    ? C
+    : never
+  : never
+
+type Org = '/api/v1/organization'
+
+export type Signed = Data<'/api/v1/auth/login', 'post'>
+export type InvitationInfo = Data<'/api/v1/auth/invitations/{token}', 'get'>
+export type Role = Signed['user']['role']
+
+export type Organization = Data<Org, 'get'>
+export type OrganizationInput = Body<Org, 'patch'>
+export type Member = Item<Data<`${Org}/members`, 'get'>>
+export type Invitation = Item<Data<`${Org}/invitations`, 'get'>>
+export type Checklist = Data<`${Org}/checklist`, 'get'>
+export type Sending = Data<`${Org}/sending`, 'get'>
+export type DnsRecord = Item<Sending['records']>
+export type ApiKey = Item<Data<`${Org}/api-keys`, 'get'>>
+export type Scope = Item<ApiKey['scopes']>
+
+export type Contact = Data<`${Org}/contacts/{id}`, 'get'>
+export type ContactStatus = Contact['status']
+export type ContactInput = Body<`${Org}/contacts/{id}`, 'patch'>
+export type NewContact = Body<`${Org}/contacts`, 'post'>
+export type TimelineEntry = Item<Data<`${Org}/contacts/{id}/timeline`, 'get'>>
+export type Group = Item<Data<`${Org}/groups`, 'get'>>
+export type ContactImport = Item<Data<`${Org}/imports`, 'get'>>
+export type ContactImportDetail = Data<`${Org}/imports/{id}`, 'get'>
+export type Suppression = Item<Data<`${Org}/suppressions`, 'get'>>
+export type SuppressionReason = Suppression['reason']
+
+export type Flow = Data<`${Org}/flows/{id}`, 'get'>
+export type FlowRow = Item<Data<`${Org}/flows`, 'get'>>
+export type FlowKind = Flow['kind']
+export type FlowStatus = Flow['status']
+export type Variable = Item<Flow['variables']>
+/** What a person writes of a flow. */
+export type FlowText = Pick<
+  Flow,
+  'name' | 'kind' | 'subject' | 'html' | 'html_format' | 'text' | 'from_name' | 'from_email' | 'reply_to'
+>
+export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>
+export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
+export type Preview = Data<`${Org}/flows/preview`, 'post'>
+export type TemplateProblem = Item<Preview['problems']>
+
+export type EventType = Item<Data<'/api/v1/event-types', 'get'>>
+export type EventName = EventType['event_name']
+export type EmailEvent = Item<Data<`${Org}/events`, 'get'>>
+export type Message = Item<Data<`${Org}/messages`, 'get'>>
+export type MessageStatus = Message['status']
+export type MessageDetail = Data<`${Org}/messages/{id}`, 'get'>
+/** An event of a message that is known already. */
+export type Happening = Item<MessageDetail['events']>
+export type InboxRow = Item<Data<`${Org}/inbox`, 'get'>>
+export type InboxMail = Data<`${Org}/inbox/{id}`, 'get'>
+export type Overview = Data<`${Org}/overview`, 'get'>
+
+export type Webhook = Data<`${Org}/webhooks/{id}`, 'get'>
+export type WebhookInput = Body<`${Org}/webhooks`, 'post'>
+export type WebhookChange = Body<`${Org}/webhooks/{id}`, 'patch'>
+export type NewWebhook = Data<`${Org}/webhooks`, 'post'>
+export type Delivery = Item<Data<`${Org}/webhooks/{id}/deliveries`, 'get'>>
+export type DeliveryStatus = Delivery['status']
+export type DeliveryDetail = Data<`${Org}/deliveries/{id}`, 'get'>
+export type Attempt = Item<DeliveryDetail['attempts']>

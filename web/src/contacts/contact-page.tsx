@@ -1,0 +1,142 @@
+import { Button, Modal } from '@mantine/core'
+import { IconPencil, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate, useParams } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
+import type { Contact } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Page } from '../ui/page.tsx'
+import { ErrorLine, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
+import { ContactForm } from './contact-form.tsx'
+import { ContactGroups } from './contact-groups.tsx'
+import { ContactStatusBadge } from './contact-status.tsx'
+import { ContactTimeline } from './contact-timeline.tsx'
+import { changeContact, contactQuery, eraseContact, useRefreshContacts } from './contacts.api.ts'
+import { nameOf } from './contacts-page.tsx'
+
+const back = { to: paths.contacts, label: 'Contacts' }
+
+export function ContactPage() {
+  const { id = '' } = useParams()
+  const contact = useQuery(contactQuery(id))
+  if (contact.data) return <OneContact contact={contact.data} />
+  return (
+    <Page title="Contact" back={back}>
+      <Load query={contact}>{() => null}</Load>
+    </Page>
+  )
+}
+
+function OneContact({ contact }: { contact: Contact }) {
+  const [dialog, setDialog] = useState<'edit' | 'erase'>()
+  const refresh = useRefreshContacts()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const subscription = useMutation({
+    mutationFn: (status: 'subscribed' | 'unsubscribed') => changeContact(contact.id, { status }),
+    onSuccess: () => refresh(),
+  })
+  const erase = async () => {
+    await eraseContact(contact.id)
+    await navigate(paths.contacts)
+    queries.removeQueries({ queryKey: ['contacts', contact.id] })
+    await refresh()
+    toast('Erased.')
+  }
+  return (
+    <Page
+      title={contact.email}
+      beside={<ContactStatusBadge status={contact.status} />}
+      description={nameOf(contact)}
+      back={back}
+      actions={
+        <>
+          {contact.status === 'subscribed' && (
+            <Button
+              variant="default"
+              loading={subscription.isPending}
+              onClick={() => subscription.mutate('unsubscribed')}
+            >
+              Unsubscribe
+            </Button>
+          )}
+          {(contact.status === 'unsubscribed' || contact.status === 'not_subscribed') && (
+            <Button
+              variant="default"
+              loading={subscription.isPending}
+              onClick={() => subscription.mutate('subscribed')}
+            >
+              Subscribe
+            </Button>
+          )}
+          <Button
+            variant="default"
+            leftSection={<IconTrash size={16} aria-hidden />}
+            onClick={() => setDialog('erase')}
+          >
+            Erase
+          </Button>
+          <Button leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog('edit')}>
+            Edit
+          </Button>
+        </>
+      }
+    >
+      {subscription.isError && <ErrorLine>{messageOf(subscription.error)}</ErrorLine>}
+      <ContactFacts contact={contact} />
+      <ContactGroups contact={contact} />
+      <ContactTimeline contactId={contact.id} />
+      <Modal
+        opened={dialog === 'edit'}
+        onClose={() => setDialog(undefined)}
+        title="Edit contact"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <ContactForm
+          contact={contact}
+          action="Save"
+          save={(input) => changeContact(contact.id, input)}
+          onSaved={() => {
+            void refresh()
+            setDialog(undefined)
+            toast('Saved.')
+          }}
+          onCancel={() => setDialog(undefined)}
+        />
+      </Modal>
+      <Confirm
+        opened={dialog === 'erase'}
+        onClose={() => setDialog(undefined)}
+        title="Erase contact"
+        action="Erase for ever"
+        typed={contact.email}
+        run={erase}
+      >
+        Address, name, attributes and everything personal about this contact are erased, also from past mail. Counts
+        stay. This cannot be undone.
+      </Confirm>
+    </Page>
+  )
+}
+
+function ContactFacts({ contact }: { contact: Contact }) {
+  const attributes = Object.entries(contact.attributes)
+  return (
+    <Facts
+      facts={[
+        ['Contact id', <Copyable key="id" value={contact.id} label="Copy contact id" />],
+        ['Added', <Time key="added" at={contact.created_at} />],
+        ...attributes.map(([name, value]): [string, string] => [
+          name,
+          typeof value === 'string' ? value : JSON.stringify(value),
+        ]),
+      ]}
+    />
+  )
+}

@@ -1,0 +1,150 @@
+import { Button, Group, Modal, Select, Text } from '@mantine/core'
+import { IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useNavigate, useSearchParams } from 'react-router'
+import type { Contact, ContactStatus } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { More } from '../ui/more.tsx'
+import { RowLink } from '../ui/row-link.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { ContactForm } from './contact-form.tsx'
+import { ContactStatusBadge, contactStatusOptions } from './contact-status.tsx'
+import { createContact, groupsQuery, useContacts, useRefreshContacts } from './contacts.api.ts'
+import { ContactsFrame } from './contacts-frame.tsx'
+
+export const nameOf = (contact: Contact) => [contact.first_name, contact.last_name].filter(Boolean).join(' ')
+
+const columns: Column<Contact>[] = [
+  {
+    header: 'Contact',
+    phone: 'title',
+    cell: (contact) => (
+      <>
+        <RowLink to={paths.contact(contact.id)}>{contact.email}</RowLink>
+        <Text size="xs" c="dimmed" fw={400}>
+          {nameOf(contact)}
+        </Text>
+      </>
+    ),
+  },
+  { header: 'Status', cell: (contact) => <ContactStatusBadge status={contact.status} /> },
+  { header: 'Groups', cell: (contact) => contact.groups.map((group) => group.name).join(', ') || '–' },
+  { header: 'Added', align: 'right', cell: (contact) => <Time at={contact.created_at} /> },
+]
+
+export function ContactsPage() {
+  const [search, setSearch] = useSearchParams()
+  const filter = {
+    query: search.get('query') ?? '',
+    group_id: search.get('group') ?? '',
+    status: (search.get('status') ?? '') as ContactStatus | '',
+  }
+  const contacts = useContacts(filter)
+  const [adding, setAdding] = useState(false)
+  const filtered = Object.values(filter).some(Boolean)
+  const set = (name: string, value: string | null) =>
+    setSearch(
+      (now) => {
+        if (value) now.set(name, value)
+        else now.delete(name)
+        return now
+      },
+      { replace: true },
+    )
+  const actions = (
+    <>
+      <Button
+        component={Link}
+        to={paths.newImport}
+        variant="default"
+        leftSection={<IconUpload size={16} aria-hidden />}
+      >
+        Import CSV
+      </Button>
+      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+        Add contact
+      </Button>
+    </>
+  )
+  return (
+    <ContactsFrame actions={actions}>
+      <Filters filter={filter} set={set} />
+      <Load
+        query={contacts}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          filtered ? (
+            <Empty title="Nobody matches">Try another search, group or status.</Empty>
+          ) : (
+            <Empty title="No contacts yet" icon={<IconUsers size={32} aria-hidden />} action={actions}>
+              Add one by hand, import a CSV file, or let your program add members to a group.
+            </Empty>
+          )
+        }
+      >
+        {(list) => <DataTable label="Contacts" columns={columns} rows={list} rowKey={(contact) => contact.id} />}
+      </Load>
+      <More pages={contacts} />
+      {adding && <AddDialog onClose={() => setAdding(false)} />}
+    </ContactsFrame>
+  )
+}
+
+type FiltersProps = {
+  filter: { query: string; group_id: string; status: string }
+  set: (name: string, value: string | null) => void
+}
+
+function Filters({ filter, set }: FiltersProps) {
+  const groups = useQuery(groupsQuery)
+  return (
+    <Group gap="sm" mb="sm">
+      <SearchField
+        label="Search contacts"
+        placeholder="Search by address or name"
+        value={filter.query}
+        onChange={(value) => set('query', value)}
+      />
+      <Select
+        aria-label="Group"
+        placeholder="All groups"
+        clearable
+        searchable
+        data={groups.data?.map((group) => ({ value: group.id, label: group.name })) ?? []}
+        value={filter.group_id || null}
+        onChange={(value) => set('group', value)}
+      />
+      <Select
+        aria-label="Status"
+        placeholder="Any status"
+        clearable
+        data={contactStatusOptions}
+        value={filter.status || null}
+        onChange={(value) => set('status', value)}
+      />
+    </Group>
+  )
+}
+
+function AddDialog({ onClose }: { onClose: () => void }) {
+  const refresh = useRefreshContacts()
+  const navigate = useNavigate()
+  return (
+    <Modal opened onClose={onClose} title="Add contact" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <ContactForm
+        action="Add contact"
+        withGroups
+        save={createContact}
+        onSaved={(contact) => {
+          void refresh()
+          void navigate(paths.contact(contact.id))
+        }}
+        onCancel={onClose}
+      />
+    </Modal>
+  )
+}

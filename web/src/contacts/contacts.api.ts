@@ -1,0 +1,81 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { usePages } from '../api/pages.ts'
+import type { Contact, ContactImport, ContactInput, ContactStatus, NewContact, TimelineEntry } from '../api/types.ts'
+import type { Mapping } from './csv-mapping.ts'
+
+const stillGoingEveryMs = 700
+const at = (id: string) => ({ params: { path: { id } } })
+
+export type ContactFilter = { query: string; group_id: string; status: ContactStatus | '' }
+
+export const useContacts = (filter: ContactFilter) =>
+  usePages<Contact>(['contacts', 'list', filter], (from, signal) =>
+    pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...given(filter), ...from } }, signal })),
+  )
+export const contactQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['contacts', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/contacts/{id}', at(id))),
+  })
+export const useTimeline = (id: string) =>
+  usePages<TimelineEntry>(
+    ['contacts', id, 'timeline'],
+    (from, signal) =>
+      pageOf(api.GET('/api/v1/organization/contacts/{id}/timeline', { params: { path: { id }, query: from }, signal })),
+    { live: true },
+  )
+
+export const createContact = (body: NewContact) => dataOf(api.POST('/api/v1/organization/contacts', { body }))
+export const changeContact = (id: string, body: ContactInput) =>
+  dataOf(api.PATCH('/api/v1/organization/contacts/{id}', { ...at(id), body }))
+export const eraseContact = (id: string) => done(api.DELETE('/api/v1/organization/contacts/{id}', at(id)))
+
+export const groupsQuery = queryOptions({
+  queryKey: ['groups'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/groups')),
+})
+export const createGroup = (name: string) => dataOf(api.POST('/api/v1/organization/groups', { body: { name } }))
+export const renameGroup = (id: string, name: string) =>
+  dataOf(api.PATCH('/api/v1/organization/groups/{id}', { ...at(id), body: { name } }))
+export const deleteGroup = (id: string) => done(api.DELETE('/api/v1/organization/groups/{id}', at(id)))
+export const addToGroup = (id: string, contactId: string) =>
+  dataOf(api.POST('/api/v1/organization/groups/{id}/members', { ...at(id), body: { contact_ids: [contactId] } }))
+export const removeFromGroup = (id: string, contactId: string) =>
+  done(
+    api.DELETE('/api/v1/organization/groups/{id}/members/{contact_id}', {
+      params: { path: { id, contact_id: contactId } },
+    }),
+  )
+
+export const importsQuery = queryOptions({
+  queryKey: ['imports'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/imports')),
+})
+export const importQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['imports', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/imports/{id}', at(id))),
+    refetchInterval: (query) => (isOver(query.state.data) ? false : stillGoingEveryMs),
+  })
+export const isOver = (one: Pick<ContactImport, 'status'> | undefined) =>
+  one?.status === 'done' || one?.status === 'failed'
+
+export const startImport = (file: File, mapping: Mapping, groupId: string | null) =>
+  dataOf(
+    api.POST('/api/v1/organization/contacts/import', {
+      params: { query: { filename: file.name, mapping: JSON.stringify(mapping), ...given({ group_id: groupId }) } },
+      headers: { 'content-type': 'text/csv' },
+      body: file as never,
+      bodySerializer: (body) => body,
+    }),
+  )
+
+export function useRefreshContacts(): () => Promise<unknown> {
+  const queries = useQueryClient()
+  return () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: ['contacts'] }),
+      queries.invalidateQueries({ queryKey: ['groups'] }),
+    ])
+}

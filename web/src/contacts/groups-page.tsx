@@ -1,0 +1,148 @@
+import { ActionIcon, Button, Menu, Modal, Group as Row, Stack, TextInput } from '@mantine/core'
+import { IconDots, IconPlus, IconUsersGroup } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import type { Group } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { count } from '../ui/numbers.ts'
+import { RowLink } from '../ui/row-link.tsx'
+import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { createGroup, deleteGroup, groupsQuery, renameGroup, useRefreshContacts } from './contacts.api.ts'
+import { ContactsFrame } from './contacts-frame.tsx'
+import classes from './groups-page.module.css'
+
+type Dialog = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
+
+export function GroupsPage() {
+  const groups = useQuery(groupsQuery)
+  const refresh = useRefreshContacts()
+  const [dialog, setDialog] = useState<Dialog>()
+  const close = () => setDialog(undefined)
+  const add = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'create' })}>
+      New group
+    </Button>
+  )
+  return (
+    <ContactsFrame tab="Groups" actions={add}>
+      <Load
+        query={groups}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title="No groups yet" icon={<IconUsersGroup size={32} aria-hidden />} action={add}>
+            A group gathers contacts. Your program adds members to it by its id; an import can fill one too.
+          </Empty>
+        }
+      >
+        {(list) => <DataTable label="Groups" columns={columns(setDialog)} rows={list} rowKey={(group) => group.id} />}
+      </Load>
+      {(dialog?.kind === 'create' || dialog?.kind === 'rename') && (
+        <NameDialog {...(dialog.kind === 'rename' && { group: dialog.group })} onClose={close} />
+      )}
+      <Confirm
+        opened={dialog?.kind === 'delete'}
+        onClose={close}
+        title="Delete group"
+        action="Delete group"
+        run={async () => {
+          if (dialog?.kind === 'delete') await deleteGroup(dialog.group.id)
+          await refresh()
+        }}
+      >
+        <strong>{dialog?.kind === 'delete' && dialog.group.name}</strong> is deleted. Its members stay as contacts.
+      </Confirm>
+    </ContactsFrame>
+  )
+}
+
+const columns = (open: (dialog: Dialog) => void): Column<Group>[] => [
+  {
+    header: 'Group',
+    phone: 'title',
+    cell: (group) => <RowLink to={`${paths.contacts}?group=${group.id}`}>{group.name}</RowLink>,
+  },
+  { header: 'Members', align: 'right', cell: (group) => count(group.member_count) },
+  {
+    header: 'Id for the API',
+    cell: (group) => (
+      <span className={classes.above}>
+        <Copyable value={group.id} label={`Copy the id of ${group.name}`} />
+      </span>
+    ),
+  },
+  {
+    header: 'Actions',
+    align: 'right',
+    phone: 'bare',
+    cell: (group) => (
+      <span className={classes.above}>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon aria-label={`Actions for ${group.name}`}>
+              <IconDots size={18} aria-hidden />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => open({ kind: 'rename', group })}>Rename</Menu.Item>
+            <Menu.Item color="red.9" onClick={() => open({ kind: 'delete', group })}>
+              Delete
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </span>
+    ),
+  },
+]
+
+function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) {
+  const refresh = useRefreshContacts()
+  const [name, setName] = useState(group?.name ?? '')
+  const save = useMutation({
+    mutationFn: () => (group ? renameGroup(group.id, name.trim()) : createGroup(name.trim())),
+    onSuccess: async () => {
+      await refresh()
+      onClose()
+    },
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={group ? 'Rename group' : 'New group'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Name"
+            required
+            data-autofocus
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={fieldProblem(save.error, 'name')}
+          />
+          <ErrorLine>{remainingProblem(save.error, ['name'])}</ErrorLine>
+          <Row justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {group ? 'Rename' : 'Create group'}
+            </Button>
+          </Row>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,111 @@
+import { Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from 'react-router'
+import type { ContactImportDetail } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { count } from '../ui/numbers.ts'
+import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
+import { Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { importQuery } from './contacts.api.ts'
+import { ImportStatusBadge } from './imports-page.tsx'
+
+export function ImportPage() {
+  const { id = '' } = useParams()
+  const one = useQuery(importQuery(id))
+  return (
+    <Page
+      title={one.data?.filename ?? 'Import'}
+      beside={one.data && <ImportStatusBadge status={one.data.status} />}
+      back={{ to: paths.imports, label: 'Imports' }}
+    >
+      <Load query={one}>{(data) => <OneImport one={data} />}</Load>
+    </Page>
+  )
+}
+
+function OneImport({ one }: { one: ContactImportDetail }) {
+  const over = one.status === 'done' || one.status === 'failed'
+  const percent =
+    one.status === 'done' ? 100 : one.bytes_total > 0 ? Math.floor((one.bytes_done / one.bytes_total) * 100) : 0
+  return (
+    <Stack gap="md">
+      <Paper withBorder p="md">
+        <Text mb="xs" aria-live="polite">
+          {one.status === 'done'
+            ? `All ${count(one.rows_done)} lines are read.`
+            : one.status === 'failed'
+              ? 'The import stopped.'
+              : `${count(one.rows_done)} lines read, ${percent}%. You can leave this page; it goes on.`}
+        </Text>
+        <Progress.Root size="lg">
+          <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import" />
+        </Progress.Root>
+      </Paper>
+      {one.problem && (
+        <Notice tone="bad" role="alert" title="The import failed">
+          {one.problem}
+        </Notice>
+      )}
+      <Facts
+        facts={[
+          ['Created', count(one.created)],
+          ['Updated', count(one.updated)],
+          ['Refused', count(one.rejected)],
+          ['Started', <Time key="start" at={one.created_at} />],
+          ['Finished', <Time key="end" at={one.finished_at} none="not yet" />],
+        ]}
+      />
+      {over && (
+        <Anchor component={Link} to={one.group_id ? `${paths.contacts}?group=${one.group_id}` : paths.contacts}>
+          See the contacts
+        </Anchor>
+      )}
+      {one.errors.length > 0 && <Refused one={one} />}
+    </Stack>
+  )
+}
+
+type Refusal = ContactImportDetail['errors'][number]
+
+const columns: Column<Refusal>[] = [
+  { header: 'Line', phone: 'title', width: '90px', cell: (refusal) => `${refusal.line}` },
+  { header: 'Address', cell: (refusal) => refusal.email ?? '–' },
+  { header: 'Why', cell: (refusal) => refusal.problem },
+]
+
+function Refused({ one }: { one: ContactImportDetail }) {
+  const { errors } = one
+  return (
+    <Section
+      title="Refused lines"
+      description={
+        one.rejected > errors.length
+          ? `The first ${count(errors.length)} of ${count(one.rejected)}.`
+          : 'Mend them in the file and import it again: who is there already is updated, not doubled.'
+      }
+      actions={
+        <Button variant="default" size="xs" onClick={() => download(one, errors)}>
+          Download report
+        </Button>
+      }
+    >
+      <DataTable label="Refused lines" columns={columns} rows={errors} rowKey={(refusal) => String(refusal.line)} />
+    </Section>
+  )
+}
+
+function download(one: ContactImportDetail, errors: Refusal[]): void {
+  const quote = (text: string) => `"${text.replaceAll('"', '""')}"`
+  const lines = errors.map((refusal) => `${refusal.line},${quote(refusal.email ?? '')},${quote(refusal.problem)}`)
+  const url = URL.createObjectURL(new Blob([`line,email,problem\n${lines.join('\n')}\n`], { type: 'text/csv' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `refused-${one.filename ?? 'import'}.csv`
+  link.click()
+  URL.revokeObjectURL(url)
+}

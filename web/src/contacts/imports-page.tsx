@@ -1,0 +1,63 @@
+import { Button } from '@mantine/core'
+import { IconFileImport, IconUpload } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import type { ContactImport } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { count } from '../ui/numbers.ts'
+import { RowLink } from '../ui/row-link.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
+import { Time } from '../ui/time.tsx'
+import { importsQuery } from './contacts.api.ts'
+import { ContactsFrame } from './contacts-frame.tsx'
+
+const shown: Record<ContactImport['status'], { tone: Tone; label: string }> = {
+  queued: { tone: 'info', label: 'Waiting' },
+  running: { tone: 'info', label: 'Running' },
+  done: { tone: 'good', label: 'Done' },
+  failed: { tone: 'bad', label: 'Failed' },
+}
+
+export function ImportStatusBadge({ status }: { status: ContactImport['status'] }) {
+  const { tone, label } = shown[status] ?? shown.queued
+  return <StatusBadge tone={tone}>{label}</StatusBadge>
+}
+
+const columns: Column<ContactImport>[] = [
+  {
+    header: 'File',
+    phone: 'title',
+    cell: (one) => <RowLink to={paths.contactImport(one.id)}>{one.filename ?? 'CSV file'}</RowLink>,
+  },
+  { header: 'Status', cell: (one) => <ImportStatusBadge status={one.status} /> },
+  { header: 'Created', align: 'right', cell: (one) => count(one.created) },
+  { header: 'Updated', align: 'right', cell: (one) => count(one.updated) },
+  { header: 'Refused', align: 'right', cell: (one) => count(one.rejected) },
+  { header: 'Started', align: 'right', cell: (one) => <Time at={one.created_at} /> },
+]
+
+export function ImportsPage() {
+  const imports = useQuery(importsQuery)
+  const add = (
+    <Button component={Link} to={paths.newImport} leftSection={<IconUpload size={16} aria-hidden />}>
+      Import CSV
+    </Button>
+  )
+  return (
+    <ContactsFrame tab="Imports" actions={add}>
+      <Load
+        query={imports}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title="No imports yet" icon={<IconFileImport size={32} aria-hidden />} action={add}>
+            Bring your contacts as a CSV file; you choose which column becomes what.
+          </Empty>
+        }
+      >
+        {(list) => <DataTable label="Imports" columns={columns} rows={list} rowKey={(one) => one.id} />}
+      </Load>
+    </ContactsFrame>
+  )
+}

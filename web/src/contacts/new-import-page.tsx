@@ -1,0 +1,146 @@
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { groupsQuery, startImport } from './contacts.api.ts'
+import { type CsvHead, readCsvHead } from './csv-head.ts'
+import { type ColumnChoice, guessChoices, type Target, toMapping } from './csv-mapping.ts'
+import { DropArea } from './drop-area.tsx'
+
+type Chosen = { file: File; head: CsvHead; choices: ColumnChoice[] }
+
+const targets: { value: Target; label: string }[] = [
+  { value: 'email', label: 'Email' },
+  { value: 'first_name', label: 'First name' },
+  { value: 'last_name', label: 'Last name' },
+  { value: 'attribute', label: 'Attribute' },
+  { value: 'ignore', label: 'Leave out' },
+]
+
+export function NewImportPage() {
+  const [chosen, setChosen] = useState<Chosen>()
+  const [problem, setProblem] = useState<string>()
+  const take = async (file: File) => {
+    const head = await readCsvHead(file)
+    if (head.headers.length === 0) {
+      setProblem(`${file.name} is empty. Its first line must name the columns.`)
+      return
+    }
+    setProblem(undefined)
+    setChosen({ file, head, choices: guessChoices(head.headers) })
+  }
+  return (
+    <Page title="Import contacts" back={{ to: paths.imports, label: 'Imports' }}>
+      <ErrorLine>{problem}</ErrorLine>
+      {chosen ? <MapColumns chosen={chosen} setChosen={setChosen} /> : <DropArea onFile={(file) => void take(file)} />}
+    </Page>
+  )
+}
+
+type MapProps = { chosen: Chosen; setChosen: (chosen: Chosen | undefined) => void }
+
+function MapColumns({ chosen, setChosen }: MapProps) {
+  const navigate = useNavigate()
+  const groups = useQuery(groupsQuery)
+  const [groupId, setGroupId] = useState<string | null>(null)
+  const mapping = toMapping(chosen.choices)
+  const start = useMutation({
+    mutationFn: async () => {
+      if (typeof mapping === 'string') throw new Error(mapping)
+      return startImport(chosen.file, mapping, groupId)
+    },
+    onSuccess: (started) => navigate(paths.contactImport(started.id)),
+  })
+  const change = (index: number, part: Partial<ColumnChoice>) =>
+    setChosen({
+      ...chosen,
+      choices: chosen.choices.map((choice, at) => (at === index ? { ...choice, ...part } : choice)),
+    })
+
+  return (
+    <Stack gap="md">
+      <Section title="What each column becomes" description={`${chosen.file.name}, ${size(chosen.file.size)}`}>
+        <DataTable
+          label="Columns"
+          columns={columns(chosen, change)}
+          rows={chosen.choices.map((choice, index) => ({ choice, index }))}
+          rowKey={(row) => String(row.index)}
+        />
+      </Section>
+      <Select
+        label="Add everybody to a group"
+        description="Members of a group are subscribed, unless they unsubscribed before."
+        placeholder="No group"
+        clearable
+        searchable
+        maw={420}
+        data={groups.data?.map((group) => ({ value: group.id, label: group.name })) ?? []}
+        value={groupId}
+        onChange={setGroupId}
+      />
+      {typeof mapping === 'string' && <Text c="var(--warn-text)">{mapping}</Text>}
+      {start.isError && <ErrorLine>{messageOf(start.error)}</ErrorLine>}
+      <Group gap="xs">
+        <Button loading={start.isPending} disabled={typeof mapping === 'string'} onClick={() => start.mutate()}>
+          Start import
+        </Button>
+        <Button variant="default" onClick={() => setChosen(undefined)}>
+          Choose another file
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+type Row = { choice: ColumnChoice; index: number }
+
+const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnChoice>) => void): Column<Row>[] => [
+  { header: 'Column', phone: 'title', cell: ({ choice }) => <Text fw={600}>{choice.header}</Text> },
+  {
+    header: 'For example',
+    cell: ({ index }) => (
+      <Text size="xs" c="dimmed">
+        {chosen.head.examples
+          .map((row) => row[index])
+          .filter(Boolean)
+          .join(', ') || '–'}
+      </Text>
+    ),
+  },
+  {
+    header: 'Becomes',
+    phone: 'bare',
+    cell: ({ choice, index }) => (
+      <Group gap="xs">
+        <Select
+          aria-label={`What “${choice.header}” becomes`}
+          size="xs"
+          w={140}
+          data={targets}
+          value={choice.target}
+          allowDeselect={false}
+          onChange={(value) => change(index, { target: value as Target })}
+        />
+        {choice.target === 'attribute' && (
+          <TextInput
+            aria-label={`Name of the attribute for “${choice.header}”`}
+            size="xs"
+            w={160}
+            value={choice.attribute}
+            onChange={(event) => change(index, { attribute: event.currentTarget.value.trim() })}
+          />
+        )}
+      </Group>
+    ),
+  },
+]
+
+function size(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`
+}

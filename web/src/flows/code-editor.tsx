@@ -1,0 +1,87 @@
+import { html } from '@codemirror/lang-html'
+import { liquid } from '@codemirror/lang-liquid'
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
+import { EditorView } from '@codemirror/view'
+import { basicSetup } from 'codemirror'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import type { TemplateProblem } from '../api/types.ts'
+import classes from './code-editor.module.css'
+import { codeTheme } from './code-theme.ts'
+
+type Props = {
+  label: string
+  value: string
+  onChange: (value: string) => void
+  problems: TemplateProblem[]
+  /** Moves the cursor to a place; a new object moves it again. */
+  goTo?: { line: number; column: number } | undefined
+}
+
+/** Loaded on demand: the editor is larger than all the rest of the app. */
+export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
+  const place = useRef<HTMLDivElement>(null)
+  const editor = useRef<EditorView>(undefined)
+  const edited = useEffectEvent(onChange)
+  const initial = useRef(value)
+
+  useEffect(() => {
+    if (!place.current) return
+    const view = new EditorView({
+      parent: place.current,
+      doc: initial.current,
+      extensions: [
+        basicSetup,
+        liquid({ base: html() }),
+        lintGutter(),
+        codeTheme,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) edited(update.state.doc.toString())
+        }),
+      ],
+    })
+    editor.current = view
+    return () => view.destroy()
+  }, [label])
+
+  // A value that did not come from typing, such as a restored version.
+  useEffect(() => {
+    const view = editor.current
+    if (!view || view.state.doc.toString() === value) return
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } })
+  }, [value])
+
+  useEffect(() => {
+    const view = editor.current
+    if (view)
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          problems.map((problem) => diagnosticOf(view, problem)),
+        ),
+      )
+  }, [problems])
+
+  useEffect(() => {
+    const view = editor.current
+    if (!view || !goTo) return
+    view.dispatch({ selection: { anchor: offsetOf(view, goTo.line, goTo.column) }, scrollIntoView: true })
+    view.focus()
+  }, [goTo])
+
+  return <div ref={place} className={classes.editor} />
+}
+
+function diagnosticOf(view: EditorView, problem: TemplateProblem): Diagnostic {
+  const from = offsetOf(view, problem.line ?? 1, problem.column ?? 1)
+  const lineEnd = view.state.doc.lineAt(from).to
+  return { from, to: Math.max(from, lineEnd), severity: 'error', message: problem.problem }
+}
+
+/** The template may have changed since the problem was found: a place beyond its end becomes its end. */
+function offsetOf(view: EditorView, line: number, column: number): number {
+  const { doc } = view.state
+  const at = doc.line(Math.min(Math.max(line, 1), doc.lines))
+  return Math.min(at.from + Math.max(column, 1) - 1, at.to)
+}

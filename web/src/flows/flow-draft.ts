@@ -1,0 +1,63 @@
+import { baseUrl } from '../api/base.ts'
+import type { Flow, FlowText } from '../api/types.ts'
+
+const fields = [
+  'name',
+  'kind',
+  'subject',
+  'html',
+  'html_format',
+  'text',
+  'from_name',
+  'from_email',
+  'reply_to',
+] as const satisfies (keyof FlowText)[]
+
+export const draftOf = (flow: Flow): FlowText =>
+  Object.fromEntries(fields.map((field) => [field, flow[field]])) as unknown as FlowText
+
+export const sameDraft = (a: FlowText, b: FlowText) => fields.every((field) => (a[field] ?? '') === (b[field] ?? ''))
+
+/** A first draft that works as it is, and shows what a template can do. */
+export const newDraft = (): FlowText => ({
+  name: '',
+  kind: 'transactional',
+  subject: 'Your order {{ order_id }}',
+  html: starterHtml,
+  html_format: 'html',
+  text: null,
+  from_name: null,
+  from_email: null,
+  reply_to: null,
+})
+
+const starterHtml = `<!doctype html>
+<html lang="en">
+  <body style="margin:0;padding:32px 16px;background:#f2f4f7;font-family:system-ui,sans-serif;color:#18202c">
+    <div style="max-width:560px;margin:0 auto;padding:32px;background:#fff;border-radius:8px">
+      <h1 style="margin:0 0 16px;font-size:22px">Hello {{ contact.first_name | default: "there" }}</h1>
+      <p style="line-height:1.6">Your order <strong>{{ order_id }}</strong> is on its way.</p>
+      <p style="margin:24px 0 0">
+        <a href="https://example.com/orders/{{ order_id }}"
+           style="padding:12px 20px;background:#b3372f;color:#fff;border-radius:6px;text-decoration:none">
+          See your order
+        </a>
+      </p>
+    </div>
+  </body>
+</html>
+`
+
+/** The mail of the first visit: its link leads to the API reference of this installation. */
+export const welcomeDraft = (): FlowText => ({
+  ...newDraft(),
+  name: 'Welcome',
+  subject: 'Welcome to Waxwing, {{ contact.first_name | default: "friend" }}',
+  html: starterHtml
+    .replace(
+      'Your order <strong>{{ order_id }}</strong> is on its way.',
+      'This is your first mail. It stayed on this machine.',
+    )
+    .replace('https://example.com/orders/{{ order_id }}', `${baseUrl}/docs`)
+    .replace('See your order', 'Read the API reference'),
+})

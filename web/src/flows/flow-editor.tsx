@@ -1,0 +1,51 @@
+import { Stack } from '@mantine/core'
+import { useState } from 'react'
+import { ApiError } from '../api/api-error.ts'
+import type { FlowText, TemplateProblem } from '../api/types.ts'
+import { FlowCode } from './flow-code.tsx'
+import classes from './flow-editor.module.css'
+import { FlowFields } from './flow-fields.tsx'
+import { FlowPreview } from './flow-preview.tsx'
+import { Problems } from './problems.tsx'
+import type { Sample } from './sample-data.ts'
+import { SampleForm } from './sample-form.tsx'
+import type { PreviewState } from './use-preview.ts'
+
+type Props = {
+  draft: FlowText
+  setDraft: (draft: FlowText) => void
+  sample: Sample
+  setSample: (sample: Sample) => void
+  state: PreviewState
+  saveError: unknown
+}
+
+const noProblems: TemplateProblem[] = []
+
+/** Text on the left, what comes of it on the right. */
+export function FlowEditor({ draft, setDraft, sample, setSample, state, saveError }: Props) {
+  const [goTo, setGoTo] = useState<TemplateProblem>()
+  const found = state.preview.data?.problems ?? noProblems
+  const problems = found.length > 0 ? found : placedProblems(saveError)
+  return (
+    <div className={classes.editor}>
+      <Stack gap="md">
+        <FlowFields draft={draft} setDraft={setDraft} error={saveError} />
+        <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} />
+        <Problems problems={problems} onChoose={setGoTo} />
+      </Stack>
+      <Stack gap="md" className={classes.result}>
+        <FlowPreview state={state} />
+        <SampleForm
+          variables={state.variables}
+          missing={state.preview.data?.missing ?? []}
+          sample={sample}
+          setSample={setSample}
+        />
+      </Stack>
+    </div>
+  )
+}
+
+const placedProblems = (error: unknown): TemplateProblem[] =>
+  error instanceof ApiError ? error.fields.filter((field) => field.line !== undefined) : noProblems

@@ -1,0 +1,93 @@
+import { Collapse, Input, SegmentedControl, TextInput, UnstyledButton } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { fieldProblem } from '../api/api-error.ts'
+import type { FlowKind, FlowText } from '../api/types.ts'
+import classes from './flow-editor.module.css'
+import { kindLabels } from './flow-status.tsx'
+
+type Props = { draft: FlowText; setDraft: (draft: FlowText) => void; error: unknown }
+
+const kinds = Object.entries(kindLabels).map(([value, label]) => ({ value, label }))
+const meaning: Record<FlowKind, string> = {
+  transactional: 'An answer to what somebody did. Goes to everybody who is not suppressed.',
+  marketing: 'Goes to subscribed contacts only, with an unsubscribe link and header.',
+}
+
+export function FlowFields({ draft, setDraft, error }: Props) {
+  return (
+    <div className={classes.fields}>
+      <TextInput
+        label="Name"
+        required
+        maxLength={200}
+        value={draft.name}
+        onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+        error={fieldProblem(error, 'name')}
+      />
+      <Input.Wrapper
+        label="Kind"
+        labelElement="div"
+        description={meaning[draft.kind]}
+        inputWrapperOrder={['label', 'input', 'description']}
+      >
+        <SegmentedControl
+          aria-label="Kind"
+          fullWidth
+          data={kinds}
+          value={draft.kind}
+          onChange={(kind) => setDraft({ ...draft, kind: kind as FlowKind })}
+        />
+      </Input.Wrapper>
+      <TextInput
+        className={classes.wide ?? ''}
+        label="Subject"
+        required
+        value={draft.subject}
+        onChange={(event) => setDraft({ ...draft, subject: event.currentTarget.value })}
+        error={fieldProblem(error, 'subject')}
+      />
+      <div className={classes.wide}>
+        <Sender draft={draft} setDraft={setDraft} error={error} />
+      </div>
+    </div>
+  )
+}
+
+function Sender({ draft, setDraft, error }: Props) {
+  const [opened, { toggle }] = useDisclosure(Boolean(draft.from_email || draft.from_name || draft.reply_to))
+  const change = (field: 'from_name' | 'from_email' | 'reply_to') => (event: { currentTarget: { value: string } }) =>
+    setDraft({ ...draft, [field]: event.currentTarget.value || null })
+  return (
+    <>
+      <UnstyledButton onClick={toggle} aria-expanded={opened} fz="sm" fw={500}>
+        {opened ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} Sender
+      </UnstyledButton>
+      <Collapse expanded={opened}>
+        <div className={classes.fields} style={{ paddingTop: 8 }}>
+          <TextInput
+            label="From name"
+            value={draft.from_name ?? ''}
+            onChange={change('from_name')}
+            error={fieldProblem(error, 'from_name')}
+          />
+          <TextInput
+            label="From address"
+            type="email"
+            placeholder="The default sender"
+            value={draft.from_email ?? ''}
+            onChange={change('from_email')}
+            error={fieldProblem(error, 'from_email')}
+          />
+          <TextInput
+            label="Replies go to"
+            type="email"
+            value={draft.reply_to ?? ''}
+            onChange={change('reply_to')}
+            error={fieldProblem(error, 'reply_to')}
+          />
+        </div>
+      </Collapse>
+    </>
+  )
+}

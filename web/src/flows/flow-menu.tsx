@@ -1,0 +1,79 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { IconArchive, IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
+import type { Flow, FlowStatus } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { toast } from '../ui/toast.tsx'
+import { changeFlow, deleteFlow, flowQuery } from './flows.api.ts'
+
+const done: Record<FlowStatus, string> = {
+  active: 'Active: it sends again.',
+  paused: 'Paused: sends through it are refused.',
+  archived: 'Archived: it sends nothing and is out of the list.',
+}
+
+export function FlowMenu({ flow }: { flow: Flow }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [deleting, setDeleting] = useState(false)
+  const change = useMutation({
+    mutationFn: (status: FlowStatus) => changeFlow(flow.id, { status }),
+    onSuccess: async (changed) => {
+      queries.setQueryData(flowQuery(flow.id).queryKey, changed)
+      await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
+      toast(done[changed.status])
+    },
+    onError: (error) => toast(messageOf(error), 'bad'),
+  })
+  const deleteIt = async () => {
+    await deleteFlow(flow.id)
+    await navigate(paths.flows)
+    await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
+  }
+  return (
+    <>
+      <Menu position="bottom-end" width={200}>
+        <Menu.Target>
+          <ActionIcon size={36} variant="default" aria-label="More actions">
+            <IconDots size={18} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {flow.status === 'active' ? (
+            <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => change.mutate('paused')}>
+              Pause
+            </Menu.Item>
+          ) : (
+            <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => change.mutate('active')}>
+              Activate
+            </Menu.Item>
+          )}
+          {flow.status !== 'archived' && (
+            <Menu.Item leftSection={<IconArchive size={16} aria-hidden />} onClick={() => change.mutate('archived')}>
+              Archive
+            </Menu.Item>
+          )}
+          <Menu.Divider />
+          <Menu.Item color="red.9" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setDeleting(true)}>
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        opened={deleting}
+        onClose={() => setDeleting(false)}
+        title="Delete flow"
+        action="Delete flow"
+        typed={flow.name}
+        run={deleteIt}
+      >
+        <strong>{flow.name}</strong> and its versions are deleted. Programs that send through it get an error. Its
+        figures stay.
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,123 @@
+import { Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import type { Flow, FlowVersion, FlowVersionRow } from '../api/types.ts'
+import { Section } from '../ui/section.tsx'
+import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { changeFlow, flowQuery, versionQuery, versionsQuery } from './flows.api.ts'
+
+const DiffView = lazy(async () => ({ default: (await import('./diff-view.tsx')).DiffView }))
+
+const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
+
+type Props = { flow: Flow; onRestored: (flow: Flow) => void }
+
+/** Every saved text, what changed between two of them, and the way back. */
+export function FlowVersions({ flow, onRestored }: Props) {
+  const versions = useQuery(versionsQuery(flow.id))
+  return (
+    <Section
+      title="Versions"
+      description="Saving makes a new version. A mail that was accepted keeps the version it had then."
+    >
+      <Load
+        query={versions}
+        isEmpty={(list) => list.length < 2}
+        empty={<Empty title="One version so far">Change something and save, and you can compare here.</Empty>}
+      >
+        {(list) => <Compare flow={flow} versions={list} onRestored={onRestored} />}
+      </Load>
+    </Section>
+  )
+}
+
+function Compare({ flow, versions, onRestored }: Props & { versions: FlowVersionRow[] }) {
+  const [before, setBefore] = useState(versions[1]?.version ?? 1)
+  const [after, setAfter] = useState(versions[0]?.version ?? 1)
+  const older = useQuery(versionQuery(flow.id, before))
+  const newer = useQuery(versionQuery(flow.id, after))
+  const options = versions.map((row) => ({
+    value: String(row.version),
+    label: `Version ${row.version}, ${date.format(new Date(row.created_at))}${row.created_by ? `, ${row.created_by}` : ''}`,
+  }))
+  return (
+    <Stack gap="sm">
+      <Group align="flex-end" gap="sm">
+        <Select
+          label="From"
+          miw={280}
+          data={options}
+          value={String(before)}
+          allowDeselect={false}
+          onChange={(value) => value && setBefore(Number(value))}
+        />
+        <Select
+          label="To"
+          miw={280}
+          data={options}
+          value={String(after)}
+          allowDeselect={false}
+          onChange={(value) => value && setAfter(Number(value))}
+        />
+        {older.data && <Restore flow={flow} version={older.data} onRestored={onRestored} />}
+      </Group>
+      <Load query={older}>
+        {(from) => <Load query={newer}>{(to) => <Difference before={from} after={to} />}</Load>}
+      </Load>
+    </Stack>
+  )
+}
+
+function Difference({ before, after }: { before: FlowVersion; after: FlowVersion }) {
+  const same = before.html === after.html && before.subject === after.subject && before.text === after.text
+  if (same) return <Empty title="These two say the same" />
+  return (
+    <Stack gap="xs">
+      {before.subject !== after.subject && (
+        <Text>
+          Subject: <del>{before.subject}</del>, now <ins>{after.subject}</ins>
+        </Text>
+      )}
+      <Suspense fallback={<Skeleton height={320} />}>
+        <DiffView before={before.html} after={after.html} label="Changes" />
+        {before.text !== after.text && (
+          <DiffView before={before.text ?? ''} after={after.text ?? ''} label="Changes in the plain text" />
+        )}
+      </Suspense>
+    </Stack>
+  )
+}
+
+function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }) {
+  const queries = useQueryClient()
+  const restore = useMutation({
+    mutationFn: () =>
+      changeFlow(flow.id, {
+        subject: version.subject,
+        html: version.html,
+        html_format: version.html_format,
+        text: version.text,
+      }),
+    onSuccess: async (saved) => {
+      queries.setQueryData(flowQuery(flow.id).queryKey, saved)
+      onRestored(saved)
+      toast(`Version ${version.version} is back, as version ${saved.version}.`)
+      await queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] })
+    },
+  })
+  return (
+    <>
+      <Button
+        variant="default"
+        disabled={version.version === flow.version}
+        loading={restore.isPending}
+        onClick={() => restore.mutate()}
+      >
+        Restore version {version.version}
+      </Button>
+      {restore.isError && <ErrorLine>{messageOf(restore.error)}</ErrorLine>}
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import { Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { IconMailForward, IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { FlowRow, FlowStatus } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { More } from '../ui/more.tsx'
+import { count, share } from '../ui/numbers.ts'
+import { Page } from '../ui/page.tsx'
+import { RowLink } from '../ui/row-link.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { FlowStatusBadge, kindLabels } from './flow-status.tsx'
+import { useFlows } from './flows.api.ts'
+
+const statuses = [
+  { value: '', label: 'All' },
+  { value: 'active', label: 'Active' },
+  { value: 'paused', label: 'Paused' },
+  { value: 'archived', label: 'Archived' },
+]
+
+const columns: Column<FlowRow>[] = [
+  {
+    header: 'Flow',
+    phone: 'title',
+    cell: (flow) => (
+      <>
+        <RowLink to={paths.flow(flow.id)}>{flow.name}</RowLink>
+        <Text size="xs" c="dimmed" fw={400}>
+          {flow.subject}
+        </Text>
+      </>
+    ),
+  },
+  { header: 'Status', cell: (flow) => <FlowStatusBadge status={flow.status} /> },
+  { header: 'Kind', phone: 'hide', cell: (flow) => kindLabels[flow.kind] },
+  { header: 'Sent, 30 days', align: 'right', cell: ({ stats_30d: stats }) => count(stats.sent) },
+  { header: 'Opened', align: 'right', cell: ({ stats_30d: stats }) => share(stats.opens_unique, stats.sent) },
+  { header: 'Clicked', align: 'right', cell: ({ stats_30d: stats }) => share(stats.clicks_unique, stats.sent) },
+  {
+    header: 'Bounced',
+    align: 'right',
+    phone: 'hide',
+    cell: ({ stats_30d: stats }) => share(stats.bounces, stats.sent),
+  },
+  { header: 'Changed', align: 'right', cell: (flow) => <Time at={flow.updated_at} /> },
+]
+
+export function FlowsPage() {
+  const [query, setQuery] = useState('')
+  const [status, setStatus] = useState<FlowStatus | ''>('')
+  const flows = useFlows({ query, status })
+  const filtered = query !== '' || status !== ''
+  const add = (
+    <Button component={Link} to={paths.newFlow} leftSection={<IconPlus size={16} aria-hidden />}>
+      New flow
+    </Button>
+  )
+  return (
+    <Page title="Flows" description="A flow sends one email to one contact, when your program says so." actions={add}>
+      <Group gap="sm" mb="sm">
+        <SearchField label="Search flows" value={query} onChange={setQuery} />
+        <SegmentedControl
+          aria-label="Status"
+          data={statuses}
+          value={status}
+          onChange={(value) => setStatus(value as FlowStatus | '')}
+        />
+      </Group>
+      <Load
+        query={flows}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          filtered ? (
+            <Empty title="No flow matches">Try another search or status.</Empty>
+          ) : (
+            <Empty title="No flows yet" icon={<IconMailForward size={32} aria-hidden />} action={add}>
+              Write the first one: a subject, some HTML, and the variables your program will fill in.
+            </Empty>
+          )
+        }
+      >
+        {(list) => <DataTable label="Flows" columns={columns} rows={list} rowKey={(flow) => flow.id} />}
+      </Load>
+      <More pages={flows} />
+    </Page>
+  )
+}

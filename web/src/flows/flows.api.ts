@@ -1,0 +1,60 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { usePages } from '../api/pages.ts'
+import type { FlowRow, FlowStatus, FlowText } from '../api/types.ts'
+import type { Context } from './sample-data.ts'
+
+const at = (id: string) => ({ params: { path: { id } } })
+const choicesMax = '100'
+
+export const useFlows = (filter: { query: string; status: FlowStatus | '' }) =>
+  usePages<FlowRow>(['flows', 'list', filter], (from, signal) =>
+    pageOf(api.GET('/api/v1/organization/flows', { params: { query: { ...given(filter), ...from } }, signal })),
+  )
+
+/** The first hundred, for a filter's drop-down. */
+export const flowChoicesQuery = queryOptions({
+  queryKey: ['flows', 'choices'],
+  queryFn: async () =>
+    (await pageOf(api.GET('/api/v1/organization/flows', { params: { query: { limit: choicesMax } } }))).items,
+  staleTime: 60_000,
+})
+
+export const flowQuery = (id: string) =>
+  queryOptions({ queryKey: ['flows', id], queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}', at(id))) })
+
+export const createFlow = (body: FlowText) => dataOf(api.POST('/api/v1/organization/flows', { body }))
+export const changeFlow = (id: string, body: Partial<FlowText> & { status?: FlowStatus }) =>
+  dataOf(api.PATCH('/api/v1/organization/flows/{id}', { ...at(id), body }))
+export const deleteFlow = (id: string) => done(api.DELETE('/api/v1/organization/flows/{id}', at(id)))
+export const sendTest = (id: string, body: { to: string; context: Context }) =>
+  dataOf(api.POST('/api/v1/organization/flows/{id}/test', { ...at(id), body }))
+
+type PreviewInput = Pick<FlowText, 'subject' | 'html' | 'html_format' | 'text'> & { context: Context }
+
+/** What the editor's text looks like now, saved or not. While the next answer is made the last one stays. */
+export const previewQuery = (body: PreviewInput) =>
+  queryOptions({
+    queryKey: ['flow-preview', body],
+    queryFn: ({ signal }) => dataOf(api.POST('/api/v1/organization/flows/preview', { body, signal })),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 10_000,
+  })
+
+export const versionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['flows', id, 'versions'],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}/versions', at(id))),
+  })
+export const versionQuery = (id: string, version: number) =>
+  queryOptions({
+    queryKey: ['flows', id, 'versions', version],
+    queryFn: () =>
+      dataOf(
+        api.GET('/api/v1/organization/flows/{id}/versions/{version}', {
+          params: { path: { id, version: String(version) } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  })

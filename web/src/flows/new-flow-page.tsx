@@ -1,0 +1,64 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { remainingProblem } from '../api/api-error.ts'
+import { paths } from '../paths.ts'
+import { Page } from '../ui/page.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { newDraft, sameDraft } from './flow-draft.ts'
+import { FlowEditor } from './flow-editor.tsx'
+import { createFlow, flowQuery } from './flows.api.ts'
+import type { Sample } from './sample-data.ts'
+import { keepSample } from './sample-storage.ts'
+import { shownPaths } from './shown-paths.ts'
+import { UnsavedGuard } from './unsaved-guard.tsx'
+import { usePreview } from './use-preview.ts'
+
+export function NewFlowPage() {
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [draft, setDraft] = useState(newDraft)
+  const [sample, setSample] = useState<Sample>({ order_id: 'A-1001' })
+  const state = usePreview(draft, sample)
+  const create = useMutation({
+    mutationFn: () => createFlow({ ...draft, name: draft.name.trim() }),
+    onSuccess: async (flow) => {
+      queries.setQueryData(flowQuery(flow.id).queryKey, flow)
+      await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
+      keepSample(flow.id, sample)
+      toast(`${flow.name} is active.`)
+      await navigate(paths.flow(flow.id))
+    },
+  })
+  return (
+    <Page
+      title="New flow"
+      back={{ to: paths.flows, label: 'Flows' }}
+      actions={
+        <Button loading={create.isPending} onClick={() => create.mutate()}>
+          Create flow
+        </Button>
+      }
+    >
+      <ErrorLine>{remainingProblem(create.error, shownPaths)}</ErrorLine>
+      <FlowEditor
+        draft={draft}
+        setDraft={(next) => {
+          setDraft(next)
+          // What was wrong with the text before says nothing about the text now.
+          if (create.isError) create.reset()
+        }}
+        sample={sample}
+        setSample={setSample}
+        state={state}
+        saveError={create.error}
+      />
+      <UnsavedGuard
+        dirty={!create.isSuccess && !create.isPending && !sameDraft(draft, newDraft())}
+        within={paths.newFlow}
+      />
+    </Page>
+  )
+}

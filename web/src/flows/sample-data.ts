@@ -1,0 +1,32 @@
+export type Context = Record<string, unknown>
+/** What the person typed for each variable, by its dotted name. */
+export type Sample = Record<string, string>
+
+/** `order.id` becomes `{ order: { id } }`. Text that reads as a JSON list or object is taken as one. */
+export function toContext(sample: Sample, variables: readonly { name: string }[]): Context {
+  // Without a prototype: a variable may be called `__proto__`.
+  const context: Context = Object.create(null)
+  for (const { name } of variables) {
+    const text = sample[name]
+    if (text === undefined || text === '') continue
+    const parts = name.split('.')
+    const last = parts.pop()
+    let at = context
+    for (const part of parts) {
+      const next = at[part]
+      if (typeof next !== 'object' || next === null) at[part] = Object.create(null)
+      at = at[part] as Context
+    }
+    if (last !== undefined) at[last] = typedValue(text)
+  }
+  return context
+}
+
+function typedValue(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,86 @@
+import { Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import type { Flow } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { useMe } from '../session/session.api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { sendTest } from './flows.api.ts'
+import type { Context } from './sample-data.ts'
+
+type Props = { opened: boolean; onClose: () => void; flow: Flow; context: Context; dirty: boolean }
+
+export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
+  const me = useMe()
+  const queries = useQueryClient()
+  const [typed, setTyped] = useState<string>()
+  const to = typed ?? me.data?.user.email ?? ''
+  const send = useMutation({
+    mutationFn: () => sendTest(flow.id, { to: to.trim(), context }),
+    onSuccess: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ['messages'] }),
+        queries.invalidateQueries({ queryKey: ['inbox'] }),
+        queries.invalidateQueries({ queryKey: ['checklist'] }),
+      ]),
+  })
+  const close = () => {
+    send.reset()
+    onClose()
+  }
+  return (
+    <Modal opened={opened} onClose={close} title="Send a test mail" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          send.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          {dirty && <Notice tone="warn">The saved version is sent. Save first to test your changes.</Notice>}
+          <TextInput
+            label="To"
+            type="email"
+            required
+            data-autofocus
+            value={to}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            error={fieldProblem(send.error, 'to')}
+          />
+          <Text size="xs" c="dimmed">
+            It is filled with the sample data of the editor.
+          </Text>
+          <ErrorLine>{remainingProblem(send.error, ['to'])}</ErrorLine>
+          {send.data && (
+            <Notice tone="good" role="status" title="Sent">
+              <Anchor component={Link} to={paths.message(send.data.message_id)}>
+                See what becomes of it
+              </Anchor>
+              {me.data?.mail.transport === 'inbox' && (
+                <>
+                  , or{' '}
+                  <Anchor component={Link} to={paths.inbox}>
+                    read it in the inbox
+                  </Anchor>
+                </>
+              )}
+              .
+            </Notice>
+          )}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close}>
+              Close
+            </Button>
+            <Button type="submit" loading={send.isPending}>
+              Send test
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

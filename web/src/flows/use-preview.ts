@@ -1,0 +1,25 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import type { FlowText, Variable } from '../api/types.ts'
+import { previewQuery } from './flows.api.ts'
+import { type Sample, toContext } from './sample-data.ts'
+
+const typingPauseMs = 350
+
+/** The preview follows the text with a short delay; the variables it finds are what the sample data is made for. */
+export function usePreview(draft: FlowText, sample: Sample) {
+  const [known, setKnown] = useState<Variable[]>([])
+  const context = useMemo(() => toContext(sample, known), [sample, known])
+  const { name: _, ...text } = draft
+  const [input] = useDebouncedValue({ ...text, context }, typingPauseMs)
+  const preview = useQuery(previewQuery(input))
+  const variables = preview.data?.variables
+  // While the template is broken its variables are unknown: the form keeps those of the last sound one.
+  if (variables && preview.data?.problems.length === 0 && JSON.stringify(variables) !== JSON.stringify(known)) {
+    setKnown(variables)
+  }
+  return { preview, variables: known, context }
+}
+
+export type PreviewState = ReturnType<typeof usePreview>

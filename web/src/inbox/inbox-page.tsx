@@ -1,0 +1,125 @@
+import { Anchor, Button, Code, Text } from '@mantine/core'
+import { IconInbox, IconMailOff } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, NavLink, useParams } from 'react-router'
+import type { InboxRow } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { useMe } from '../session/session.api.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { More } from '../ui/more.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { emptyInbox, useInbox } from './inbox.api.ts'
+import { InboxMailView } from './inbox-mail.tsx'
+import classes from './inbox-page.module.css'
+
+export function InboxPage() {
+  const { id } = useParams()
+  const inbox = useInbox()
+  const [emptying, setEmptying] = useState(false)
+  const queries = useQueryClient()
+  const some = (inbox.data?.length ?? 0) > 0
+  return (
+    <Page
+      title="Inbox"
+      description="Mail that this service would have sent."
+      actions={
+        some && (
+          <Button
+            variant="default"
+            leftSection={<IconMailOff size={16} aria-hidden />}
+            onClick={() => setEmptying(true)}
+          >
+            Empty inbox
+          </Button>
+        )
+      }
+    >
+      <Banner />
+      <Load
+        query={inbox}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty
+            title="No mail yet"
+            icon={<IconInbox size={32} aria-hidden />}
+            action={
+              <Button component={Link} to={paths.flows}>
+                Go to flows
+              </Button>
+            }
+          >
+            Send a test from a flow, and it lands here with its links and its pixel live.
+          </Empty>
+        }
+      >
+        {(list) => (
+          <div className={classes.client} data-reading={id !== undefined || undefined}>
+            <div className={classes.list}>
+              <nav aria-label="Mail">
+                {list.map((row) => (
+                  <Row key={row.id} row={row} />
+                ))}
+              </nav>
+              <More pages={inbox} />
+            </div>
+            <div className={classes.mail}>
+              {id ? <InboxMailView key={id} id={id} /> : <Text c="dimmed">Choose a mail to read it.</Text>}
+            </div>
+          </div>
+        )}
+      </Load>
+      <Confirm
+        opened={emptying}
+        onClose={() => setEmptying(false)}
+        title="Empty the inbox"
+        action="Empty inbox"
+        run={async () => {
+          await emptyInbox()
+          await queries.invalidateQueries({ queryKey: ['inbox'] })
+        }}
+      >
+        All mail kept here is deleted. Messages and their figures stay.
+      </Confirm>
+    </Page>
+  )
+}
+
+function Banner() {
+  const me = useMe()
+  if (me.data?.mail.transport !== 'inbox') {
+    return me.data ? (
+      <Notice tone="still">A relay is set, so mail leaves this machine. What is here is from before.</Notice>
+    ) : null
+  }
+  return (
+    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Nothing leaves this machine">
+      No relay is set, so all mail lands here. To send for real, restart with{' '}
+      <Code>SMTP_URL=smtp://user:password@relay:587</Code>. See{' '}
+      <Anchor component={Link} to={paths.sending}>
+        the sending settings
+      </Anchor>
+      .
+    </Notice>
+  )
+}
+
+function Row({ row }: { row: InboxRow }) {
+  return (
+    <NavLink to={paths.inboxMail(row.id)} className={classes.row ?? ''}>
+      <span className={classes.line}>
+        <span className="one-line">{row.to}</span>
+        <Text span size="xs" c="dimmed">
+          <Time at={row.received_at} />
+        </Text>
+      </span>
+      <strong className="one-line">{row.subject}</strong>
+      <Text span size="xs" c="dimmed" className="one-line">
+        from {row.from}
+      </Text>
+    </NavLink>
+  )
+}

@@ -1,0 +1,18 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, dataOf, pageOf } from '../api/client.ts'
+import { usePages } from '../api/pages.ts'
+import type { InboxRow } from '../api/types.ts'
+
+export const useInbox = () =>
+  usePages<InboxRow>(
+    ['inbox', 'list'],
+    (from, signal) => pageOf(api.GET('/api/v1/organization/inbox', { params: { query: from }, signal })),
+    { live: true },
+  )
+export const inboxMailQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['inbox', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/inbox/{id}', { params: { path: { id } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+export const emptyInbox = () => dataOf(api.DELETE('/api/v1/organization/inbox'))

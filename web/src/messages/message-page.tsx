@@ -1,0 +1,130 @@
+import { Anchor, Paper, Tabs, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from 'react-router'
+import { detailOf, EventMark } from '../activity/event-list.tsx'
+import type { Happening, MessageDetail } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { Copyable } from '../ui/copy.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { MailFrame, MailText } from '../ui/mail-frame.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { MessageStatusBadge } from './message-status.tsx'
+import { messageQuery } from './messages.api.ts'
+
+export function MessagePage() {
+  const { id = '' } = useParams()
+  const message = useQuery(messageQuery(id))
+  return (
+    <Page
+      title={message.data?.subject || 'Message'}
+      beside={message.data && <MessageStatusBadge status={message.data.status} />}
+      back={{ to: paths.messages, label: 'Messages' }}
+    >
+      <Load query={message}>{(detail) => <OneMessage message={detail} />}</Load>
+    </Page>
+  )
+}
+
+function OneMessage({ message }: { message: MessageDetail }) {
+  return (
+    <>
+      {message.reason && (
+        <Notice
+          tone={message.status === 'suppressed' ? 'warn' : 'bad'}
+          title={message.status === 'suppressed' ? 'Not sent' : 'Why'}
+        >
+          {message.reason}
+        </Notice>
+      )}
+      <Facts
+        facts={[
+          [
+            'To',
+            <Anchor key="to" component={Link} to={paths.contact(message.contact.id)}>
+              {message.contact.email}
+            </Anchor>,
+          ],
+          ['From', message.from ?? '–'],
+          [
+            'Flow',
+            message.flow_id ? (
+              <Anchor key="flow" component={Link} to={paths.flow(message.flow_id)}>
+                {message.flow_name ?? message.flow_id}
+                {message.flow_version !== null && `, version ${message.flow_version}`}
+              </Anchor>
+            ) : (
+              '–'
+            ),
+          ],
+          ['Queued', <Time key="queued" at={message.queued_at} />],
+          ['Sent', <Time key="sent" at={message.sent_at} none="not sent" />],
+          ['Message id', <Copyable key="id" value={message.id} label="Copy message id" />],
+          ...(message.relay_response ? ([['The relay said', message.relay_response]] as [string, string][]) : []),
+        ]}
+      />
+      <Section title="Events">
+        {message.events.length === 0 ? (
+          <Empty title="Nothing yet">Opens, clicks and bounces of this mail will stand here.</Empty>
+        ) : (
+          <DataTable label="Events" columns={columns} rows={message.events} rowKey={(event) => event.id} />
+        )}
+      </Section>
+      <Section title="Mail" description="As it was written. Looking at it here counts as no open.">
+        <Mail message={message} />
+      </Section>
+    </>
+  )
+}
+
+const columns: Column<Happening>[] = [
+  { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
+  {
+    header: 'Detail',
+    cell: (event) => (
+      <Text size="xs" className="break">
+        {detailOf(event) || '–'}
+      </Text>
+    ),
+  },
+  {
+    header: 'Program',
+    phone: 'hide',
+    cell: (event) => (
+      <Text size="xs" c="dimmed" className="break">
+        {typeof event.data.user_agent === 'string' ? event.data.user_agent : '–'}
+      </Text>
+    ),
+  },
+  { header: 'When', align: 'right', cell: (event) => <Time at={event.occurred_at} /> },
+]
+
+function Mail({ message }: { message: MessageDetail }) {
+  if (!message.html && !message.text) {
+    return <Empty title="Not kept">The contact was erased, or the mail was never made.</Empty>
+  }
+  return (
+    <Paper withBorder p="md">
+      <Tabs defaultValue={message.html ? 'html' : 'text'}>
+        <Tabs.List mb="sm">
+          {message.html && <Tabs.Tab value="html">HTML</Tabs.Tab>}
+          {message.text && <Tabs.Tab value="text">Plain text</Tabs.Tab>}
+        </Tabs.List>
+        {message.html && (
+          <Tabs.Panel value="html">
+            <MailFrame html={message.html} title="The mail" />
+          </Tabs.Panel>
+        )}
+        {message.text && (
+          <Tabs.Panel value="text">
+            <MailText text={message.text} />
+          </Tabs.Panel>
+        )}
+      </Tabs>
+    </Paper>
+  )
+}

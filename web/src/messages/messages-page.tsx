@@ -1,0 +1,96 @@
+import { Group, Select, Text } from '@mantine/core'
+import { IconSend } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Message, MessageStatus } from '../api/types.ts'
+import { flowChoicesQuery } from '../flows/flows.api.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { LiveMark } from '../ui/live-mark.tsx'
+import { More } from '../ui/more.tsx'
+import { Page } from '../ui/page.tsx'
+import { RowLink } from '../ui/row-link.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
+import { Time } from '../ui/time.tsx'
+import { MessageStatusBadge, messageStatusOptions } from './message-status.tsx'
+import { type MessageFilter, useMessages } from './messages.api.ts'
+
+const columns: Column<Message>[] = [
+  {
+    header: 'Message',
+    phone: 'title',
+    cell: (message) => (
+      <>
+        <RowLink to={paths.message(message.id)}>{message.subject || '(no subject)'}</RowLink>
+        <Text size="xs" c="dimmed" fw={400}>
+          to {message.contact.email}
+        </Text>
+      </>
+    ),
+  },
+  {
+    header: 'Status',
+    cell: (message) => (
+      <Group gap={6}>
+        <MessageStatusBadge status={message.status} />
+        {message.is_test && <StatusBadge tone="still">Test</StatusBadge>}
+      </Group>
+    ),
+  },
+  { header: 'Flow', cell: (message) => message.flow_name ?? '–' },
+  { header: 'Queued', align: 'right', cell: (message) => <Time at={message.queued_at} /> },
+]
+
+export function MessagesPage() {
+  const [filter, setFilter] = useState<MessageFilter>({ query: '', status: '', flow_id: '' })
+  const messages = useMessages(filter)
+  const flows = useQuery(flowChoicesQuery)
+  const filtered = Object.values(filter).some(Boolean)
+  return (
+    <Page
+      title="Messages"
+      description="Every mail that was accepted, and what became of it."
+      beside={<LiveMark pages={messages} />}
+    >
+      <Group gap="sm" mb="sm">
+        <SearchField
+          label="Search messages"
+          placeholder="Search by address or subject"
+          value={filter.query}
+          onChange={(query) => setFilter({ ...filter, query })}
+        />
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          clearable
+          data={messageStatusOptions}
+          value={filter.status || null}
+          onChange={(value) => setFilter({ ...filter, status: (value ?? '') as MessageStatus | '' })}
+        />
+        <Select
+          aria-label="Flow"
+          placeholder="All flows"
+          clearable
+          searchable
+          data={flows.data?.map((flow) => ({ value: flow.id, label: flow.name })) ?? []}
+          value={filter.flow_id || null}
+          onChange={(value) => setFilter({ ...filter, flow_id: value ?? '' })}
+        />
+      </Group>
+      <Load
+        query={messages}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title={filtered ? 'No message matches' : 'No mail yet'} icon={<IconSend size={32} aria-hidden />}>
+            {filtered ? 'Try another search or filter.' : 'Send a test from a flow, or call the API.'}
+          </Empty>
+        }
+      >
+        {(list) => <DataTable label="Messages" columns={columns} rows={list} rowKey={(message) => message.id} />}
+      </Load>
+      <More pages={messages} />
+    </Page>
+  )
+}

@@ -1,0 +1,22 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, dataOf, given, pageOf } from '../api/client.ts'
+import { usePages } from '../api/pages.ts'
+import type { Message, MessageStatus } from '../api/types.ts'
+
+const liveEveryMs = 3_000
+
+export type MessageFilter = { query: string; status: MessageStatus | ''; flow_id: string }
+
+export const useMessages = (filter: MessageFilter) =>
+  usePages<Message>(
+    ['messages', 'list', filter],
+    (from, signal) =>
+      pageOf(api.GET('/api/v1/organization/messages', { params: { query: { ...given(filter), ...from } }, signal })),
+    { live: true },
+  )
+export const messageQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['messages', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/messages/{id}', { params: { path: { id } } })),
+    refetchInterval: liveEveryMs,
+  })

@@ -1,0 +1,106 @@
+import { Anchor, Button, CloseButton, Group, Paper, Progress, Text, Title } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
+import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
+import { basePath } from '../api/base.ts'
+import type { Checklist as Steps } from '../api/types.ts'
+import { sendWelcome } from '../flows/send-welcome.ts'
+import { paths } from '../paths.ts'
+import { checklistQuery, useMe } from '../session/session.api.ts'
+import { ErrorLine } from '../ui/states.tsx'
+import classes from './checklist.module.css'
+
+const lookEveryMs = 3_000
+const isDone = (steps: Steps | undefined) => steps !== undefined && Object.values(steps).every(Boolean)
+
+/** The way from an empty installation to a webhook: each step ticks itself off when it has happened. */
+export function Checklist() {
+  const me = useMe()
+  const [hidden, hide] = useLocalStorage({ key: `waxwing.checklist-hidden:${basePath}`, defaultValue: false })
+  const checklist = useQuery({
+    ...checklistQuery,
+    enabled: !hidden,
+    refetchInterval: (query) => (isDone(query.state.data) ? false : lookEveryMs),
+  })
+  const steps = checklist.data
+  if (hidden || !steps) return null
+  const done = Object.values(steps).filter(Boolean).length
+  return (
+    <Paper withBorder p="md" mb="lg" component="section" aria-label="Get started">
+      <Group justify="space-between" wrap="nowrap">
+        <Title order={2}>{isDone(steps) ? 'You have seen it all' : 'Get started'}</Title>
+        <CloseButton aria-label="Hide the checklist" onClick={() => hide(true)} />
+      </Group>
+      <Group gap="sm" mb="sm">
+        <Progress value={(done / 5) * 100} color="green.8" flex={1} maw={240} aria-label="Steps done" />
+        <Text size="xs" c="dimmed">
+          {done} of 5
+        </Text>
+      </Group>
+      <ol className={classes.steps}>
+        <Step done={steps.sent} action={!steps.sent && <SendFirst email={me.data?.user.email} />}>
+          Send a first mail {me.data?.mail.transport === 'smtp' ? 'to yourself' : 'to the built-in inbox'}
+        </Step>
+        <Step done={steps.opened} action={<Go to={paths.inbox}>Go to the inbox</Go>}>
+          Open it
+        </Step>
+        <Step done={steps.clicked} action={<Go to={paths.inbox}>Go to the inbox</Go>}>
+          Click the link in it
+        </Step>
+        <Step done={steps.api_key} action={<Go to={paths.apiKeys}>API keys</Go>}>
+          Create an API key
+        </Step>
+        <Step done={steps.webhook} action={<Go to={paths.webhooks}>Webhooks</Go>}>
+          Add a webhook
+        </Step>
+      </ol>
+    </Paper>
+  )
+}
+
+function Step({ done, action, children }: { done: boolean; action?: ReactNode; children: ReactNode }) {
+  return (
+    <li className={classes.step} data-done={done || undefined}>
+      {done ? (
+        <IconCircleCheckFilled size={20} className={classes.tick} role="img" aria-label="Done" />
+      ) : (
+        <IconCircle size={20} className={classes.open} role="img" aria-label="To do" />
+      )}
+      <span>{children}</span>
+      {!done && action && <span className={classes.action}>{action}</span>}
+    </li>
+  )
+}
+
+const Go = ({ to, children }: { to: string; children: string }) => (
+  <Anchor component={Link} to={to}>
+    {children}
+  </Anchor>
+)
+
+function SendFirst({ email }: { email: string | undefined }) {
+  const queries = useQueryClient()
+  const send = useMutation({
+    mutationFn: sendWelcome,
+    onSuccess: () =>
+      Promise.all(
+        ['checklist', 'flows', 'inbox', 'messages'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
+      ),
+  })
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        disabled={!email}
+        loading={send.isPending || send.isSuccess}
+        onClick={() => email && send.mutate(email)}
+      >
+        Send it now
+      </Button>
+      {send.isError && <ErrorLine>{messageOf(send.error)}</ErrorLine>}
+    </>
+  )
+}

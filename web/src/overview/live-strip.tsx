@@ -1,0 +1,59 @@
+import { Anchor, Group, Paper, Text } from '@mantine/core'
+import { Link } from 'react-router'
+import { EventMark } from '../activity/event-list.tsx'
+import { useEvents } from '../activity/events.api.ts'
+import { paths } from '../paths.ts'
+import { LiveMark } from '../ui/live-mark.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import classes from './live-strip.module.css'
+
+const shown = 10
+
+export function LiveStrip() {
+  const events = useEvents({ limit: String(shown) })
+  return (
+    <Section
+      title="Right now"
+      actions={
+        <>
+          <LiveMark pages={events} />
+          <Anchor component={Link} to={paths.activity}>
+            All activity
+          </Anchor>
+        </>
+      }
+    >
+      <Load
+        query={events}
+        isEmpty={(list) => list.length === 0}
+        empty={<Empty title="Quiet so far">What happens to your mail appears here by itself.</Empty>}
+      >
+        {(list) => (
+          <Paper withBorder component="ul" className={classes.strip}>
+            {list.slice(0, shown).map((event) => (
+              <Group component="li" key={event.id} gap="xs" wrap="nowrap" justify="space-between">
+                <Group gap="xs" wrap="nowrap" miw={0}>
+                  <EventMark event={event} />
+                  <span className="one-line">
+                    {event.contact ? (
+                      <Anchor component={Link} to={paths.contact(event.contact.id)} c="inherit">
+                        {event.contact.email}
+                      </Anchor>
+                    ) : (
+                      '–'
+                    )}
+                  </span>
+                </Group>
+                <Text size="xs" c="dimmed">
+                  <Time at={event.occurred_at} />
+                </Text>
+              </Group>
+            ))}
+          </Paper>
+        )}
+      </Load>
+    </Section>
+  )
+}

@@ -1,0 +1,94 @@
+import type { EventName, Overview } from '../api/types.ts'
+
+export type Totals = Overview['totals']
+export type Day = Overview['series'][number]
+export type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count>) => number }
+type Count = { total: number; unique: number; machine: number }
+
+/** One figure of the overview: its number, what it is a share of, and the parts its bars are made of. */
+export type Measure = {
+  key: string
+  label: string
+  meaning: string
+  value: (totals: Totals) => number
+  /** Sent mail is no share of anything. */
+  rated: boolean
+  /** Whether more of it is good news. */
+  moreIsBetter: boolean
+  parts: Part[]
+}
+
+// Blue, vermilion and sky from the palette of Okabe and Ito, and slate: told apart by lightness too, in both themes.
+const blue = 'light-dark(#0a6aa8, #5eb1e8)'
+const slate = 'light-dark(#a3b1c2, #66758a)'
+const vermilion = 'light-dark(#c2500a, #f0853f)'
+const sky = 'light-dark(#7cc0ea, #a5d6f5)'
+
+const people = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total - counts[name].machine
+const machines = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].machine
+const total = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total
+
+const byMaker = (name: EventName): Part[] => [
+  { key: 'people', label: 'By people', color: blue, of: people(name) },
+  { key: 'machines', label: 'By machines', color: slate, of: machines(name) },
+]
+
+export const measures: Measure[] = [
+  {
+    key: 'sent',
+    label: 'Sent',
+    meaning: 'Mails handed over for delivery.',
+    value: total('emailSent'),
+    rated: false,
+    moreIsBetter: true,
+    parts: [{ key: 'sent', label: 'Sent', color: blue, of: total('emailSent') }],
+  },
+  {
+    key: 'opened',
+    label: 'Opened',
+    meaning: 'Mails that a person opened at least once. Scanners and privacy proxies are counted apart.',
+    value: (totals) => totals.emailOpen.unique,
+    rated: true,
+    moreIsBetter: true,
+    parts: byMaker('emailOpen'),
+  },
+  {
+    key: 'clicked',
+    label: 'Clicked',
+    meaning: 'Mails in which a person clicked at least one link.',
+    value: (totals) => totals.emailClick.unique,
+    rated: true,
+    moreIsBetter: true,
+    parts: byMaker('emailClick'),
+  },
+  {
+    key: 'bounced',
+    label: 'Bounced',
+    meaning: 'Mails that came back, for good (hard) or for now (soft).',
+    value: (totals) => totals.emailHardBounce.total + totals.emailSoftBounce.total,
+    rated: true,
+    moreIsBetter: false,
+    parts: [
+      { key: 'hard', label: 'Hard', color: vermilion, of: total('emailHardBounce') },
+      { key: 'soft', label: 'Soft', color: sky, of: total('emailSoftBounce') },
+    ],
+  },
+  {
+    key: 'complaints',
+    label: 'Complaints',
+    meaning: 'Mails that somebody reported as spam.',
+    value: total('emailComplaint'),
+    rated: true,
+    moreIsBetter: false,
+    parts: [{ key: 'complaints', label: 'Complaints', color: vermilion, of: total('emailComplaint') }],
+  },
+  {
+    key: 'unsubscribed',
+    label: 'Unsubscribed',
+    meaning: 'People who said no to further mail.',
+    value: total('contactUnsubscribe'),
+    rated: true,
+    moreIsBetter: false,
+    parts: [{ key: 'unsubscribed', label: 'Unsubscribed', color: vermilion, of: total('contactUnsubscribe') }],
+  },
+]

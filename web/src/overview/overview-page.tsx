@@ -1,0 +1,68 @@
+import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useMe } from '../session/session.api.ts'
+import { Page } from '../ui/page.tsx'
+import { Load } from '../ui/states.tsx'
+import { Checklist } from './checklist.tsx'
+import { DayPanel } from './day-panel.tsx'
+import { LiveStrip } from './live-strip.tsx'
+import { measures } from './measures.ts'
+import { overviewQuery } from './overview.api.ts'
+import { daysOf } from './range.ts'
+import { RangePicker, rangeOf, type Span } from './range-picker.tsx'
+import { Tiles } from './tiles.tsx'
+import { TopFlows } from './top-flows.tsx'
+
+export function OverviewPage() {
+  const me = useMe()
+  const timezone = me.data?.organization.timezone
+  if (timezone === undefined) {
+    return (
+      <Page title="Overview">
+        <Load query={me} loading={<Loading />}>
+          {() => null}
+        </Load>
+      </Page>
+    )
+  }
+  return <Figures timezone={timezone} />
+}
+
+function Figures({ timezone }: { timezone: string }) {
+  const [span, setSpan] = useState<Span>({ days: 30 })
+  const [chosen, setChosen] = useState('sent')
+  const range = rangeOf(span, timezone)
+  const overview = useQuery(overviewQuery(range, timezone))
+  const measure = measures.find((candidate) => candidate.key === chosen)
+  return (
+    <Page title="Overview" actions={<RangePicker span={span} setSpan={setSpan} timezone={timezone} />}>
+      <Checklist />
+      <Load query={overview} loading={<Loading />}>
+        {(data) => (
+          <>
+            <Tiles overview={data} chosen={chosen} choose={setChosen} />
+            <Text size="xs" c="dimmed" mt={6}>
+              {data.start_date} to {data.end_date}, in {data.timezone}. Rates are shares of sent mail; changes compare
+              with the {daysOf(range)} days before.
+            </Text>
+            {measure && <DayPanel measure={measure} series={data.series} />}
+            <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mt="lg">
+              <TopFlows flows={data.top_flows} />
+              <LiveStrip />
+            </SimpleGrid>
+          </>
+        )}
+      </Load>
+    </Page>
+  )
+}
+
+function Loading() {
+  return (
+    <Stack gap="sm" role="status" aria-label="Loading">
+      <Skeleton height={90} />
+      <Skeleton height={340} />
+    </Stack>
+  )
+}

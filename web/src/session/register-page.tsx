@@ -1,0 +1,94 @@
+import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, Navigate } from 'react-router'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { paths } from '../paths.ts'
+import { Notice } from '../ui/notice.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { Entry } from './entry.tsx'
+import { authStateQuery, register } from './session.api.ts'
+import { startSession, useSession } from './session.ts'
+
+const shownPaths = ['organization_name', 'email', 'password']
+
+export function RegisterPage() {
+  const session = useSession()
+  const authState = useQuery(authStateQuery)
+  const [organization, setOrganization] = useState('')
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const create = useMutation({
+    mutationFn: () => register({ organization_name: organization.trim(), email: email.trim(), password }),
+    onSuccess: (signed) =>
+      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email }),
+  })
+
+  if (session.kind === 'in') return <Navigate to={paths.overview} replace />
+  const first = authState.data?.has_users === false
+
+  return (
+    <Entry
+      title={first ? 'Welcome' : 'Create an organization'}
+      lead={
+        first
+          ? 'This is a fresh installation. Create your organization and its owner, and you are in.'
+          : 'An organization holds your contacts, flows and webhooks. You become its owner.'
+      }
+    >
+      {authState.data && !authState.data.registration_open && (
+        <Notice tone="still">New organizations cannot be created here. Ask an owner for an invitation.</Notice>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Organization name"
+            autoComplete="organization"
+            required
+            autoFocus
+            maxLength={200}
+            value={organization}
+            onChange={(event) => setOrganization(event.currentTarget.value)}
+            error={fieldProblem(create.error, 'organization_name')}
+          />
+          <TextInput
+            label="Your email"
+            type="email"
+            autoComplete="username"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            error={fieldProblem(create.error, 'email')}
+          />
+          <PasswordInput
+            label="Password"
+            description="At least 10 characters."
+            autoComplete="new-password"
+            required
+            minLength={10}
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            error={fieldProblem(create.error, 'password')}
+          />
+          <ErrorLine>{remainingProblem(create.error, shownPaths)}</ErrorLine>
+          <Button type="submit" loading={create.isPending} mt={4}>
+            Create organization
+          </Button>
+          {!first && (
+            <Text ta="center" c="dimmed">
+              Already have an account?{' '}
+              <Anchor component={Link} to={paths.login} underline="always">
+                Sign in
+              </Anchor>
+            </Text>
+          )}
+        </Stack>
+      </form>
+    </Entry>
+  )
+}

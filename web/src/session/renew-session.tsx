@@ -1,0 +1,59 @@
+import { Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import { useSignOut } from '../shell/sign-out.ts'
+import { ErrorLine } from '../ui/states.tsx'
+import { login } from './session.api.ts'
+import { startSession } from './session.ts'
+
+/** Lies over the page that was being worked on. What waited for the session goes on when it is renewed. */
+export function RenewSession({ email }: { email: string }) {
+  const [password, setPassword] = useState('')
+  const signOut = useSignOut()
+  const renew = useMutation({
+    mutationFn: () => login({ email, password }),
+    onSuccess: (signed) =>
+      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email }),
+  })
+  return (
+    <Modal
+      opened
+      onClose={() => {}}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title="Your session has expired"
+      zIndex={400}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          renew.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <Text>Sign in again to go on. Nothing you entered is lost.</Text>
+          <TextInput label="Email" value={email} readOnly autoComplete="username" />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            required
+            data-autofocus
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          {renew.isError && <ErrorLine>{messageOf(renew.error)}</ErrorLine>}
+          <Group justify="space-between">
+            <Button variant="subtle" color="gray" onClick={signOut}>
+              Sign out
+            </Button>
+            <Button type="submit" loading={renew.isPending}>
+              Continue
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

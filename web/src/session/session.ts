@@ -1,0 +1,81 @@
+import { useSyncExternalStore } from 'react'
+import { basePath } from '../api/base.ts'
+
+export type Session = { token: string; expiresAt: string; email: string }
+
+/** `expired`: the app stays as it is, with all input, and a dialog asks for the password over it. */
+export type SessionState = { kind: 'out' } | { kind: 'in'; session: Session } | { kind: 'expired'; session: Session }
+
+// Two services may share one origin under different paths.
+const storageKey = `waxwing.session:${basePath}`
+
+let state: SessionState = read()
+const listeners = new Set<() => void>()
+let renewal: { promise: Promise<void>; resolve: () => void } | undefined
+
+export const getSession = (): Session | undefined => (state.kind === 'out' ? undefined : state.session)
+
+export function useSession(): SessionState {
+  return useSyncExternalStore(subscribe, () => state)
+}
+
+export function startSession(session: Session): void {
+  localStorage.setItem(storageKey, JSON.stringify(session))
+  change({ kind: 'in', session })
+  renewal?.resolve()
+  renewal = undefined
+}
+
+export function endSession(): void {
+  localStorage.removeItem(storageKey)
+  renewal = undefined
+  change({ kind: 'out' })
+}
+
+/** Waits until the person has signed in again. Requests that come here meanwhile wait for the same renewal. */
+export function expireSession(token: string): Promise<void> {
+  if (state.kind === 'in' && state.session.token !== token) return Promise.resolve()
+  if (state.kind === 'in') change({ kind: 'expired', session: state.session })
+  renewal ??= newRenewal()
+  return renewal.promise
+}
+
+function newRenewal() {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
+function change(next: SessionState): void {
+  state = next
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function read(): SessionState {
+  try {
+    const session = JSON.parse(localStorage.getItem(storageKey) ?? '') as Session
+    if (typeof session.token === 'string') return { kind: 'in', session }
+  } catch {
+    // Nothing stored, or not ours: signed out.
+  }
+  return { kind: 'out' }
+}
+
+/** Follows what another tab does: signing in there ends the wait here, signing out there signs out here. */
+export function followOtherTabs(): void {
+  window.addEventListener('storage', (event) => {
+    if (event.key !== storageKey) return
+    const next = read()
+    const before = getSession()
+    if (next.kind !== 'in') endSession()
+    else if (before && before.email !== next.session.email) window.location.reload()
+    else startSession(next.session)
+  })
+}

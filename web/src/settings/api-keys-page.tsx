@@ -1,0 +1,178 @@
+import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { IconKey, IconPlus } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { baseUrl } from '../api/base.ts'
+import type { ApiKey, Scope } from '../api/types.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { CodeBlock } from '../ui/copy.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
+
+const scopes: { value: Scope; label: string; description: string }[] = [
+  { value: 'contacts:write', label: 'Contacts', description: 'Add members to groups.' },
+  { value: 'flows:send', label: 'Send', description: 'Send email through flows.' },
+  { value: 'analytics:read', label: 'Analytics', description: 'Read email event metrics.' },
+]
+
+export function ApiKeysPage() {
+  const keys = useQuery(apiKeysQuery)
+  const queries = useQueryClient()
+  const [creating, setCreating] = useState(false)
+  const [revoking, setRevoking] = useState<ApiKey>()
+  const add = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      Create key
+    </Button>
+  )
+  return (
+    <Section
+      title="API keys"
+      description="Your programs call the public API with one of these, in the header X-Api-Token."
+      actions={keys.data && keys.data.length > 0 && add}
+    >
+      <Load
+        query={keys}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title="No API keys yet" icon={<IconKey size={32} aria-hidden />} action={add}>
+            Create one to add contacts, send mail and read metrics from your own programs.
+          </Empty>
+        }
+      >
+        {(list) => <DataTable label="API keys" columns={columns(setRevoking)} rows={list} rowKey={(key) => key.id} />}
+      </Load>
+      {creating && <CreateDialog onClose={() => setCreating(false)} />}
+      <Confirm
+        opened={revoking !== undefined}
+        onClose={() => setRevoking(undefined)}
+        title="Revoke API key"
+        action="Revoke key"
+        run={async () => {
+          if (revoking) await revokeApiKey(revoking.id)
+          await queries.invalidateQueries({ queryKey: ['api-keys'] })
+        }}
+      >
+        Programs that use <strong>{revoking?.name}</strong> stop working within seconds. This cannot be undone.
+      </Confirm>
+    </Section>
+  )
+}
+
+const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
+  {
+    header: 'Name',
+    phone: 'title',
+    cell: (key) => (
+      <>
+        <Text fw={600}>{key.name}</Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {key.prefix}…
+        </Text>
+      </>
+    ),
+  },
+  { header: 'May', cell: (key) => <Text size="xs">{key.scopes.join(', ')}</Text> },
+  { header: 'Last used', align: 'right', cell: (key) => <Time at={key.last_used_at} /> },
+  { header: 'Created', align: 'right', cell: (key) => <Time at={key.created_at} /> },
+  {
+    header: 'Actions',
+    align: 'right',
+    phone: 'bare',
+    cell: (key) => (
+      <Button size="compact-sm" variant="default" onClick={() => revoke(key)} aria-label={`Revoke ${key.name}`}>
+        Revoke
+      </Button>
+    ),
+  },
+]
+
+function CreateDialog({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [chosen, setChosen] = useState<Scope[]>(scopes.map((scope) => scope.value))
+  const create = useMutation({
+    mutationFn: () => createApiKey({ name: name.trim(), scopes: chosen }),
+    onSuccess: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ['api-keys'] }),
+        queries.invalidateQueries({ queryKey: ['checklist'] }),
+      ]),
+  })
+  if (create.data) return <KeyOnce apiKey={create.data.api_key} onClose={onClose} />
+  return (
+    <Modal opened onClose={onClose} title="Create API key" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Name"
+            description="Where it will be used, for example “Shop, production”."
+            required
+            data-autofocus
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={fieldProblem(create.error, 'name')}
+          />
+          <Checkbox.Group label="It may" value={chosen} onChange={(values) => setChosen(values as Scope[])}>
+            <Stack gap="xs" mt={6}>
+              {scopes.map((scope) => (
+                <Checkbox key={scope.value} {...scope} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          <ErrorLine>{remainingProblem(create.error, ['name'])}</ErrorLine>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending} disabled={chosen.length === 0}>
+              Create key
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+/** The server keeps only a hash, so this is the one chance to copy the key. */
+function KeyOnce({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title="Your new API key"
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      <Stack gap="md">
+        <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the key now">
+          It is shown this once and never again.
+        </Notice>
+        <CodeBlock code={apiKey} label="API key" />
+        <Text c="dimmed">Try it:</Text>
+        <CodeBlock
+          code={`curl ${baseUrl}/public/api/v1/token/check \\\n  -H 'X-Api-Token: ${apiKey}'`}
+          label="curl command"
+        />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>I have copied it</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,81 @@
+import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { given } from '../api/client.ts'
+import type { Role } from '../api/types.ts'
+import { CodeBlock } from '../ui/copy.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { ErrorLine } from '../ui/states.tsx'
+import { invite } from './settings.api.ts'
+import { roleOptions } from './team-page.tsx'
+
+const shownPaths = ['email', 'role']
+
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('member')
+  const send = useMutation({
+    mutationFn: () => invite({ ...given({ email: email.trim() }), role }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Invite to the team"
+      size="lg"
+      closeOnClickOutside={!send.data}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {send.data ? (
+        <Stack gap="md">
+          <Notice tone="warn" title="Send them this link">
+            It is shown this once. Whoever opens it chooses a password and joins your organization.
+          </Notice>
+          <CodeBlock code={send.data.url} label="invitation link" />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            send.mutate()
+          }}
+        >
+          <Stack gap="sm">
+            <TextInput
+              label="Email"
+              description="Leave it empty to let anyone with the link join, once."
+              type="email"
+              data-autofocus
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+              error={fieldProblem(send.error, 'email')}
+            />
+            <Select
+              label="Role"
+              data={roleOptions}
+              value={role}
+              allowDeselect={false}
+              onChange={(value) => setRole((value ?? 'member') as Role)}
+            />
+            <ErrorLine>{remainingProblem(send.error, shownPaths)}</ErrorLine>
+            <Group justify="flex-end" gap="xs">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={send.isPending}>
+                Make link
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,121 @@
+import { Button, Group, Paper, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import type { Organization } from '../api/types.ts'
+import { useMe } from '../session/session.api.ts'
+import { Copyable } from '../ui/copy.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Section } from '../ui/section.tsx'
+import { ErrorLine, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
+import { changeOrganization, organizationQuery } from './settings.api.ts'
+
+const shownPaths = ['name', 'timezone', 'retention_days']
+const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+const retentions = [
+  { value: '', label: 'For ever' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+  { value: '730', label: '2 years' },
+]
+
+export function OrganizationPage() {
+  const organization = useQuery(organizationQuery)
+  return (
+    <Section title="Organization">
+      <Load query={organization}>
+        {(data) => (
+          <>
+            <Facts
+              facts={[
+                ['Organization id', <Copyable key="id" value={data.id} label="Copy organization id" />],
+                ['Created', <Time key="created" at={data.created_at} />],
+              ]}
+            />
+            <OrganizationForm key={data.id} organization={data} />
+          </>
+        )}
+      </Load>
+    </Section>
+  )
+}
+
+function OrganizationForm({ organization }: { organization: Organization }) {
+  const me = useMe()
+  const queries = useQueryClient()
+  const owner = me.data?.role === 'owner'
+  const [name, setName] = useState(organization.name)
+  const [timezone, setTimezone] = useState(organization.timezone)
+  const [keep, setKeep] = useState(organization.keep_addresses)
+  const [retention, setRetention] = useState(organization.retention_days)
+  const save = useMutation({
+    mutationFn: () =>
+      changeOrganization({ name: name.trim(), timezone, keep_addresses: keep, retention_days: retention }),
+    onSuccess: async (saved) => {
+      queries.setQueryData(organizationQuery.queryKey, saved)
+      await queries.invalidateQueries({ queryKey: ['me'] })
+      toast('Saved.')
+    },
+  })
+  return (
+    <Paper withBorder p="md" maw={560}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Name"
+            description="People see it on the unsubscribe page."
+            required
+            maxLength={200}
+            disabled={!owner}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={fieldProblem(save.error, 'name')}
+          />
+          <Select
+            label="Time zone"
+            description="In which a day of the overview begins and ends."
+            searchable
+            data={timezones}
+            disabled={!owner}
+            value={timezone}
+            allowDeselect={false}
+            onChange={(value) => value && setTimezone(value)}
+            error={fieldProblem(save.error, 'timezone')}
+          />
+          <Select
+            label="Keep single events"
+            description="Older ones are deleted. The figures of the overview stay."
+            data={retentions}
+            disabled={!owner}
+            value={retention === null ? '' : String(retention)}
+            allowDeselect={false}
+            onChange={(value) => setRetention(value ? Number(value) : null)}
+            error={fieldProblem(save.error, 'retention_days')}
+          />
+          <Switch
+            label="Keep the reader’s IP address with opens and clicks"
+            description="Off unless you have a reason: an address is personal data."
+            disabled={!owner}
+            checked={keep}
+            onChange={(event) => setKeep(event.currentTarget.checked)}
+          />
+          <ErrorLine>{remainingProblem(save.error, shownPaths)}</ErrorLine>
+          {owner && (
+            <Group>
+              <Button type="submit" loading={save.isPending}>
+                Save
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </form>
+    </Paper>
+  )
+}

@@ -1,0 +1,24 @@
+import { Outlet, useLocation } from 'react-router'
+import { paths } from '../paths.ts'
+import { Page } from '../ui/page.tsx'
+import { TabLinks } from '../ui/tab-links.tsx'
+
+const tabs = [
+  { to: paths.webhooks, label: 'Webhooks' },
+  { to: paths.apiKeys, label: 'API keys' },
+  { to: paths.suppressions, label: 'Suppressions' },
+  { to: paths.sending, label: 'Sending' },
+  { to: paths.team, label: 'Team' },
+  { to: paths.organization, label: 'Organization' },
+]
+
+export function SettingsFrame() {
+  const { pathname } = useLocation()
+  const tab = tabs.find((candidate) => pathname.startsWith(candidate.to))
+  return (
+    <Page title="Settings" tabTitle={tab ? `${tab.label} · Settings` : 'Settings'}>
+      <TabLinks label="Settings" tabs={tabs} />
+      <Outlet />
+    </Page>
+  )
+}

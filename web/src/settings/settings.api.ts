@@ -1,0 +1,51 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { usePages } from '../api/pages.ts'
+import type { OrganizationInput, Role, Scope, Suppression, SuppressionReason } from '../api/types.ts'
+
+const at = (id: string) => ({ params: { path: { id } } })
+
+export const apiKeysQuery = queryOptions({
+  queryKey: ['api-keys'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/api-keys')),
+})
+export const createApiKey = (body: { name: string; scopes: Scope[] }) =>
+  dataOf(api.POST('/api/v1/organization/api-keys', { body }))
+export const revokeApiKey = (id: string) => done(api.DELETE('/api/v1/organization/api-keys/{id}', at(id)))
+
+export const useSuppressions = (filter: { query: string; reason: SuppressionReason | '' }) =>
+  usePages<Suppression>(['suppressions', filter], (from, signal) =>
+    pageOf(api.GET('/api/v1/organization/suppressions', { params: { query: { ...given(filter), ...from } }, signal })),
+  )
+export const addSuppression = (email: string) =>
+  dataOf(api.POST('/api/v1/organization/suppressions', { body: { email } }))
+export const liftSuppression = (email: string) =>
+  done(api.DELETE('/api/v1/organization/suppressions/{email}', { params: { path: { email } } }))
+
+export const sendingQuery = queryOptions({
+  queryKey: ['sending'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/sending')),
+})
+export const checkSending = () => dataOf(api.POST('/api/v1/organization/sending/check'))
+
+export const membersQuery = queryOptions({
+  queryKey: ['members'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/members')),
+})
+export const changeMember = (id: string, role: Role) =>
+  dataOf(api.PATCH('/api/v1/organization/members/{id}', { ...at(id), body: { role } }))
+export const removeMember = (id: string) => done(api.DELETE('/api/v1/organization/members/{id}', at(id)))
+
+export const invitationsQuery = queryOptions({
+  queryKey: ['invitations'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/invitations')),
+})
+export const invite = (body: { email?: string; role: Role }) =>
+  dataOf(api.POST('/api/v1/organization/invitations', { body }))
+export const withdrawInvitation = (id: string) => done(api.DELETE('/api/v1/organization/invitations/{id}', at(id)))
+
+export const organizationQuery = queryOptions({
+  queryKey: ['organization'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization')),
+})
+export const changeOrganization = (body: OrganizationInput) => dataOf(api.PATCH('/api/v1/organization', { body }))

@@ -1,0 +1,161 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { IconBan, IconPlus } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import type { Suppression, SuppressionReason } from '../api/types.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { More } from '../ui/more.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
+import { Time } from '../ui/time.tsx'
+import { addSuppression, liftSuppression, useSuppressions } from './settings.api.ts'
+
+const reasons: Record<SuppressionReason, string> = {
+  hard_bounce: 'Hard bounce',
+  complaint: 'Complaint',
+  manual: 'By hand',
+  unsubscribe: 'Unsubscribed',
+}
+const reasonOptions = Object.entries(reasons).map(([value, label]) => ({ value, label }))
+
+export function SuppressionsPage() {
+  const [query, setQuery] = useState('')
+  const [reason, setReason] = useState<SuppressionReason | ''>('')
+  const suppressions = useSuppressions({ query, reason })
+  const [adding, setAdding] = useState(false)
+  const [lifting, setLifting] = useState<Suppression>()
+  const queries = useQueryClient()
+  const filtered = query !== '' || reason !== ''
+  const add = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+      Add address
+    </Button>
+  )
+  return (
+    <Section
+      title="Suppressions"
+      description="Addresses that get no mail: after a hard bounce or a complaint, or because you said so. Who unsubscribed gets no marketing mail."
+      actions={add}
+    >
+      <Group gap="sm" mb="sm">
+        <SearchField label="Search addresses" value={query} onChange={setQuery} />
+        <Select
+          aria-label="Reason"
+          placeholder="All reasons"
+          clearable
+          data={reasonOptions}
+          value={reason || null}
+          onChange={(value) => setReason((value ?? '') as SuppressionReason | '')}
+        />
+      </Group>
+      <Load
+        query={suppressions}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty
+            title={filtered ? 'No address matches' : 'Nobody is suppressed'}
+            icon={<IconBan size={32} aria-hidden />}
+          >
+            {filtered ? 'Try another search or reason.' : 'Addresses that bounce or complain will appear here.'}
+          </Empty>
+        }
+      >
+        {(list) => (
+          <DataTable
+            label="Suppressions"
+            columns={columns(setLifting)}
+            rows={list}
+            rowKey={(row) => `${row.email} ${row.reason}`}
+          />
+        )}
+      </Load>
+      <More pages={suppressions} />
+      {adding && <AddDialog onClose={() => setAdding(false)} />}
+      <Confirm
+        opened={lifting !== undefined}
+        onClose={() => setLifting(undefined)}
+        title="Lift suppression"
+        action="Lift suppression"
+        run={async () => {
+          if (lifting) await liftSuppression(lifting.email)
+          await queries.invalidateQueries({ queryKey: ['suppressions'] })
+        }}
+      >
+        <strong>{lifting?.email}</strong> can get mail again. If it bounces or complains again, it comes back here.
+      </Confirm>
+    </Section>
+  )
+}
+
+const columns = (lift: (row: Suppression) => void): Column<Suppression>[] => [
+  { header: 'Address', phone: 'title', cell: (row) => <Text fw={600}>{row.email}</Text> },
+  {
+    header: 'Reason',
+    cell: (row) => (
+      <StatusBadge tone={row.reason === 'hard_bounce' || row.reason === 'complaint' ? 'bad' : 'still'}>
+        {reasons[row.reason] ?? row.reason}
+      </StatusBadge>
+    ),
+  },
+  { header: 'Detail', phone: 'hide', cell: (row) => <Text size="xs">{row.detail ?? '–'}</Text> },
+  { header: 'Since', align: 'right', cell: (row) => <Time at={row.created_at} /> },
+  {
+    header: 'Actions',
+    align: 'right',
+    phone: 'bare',
+    cell: (row) => (
+      <Button size="compact-sm" variant="default" onClick={() => lift(row)} aria-label={`Lift ${row.email}`}>
+        Lift
+      </Button>
+    ),
+  },
+]
+
+function AddDialog({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const [email, setEmail] = useState('')
+  const add = useMutation({
+    mutationFn: () => addSuppression(email.trim()),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['suppressions'] })
+      onClose()
+    },
+  })
+  return (
+    <Modal opened onClose={onClose} title="Suppress an address" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          add.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Email"
+            description="It will get no mail at all, from any flow."
+            type="email"
+            required
+            data-autofocus
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            error={fieldProblem(add.error, 'email')}
+          />
+          <ErrorLine>{remainingProblem(add.error, ['email'])}</ErrorLine>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={add.isPending}>
+              Suppress
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,168 @@
+import { Button, Select, Stack, Text } from '@mantine/core'
+import { IconUserPlus } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import type { Invitation, Member, Role } from '../api/types.ts'
+import { useMe } from '../session/session.api.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Section } from '../ui/section.tsx'
+import { ErrorLine, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+import { changeMember, invitationsQuery, membersQuery, removeMember, withdrawInvitation } from './settings.api.ts'
+
+export const roleOptions: { value: Role; label: string }[] = [
+  { value: 'owner', label: 'Owner' },
+  { value: 'member', label: 'Member' },
+]
+
+export function TeamPage() {
+  const me = useMe()
+  const owner = me.data?.role === 'owner'
+  const [inviting, setInviting] = useState(false)
+  return (
+    <>
+      <Section
+        title="Team"
+        description="Owners manage the team and the organization; members do everything else."
+        actions={
+          owner && (
+            <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+              Invite
+            </Button>
+          )
+        }
+      >
+        <Members owner={owner} myId={me.data?.user.id} />
+      </Section>
+      {owner && <Invitations />}
+      {inviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </>
+  )
+}
+
+function Members({ owner, myId }: { owner: boolean; myId: string | undefined }) {
+  const members = useQuery(membersQuery)
+  const queries = useQueryClient()
+  const [removing, setRemoving] = useState<Member>()
+  const change = useMutation({
+    mutationFn: ({ id, role }: { id: string; role: Role }) => changeMember(id, role),
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ['members'] }),
+        queries.invalidateQueries({ queryKey: ['me'] }),
+      ]),
+  })
+  const columns: Column<Member>[] = [
+    {
+      header: 'Person',
+      phone: 'title',
+      cell: (member) => (
+        <Text fw={600}>
+          {member.email}{' '}
+          {member.id === myId && (
+            <Text span c="dimmed">
+              (you)
+            </Text>
+          )}
+        </Text>
+      ),
+    },
+    {
+      header: 'Role',
+      cell: (member) =>
+        owner ? (
+          <Select
+            aria-label={`Role of ${member.email}`}
+            size="xs"
+            w={120}
+            data={roleOptions}
+            value={member.role}
+            allowDeselect={false}
+            onChange={(role) => role && change.mutate({ id: member.id, role: role as Role })}
+          />
+        ) : (
+          member.role
+        ),
+    },
+    { header: 'Joined', align: 'right', cell: (member) => <Time at={member.created_at} /> },
+    {
+      header: 'Actions',
+      align: 'right',
+      phone: 'bare',
+      cell: (member) =>
+        owner && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Remove ${member.email}`}
+            onClick={() => setRemoving(member)}
+          >
+            Remove
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <Stack gap="sm">
+      {change.isError && <ErrorLine>{messageOf(change.error)}</ErrorLine>}
+      <Load query={members}>
+        {(list) => <DataTable label="Members" columns={columns} rows={list} rowKey={(member) => member.id} />}
+      </Load>
+      <Confirm
+        opened={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
+        title="Remove from team"
+        action="Remove"
+        run={async () => {
+          if (removing) await removeMember(removing.id)
+          await queries.invalidateQueries({ queryKey: ['members'] })
+        }}
+      >
+        <strong>{removing?.email}</strong> can no longer sign in. What they made stays.
+      </Confirm>
+    </Stack>
+  )
+}
+
+function Invitations() {
+  const invitations = useQuery(invitationsQuery)
+  const queries = useQueryClient()
+  const withdraw = useMutation({
+    mutationFn: withdrawInvitation,
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
+  })
+  if (invitations.data?.length === 0) return null
+  const columns: Column<Invitation>[] = [
+    { header: 'Invited', phone: 'title', cell: (invitation) => invitation.email ?? 'Whoever has the link' },
+    { header: 'Role', cell: (invitation) => invitation.role },
+    { header: 'Expires', align: 'right', cell: (invitation) => <Time at={invitation.expires_at} /> },
+    {
+      header: 'Actions',
+      align: 'right',
+      phone: 'bare',
+      cell: (invitation) => (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Withdraw the invitation of ${invitation.email ?? 'whoever has the link'}`}
+          onClick={() => withdraw.mutate(invitation.id)}
+        >
+          Withdraw
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <Section title="Invitations" description="Links that were not used yet.">
+      {withdraw.isError && <ErrorLine>{messageOf(withdraw.error)}</ErrorLine>}
+      <Load query={invitations}>
+        {(list) => (
+          <DataTable label="Invitations" columns={columns} rows={list} rowKey={(invitation) => invitation.id} />
+        )}
+      </Load>
+    </Section>
+  )
+}

@@ -1,0 +1,8 @@
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+
+/** Follows the system until the person chooses; the choice is kept in this browser. */
+export function useTheme(): { dark: boolean; toggle: () => void } {
+  const { setColorScheme } = useMantineColorScheme()
+  const dark = useComputedColorScheme('light') === 'dark'
+  return { dark, toggle: () => setColorScheme(dark ? 'light' : 'dark') }
+}

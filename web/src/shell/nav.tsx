@@ -1,0 +1,108 @@
+import { Kbd, Menu, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import {
+  IconActivity,
+  IconChartBar,
+  IconChevronUp,
+  IconInbox,
+  IconLogout,
+  IconMailForward,
+  IconMoon,
+  IconSearch,
+  IconSend,
+  IconSettings,
+  IconSun,
+  IconUsers,
+} from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { NavLink } from 'react-router'
+import logo from '../logo.svg'
+import { paths } from '../paths.ts'
+import { openSearch } from '../search/open-search.ts'
+import { useMe } from '../session/session.api.ts'
+import { useTheme } from './color-scheme.ts'
+import classes from './nav.module.css'
+import { useSignOut } from './sign-out.ts'
+
+export const places: { to: string; label: string; icon: ReactNode }[] = [
+  { to: paths.overview, label: 'Overview', icon: <IconChartBar size={18} aria-hidden /> },
+  { to: paths.flows, label: 'Flows', icon: <IconMailForward size={18} aria-hidden /> },
+  { to: paths.contacts, label: 'Contacts', icon: <IconUsers size={18} aria-hidden /> },
+  { to: paths.messages, label: 'Messages', icon: <IconSend size={18} aria-hidden /> },
+  { to: paths.activity, label: 'Activity', icon: <IconActivity size={18} aria-hidden /> },
+  { to: paths.inbox, label: 'Inbox', icon: <IconInbox size={18} aria-hidden /> },
+  { to: paths.settings, label: 'Settings', icon: <IconSettings size={18} aria-hidden /> },
+]
+
+export function Brand() {
+  return (
+    <span className={classes.brand}>
+      <img src={logo} alt="" width={30} height={30} />
+      Waxwing
+    </span>
+  )
+}
+
+export function Nav({ onLeave }: { onLeave?: () => void }) {
+  return (
+    <div className={classes.column}>
+      <UnstyledButton
+        className={classes.search}
+        onClick={() => {
+          onLeave?.()
+          openSearch()
+        }}
+      >
+        <IconSearch size={16} aria-hidden /> Search
+        <Kbd size="xs" ml="auto" aria-hidden>
+          Ctrl K
+        </Kbd>
+      </UnstyledButton>
+      <nav aria-label="Main" className={classes.places}>
+        {places.map((place) => (
+          <NavLink
+            key={place.to}
+            to={place.to}
+            end={place.to === paths.overview}
+            className={classes.place ?? ''}
+            onClick={() => onLeave?.()}
+          >
+            {place.icon}
+            {place.label}
+          </NavLink>
+        ))}
+      </nav>
+      <Account />
+    </div>
+  )
+}
+
+function Account() {
+  const me = useMe()
+  const { dark, toggle } = useTheme()
+  const signOut = useSignOut()
+  return (
+    <Menu position="top-start" width={220}>
+      <Menu.Target>
+        <UnstyledButton className={classes.account}>
+          <VisuallyHidden>Account</VisuallyHidden>
+          <span className={classes.who}>
+            <strong className="one-line">{me.data?.organization.name ?? '…'}</strong>
+            <span className="one-line">{me.data?.user.email}</span>
+          </span>
+          <IconChevronUp size={16} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          leftSection={dark ? <IconSun size={16} aria-hidden /> : <IconMoon size={16} aria-hidden />}
+          onClick={toggle}
+        >
+          {dark ? 'Light theme' : 'Dark theme'}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,73 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import { ErrorLine } from './states.tsx'
+
+type Props = {
+  opened: boolean
+  onClose: () => void
+  title: string
+  children: ReactNode
+  action: string
+  /** For what cannot be undone: the person types this word first. */
+  typed?: string
+  run: () => Promise<unknown>
+}
+
+/** Asks before something is destroyed. A refusal is shown here, where the person is looking. */
+export function Confirm({ opened, onClose, title, children, action, typed, run }: Props) {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [text, setText] = useState('')
+
+  const close = () => {
+    setError(undefined)
+    setText('')
+    onClose()
+  }
+  const confirm = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await run()
+      close()
+    } catch (problem) {
+      setError(problem)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void confirm()
+        }}
+      >
+        <Stack gap="md">
+          <Text component="div">{children}</Text>
+          {typed !== undefined && (
+            <TextInput
+              label={`Type “${typed}” to confirm`}
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+              autoComplete="off"
+              data-autofocus
+            />
+          )}
+          {error !== undefined && <ErrorLine>{messageOf(error)}</ErrorLine>}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" color="red.9" loading={busy} disabled={typed !== undefined && text !== typed}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,59 @@
+import { ActionIcon, Button, Code, Group, CopyButton as MantineCopyButton, Paper } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import classes from './copy.module.css'
+
+const copiedForMs = 2000
+
+export function CopyIcon({ value, label }: { value: string; label: string }) {
+  return (
+    <MantineCopyButton value={value} timeout={copiedForMs}>
+      {({ copied, copy }) => (
+        <ActionIcon size="sm" onClick={copy} aria-label={copied ? 'Copied' : label} title={copied ? 'Copied' : label}>
+          {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
+        </ActionIcon>
+      )}
+    </MantineCopyButton>
+  )
+}
+
+export function CopyButton({ value, label = 'Copy' }: { value: string; label?: string }) {
+  return (
+    <MantineCopyButton value={value} timeout={copiedForMs}>
+      {({ copied, copy }) => (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+          onClick={copy}
+        >
+          {copied ? 'Copied' : label}
+        </Button>
+      )}
+    </MantineCopyButton>
+  )
+}
+
+/** An id, a URL, a DNS value: shown in full, copied with one press. */
+export function Copyable({ value, label }: { value: string; label: string }) {
+  return (
+    <Group gap={4} wrap="nowrap" align="center" display="inline-flex">
+      <Code className="break">{value}</Code>
+      <CopyIcon value={value} label={label} />
+    </Group>
+  )
+}
+
+/** `shown` is for reading where what is copied reads badly, such as JSON on one line. */
+export function CodeBlock({ code, label, shown }: { code: string; label: string; shown?: string }) {
+  return (
+    <Paper withBorder className={classes.block}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <figure tabIndex={0} aria-label={label} className={classes.code}>
+        <pre>{shown ?? code}</pre>
+      </figure>
+      <div className={classes.copy}>
+        <CopyIcon value={code} label={`Copy ${label}`} />
+      </div>
+    </Paper>
+  )
+}

@@ -1,0 +1,57 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: on a phone `display: block` takes the elements' own roles away.
+// biome-ignore-all lint/a11y/useSemanticElements: as above.
+import { Paper } from '@mantine/core'
+import type { ReactNode } from 'react'
+import classes from './data-table.module.css'
+
+export type Column<Row> = {
+  header: string
+  cell: (row: Row) => ReactNode
+  align?: 'right'
+  width?: string
+  /** On a phone: `title` heads the card, `bare` stands without its label, `hide` is left out. */
+  phone?: 'title' | 'bare' | 'hide'
+}
+
+type Props<Row> = {
+  label: string
+  columns: Column<Row>[]
+  rows: Row[]
+  rowKey: (row: Row) => string
+}
+
+/** A table that becomes a list of cards on a phone. */
+export function DataTable<Row>({ label, columns, rows, rowKey }: Props<Row>) {
+  return (
+    <Paper withBorder className={classes.frame}>
+      <table role="table" aria-label={label} className={classes.table}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <th key={column.header} role="columnheader" data-align={column.align} style={{ width: column.width }}>
+                {column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={rowKey(row)} role="row">
+              {columns.map((column) => (
+                <td
+                  key={column.header}
+                  role="cell"
+                  data-label={column.header}
+                  data-align={column.align}
+                  data-phone={column.phone}
+                >
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Paper>
+  )
+}

@@ -1,0 +1,12 @@
+const whole = new Intl.NumberFormat('en')
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+
+export const count = (value: number) => whole.format(value)
+export const shortCount = (value: number) => compact.format(value)
+const smallShare = 0.01
+const smallPercent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 2 })
+
+/** A dash where there is nothing to take a share of. */
+export const share = (part: number, all: number) =>
+  all === 0 ? '–' : (part / all < smallShare ? smallPercent : percent).format(part / all)

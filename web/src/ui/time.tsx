@@ -1,0 +1,48 @@
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
+const dayAndYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
+const exact = new Intl.DateTimeFormat('en', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+})
+
+/** A moment in the person's own zone: roughly for reading, exactly on hover. */
+export function Time({ at, none = 'never' }: { at: string | null | undefined; none?: string }) {
+  if (!at) return <span>{none}</span>
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={exact.format(date)} style={{ whiteSpace: 'nowrap' }}>
+      {roughly(date, new Date())}
+    </time>
+  )
+}
+
+/** A moment where the second matters, as in a log. */
+export function ExactTime({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at} className="number">
+      {exact.format(new Date(at))}
+    </time>
+  )
+}
+
+function roughly(date: Date, now: Date): string {
+  const ms = date.getTime() - now.getTime()
+  const size = Math.abs(ms)
+  if (size < 10_000) return 'just now'
+  if (size < minuteMs) return relative.format(Math.round(ms / 1000), 'second')
+  if (size < hourMs) return relative.format(Math.round(ms / minuteMs), 'minute')
+  if (size < dayMs) return relative.format(Math.round(ms / hourMs), 'hour')
+  if (size < 7 * dayMs) return relative.format(Math.round(ms / dayMs), 'day')
+  return date.getFullYear() === now.getFullYear() ? day.format(date) : dayAndYear.format(date)
+}

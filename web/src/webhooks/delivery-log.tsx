@@ -1,0 +1,91 @@
+import { Button, Group, SegmentedControl, Select, Text } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useState } from 'react'
+import { eventOptions } from '../activity/event-names.tsx'
+import type { Delivery, EventName, Webhook } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { More } from '../ui/more.tsx'
+import { RowLink } from '../ui/row-link.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { DeliveryStatusBadge } from './delivery-status.tsx'
+import { type DeliveryFilter, useDeliveries } from './webhooks.api.ts'
+
+const statuses = [
+  { value: '', label: 'All' },
+  { value: 'delivered', label: 'Delivered' },
+  { value: 'pending', label: 'Waiting' },
+  { value: 'failed', label: 'Failed' },
+]
+
+const columns: Column<Delivery>[] = [
+  {
+    header: 'Event',
+    phone: 'title',
+    cell: (delivery) => <RowLink to={paths.delivery(delivery.webhook_id, delivery.id)}>{delivery.event_name}</RowLink>,
+  },
+  { header: 'Status', cell: (delivery) => <DeliveryStatusBadge delivery={delivery} /> },
+  {
+    header: 'Why',
+    phone: 'hide',
+    cell: (delivery) => (
+      <Text size="xs" c="dimmed" className="break">
+        {delivery.reason ?? '–'}
+      </Text>
+    ),
+  },
+  { header: 'Attempts', align: 'right', cell: (delivery) => delivery.attempt_count },
+  { header: 'Happened', align: 'right', cell: (delivery) => <Time at={delivery.created_at} /> },
+  { header: 'Delivered', align: 'right', cell: (delivery) => <Time at={delivery.delivered_at} none="–" /> },
+]
+
+export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay: () => void }) {
+  const [filter, setFilter] = useState<DeliveryFilter>({ status: '', event_name: '' })
+  const deliveries = useDeliveries(webhook.id, filter)
+  const filtered = filter.status !== '' || filter.event_name !== ''
+  return (
+    <Section
+      title="Deliveries"
+      actions={
+        <Button variant="default" size="xs" leftSection={<IconRefresh size={14} aria-hidden />} onClick={onReplay}>
+          Replay failed
+        </Button>
+      }
+    >
+      <Group gap="sm" mb="sm">
+        <SegmentedControl
+          aria-label="Status"
+          size="xs"
+          data={statuses}
+          value={filter.status}
+          onChange={(status) => setFilter({ ...filter, status: status as DeliveryFilter['status'] })}
+        />
+        <Select
+          aria-label="Event type"
+          placeholder="All event types"
+          size="xs"
+          clearable
+          data={eventOptions}
+          value={filter.event_name || null}
+          onChange={(value) => setFilter({ ...filter, event_name: (value ?? '') as EventName | '' })}
+        />
+      </Group>
+      <Load
+        query={deliveries}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title={filtered ? 'Nothing matches these filters' : 'No deliveries yet'}>
+            {filtered
+              ? 'Choose another status or event type.'
+              : 'They appear here as events happen. Send a test event to see the first one now.'}
+          </Empty>
+        }
+      >
+        {(list) => <DataTable label="Deliveries" columns={columns} rows={list} rowKey={(delivery) => delivery.id} />}
+      </Load>
+      <More pages={deliveries} />
+    </Section>
+  )
+}

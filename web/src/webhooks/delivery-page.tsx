@@ -1,0 +1,94 @@
+import { Button, Stack } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { messageOf } from '../api/api-error.ts'
+import type { DeliveryDetail } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { CodeBlock, Copyable } from '../ui/copy.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
+import { AttemptView } from './attempt-view.tsx'
+import { DeliveryStatusBadge } from './delivery-status.tsx'
+import { deliveryQuery, replayDelivery, useRefreshWebhooks } from './webhooks.api.ts'
+
+export function DeliveryPage() {
+  const { id = '', webhookId = '' } = useParams()
+  const delivery = useQuery(deliveryQuery(id))
+  const refresh = useRefreshWebhooks()
+  const replay = useMutation({
+    mutationFn: () => replayDelivery(id),
+    onSuccess: async () => {
+      await refresh()
+      toast('On its way again.')
+    },
+  })
+  return (
+    <Page
+      title={delivery.data ? `Delivery of ${delivery.data.event_name}` : 'Delivery'}
+      beside={delivery.data && <DeliveryStatusBadge delivery={delivery.data} />}
+      back={{ to: paths.webhook(webhookId), label: 'Webhook' }}
+      actions={
+        <Button
+          leftSection={<IconRefresh size={16} aria-hidden />}
+          loading={replay.isPending}
+          disabled={!delivery.data}
+          onClick={() => replay.mutate()}
+        >
+          Replay
+        </Button>
+      }
+    >
+      {replay.isError && <ErrorLine>{messageOf(replay.error)}</ErrorLine>}
+      <Load query={delivery}>{(detail) => <OneDelivery delivery={detail} />}</Load>
+    </Page>
+  )
+}
+
+function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Delivery', <Copyable key="id" value={delivery.id} label="Copy delivery id" />],
+          ['Happened', <Time key="at" at={delivery.created_at} />],
+          ['Delivered', <Time key="done" at={delivery.delivered_at} none="not yet" />],
+          ['Next try', <Time key="next" at={delivery.next_attempt_at} none="none" />],
+        ]}
+      />
+      <Section title="Attempts">
+        {delivery.attempts.length === 0 ? (
+          <Empty title="Not tried yet">It is on its way. This page refreshes by itself.</Empty>
+        ) : (
+          <Stack gap="sm">
+            {delivery.attempts.toReversed().map((attempt) => (
+              <AttemptView key={attempt.number} attempt={attempt} />
+            ))}
+          </Stack>
+        )}
+      </Section>
+      <Section
+        title="Payload"
+        description="Indented for reading; copying gives the body as it was sent, byte for byte, on every attempt."
+      >
+        {delivery.payload === null ? (
+          <Empty title="Not kept">The event it is made from was erased.</Empty>
+        ) : (
+          <CodeBlock code={delivery.payload} shown={indented(delivery.payload)} label="payload" />
+        )}
+      </Section>
+    </>
+  )
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2)
+  } catch {
+    return json
+  }
+}

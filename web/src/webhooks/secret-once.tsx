@@ -1,0 +1,47 @@
+import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { IconKey } from '@tabler/icons-react'
+import { CodeBlock } from '../ui/copy.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { verificationCode } from './verification-code.ts'
+
+/** The one moment at which the signing secret can be seen. */
+export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
+  return (
+    <Stack gap="md">
+      <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the signing secret now">
+        It is shown this once and never again. Keep it where your endpoint can read it, and nobody else.
+      </Notice>
+      <CodeBlock code={secret} label="signing secret" />
+      <Stack gap={6}>
+        <Title order={3}>Verify each delivery with it</Title>
+        <Text c="dimmed">
+          The header X-Service-Signature carries the time and an HMAC of the time and the raw body. Answer 200 to
+          acknowledge; a 4xx is final, anything else is tried again after 30, 60 and 120 seconds.
+        </Text>
+        <VerificationCode />
+      </Stack>
+      <Group justify="flex-end">
+        <Button onClick={onDone}>I have copied it</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+export function VerificationCode() {
+  return (
+    <Tabs defaultValue={verificationCode[0]?.language ?? null}>
+      <Tabs.List>
+        {verificationCode.map(({ language }) => (
+          <Tabs.Tab key={language} value={language}>
+            {language}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {verificationCode.map(({ language, code }) => (
+        <Tabs.Panel key={language} value={language} pt="xs">
+          <CodeBlock code={code} label={`${language} verification code`} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  )
+}

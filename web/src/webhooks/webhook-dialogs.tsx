@@ -1,0 +1,72 @@
+import { Modal } from '@mantine/core'
+import { useNavigate } from 'react-router'
+import type { Webhook } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { toast } from '../ui/toast.tsx'
+import { ReplayForm } from './replay-form.tsx'
+import { RotateForm } from './rotate-form.tsx'
+import { TestForm } from './test-form.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+import { changeWebhook, deleteWebhook, useRefreshWebhooks } from './webhooks.api.ts'
+
+export type WebhookDialog = 'edit' | 'test' | 'rotate' | 'replay' | 'delete'
+
+const titles: Record<Exclude<WebhookDialog, 'delete'>, string> = {
+  edit: 'Edit webhook',
+  test: 'Send test event',
+  rotate: 'Rotate signing secret',
+  replay: 'Replay failed deliveries',
+}
+
+type Props = { webhook: Webhook; dialog: WebhookDialog | undefined; close: () => void }
+
+export function WebhookDialogs({ webhook, dialog, close }: Props) {
+  const refresh = useRefreshWebhooks()
+  const navigate = useNavigate()
+  const deleteIt = async () => {
+    await deleteWebhook(webhook.id)
+    await navigate(paths.webhooks)
+    await refresh()
+  }
+  const shown = dialog === 'delete' ? undefined : dialog
+  return (
+    <>
+      <Confirm
+        opened={dialog === 'delete'}
+        onClose={close}
+        title="Delete webhook"
+        action="Delete webhook"
+        run={deleteIt}
+      >
+        <strong>{webhook.name}</strong> gets no more events, and what waits for it is dropped. Its delivery log goes
+        with it. This cannot be undone.
+      </Confirm>
+      <Modal
+        opened={shown !== undefined}
+        onClose={close}
+        size="lg"
+        title={shown && titles[shown]}
+        closeOnClickOutside={shown !== 'rotate'}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {dialog === 'edit' && (
+          <WebhookForm
+            webhook={webhook}
+            action="Save"
+            save={(input) => changeWebhook(webhook.id, input)}
+            onSaved={() => {
+              void refresh()
+              toast('Saved.')
+              close()
+            }}
+            onCancel={close}
+          />
+        )}
+        {dialog === 'test' && <TestForm webhook={webhook} />}
+        {dialog === 'rotate' && <RotateForm webhook={webhook} onDone={close} />}
+        {dialog === 'replay' && <ReplayForm webhook={webhook} onDone={close} />}
+      </Modal>
+    </>
+  )
+}

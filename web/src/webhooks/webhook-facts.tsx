@@ -1,0 +1,28 @@
+import type { Webhook } from '../api/types.ts'
+import { Copyable } from '../ui/copy.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Time } from '../ui/time.tsx'
+import { eventsOf, successShare } from './webhook-health.tsx'
+
+export function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  return (
+    <Facts
+      facts={[
+        ['URL', <Copyable key="url" value={webhook.url} label="Copy URL" />],
+        ['Events', eventsOf(webhook)],
+        ['Acknowledged in the last 24 hours', successShare(webhook)],
+        ['Waiting', String(webhook.stats_24h?.pending ?? 0)],
+        ['Last delivery', <Time key="last" at={webhook.last_delivery_at} />],
+        ['Created', <Time key="created" at={webhook.created_at} />],
+        ...(webhook.secret_rotation_ends_at
+          ? [
+              ['Old secret also signs until', <Time key="rotation" at={webhook.secret_rotation_ends_at} />] as [
+                string,
+                React.ReactNode,
+              ],
+            ]
+          : []),
+      ]}
+    />
+  )
+}

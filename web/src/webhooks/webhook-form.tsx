@@ -1,0 +1,122 @@
+import { Button, Checkbox, Group, Paper, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import type { EventName, EventType, Webhook, WebhookInput } from '../api/types.ts'
+import { ErrorLine, Load } from '../ui/states.tsx'
+import { eventTypesQuery } from './webhooks.api.ts'
+
+const shownPaths = ['name', 'url', 'event_types']
+
+type Props<Result> = {
+  webhook?: Webhook
+  action: string
+  save: (input: WebhookInput) => Promise<Result>
+  onSaved: (result: Result) => void
+  onCancel: () => void
+}
+
+/** Name, URL and events, for a new webhook and for one that is edited. */
+export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }: Props<Result>) {
+  const eventTypes = useQuery(eventTypesQuery)
+  const [name, setName] = useState(webhook?.name ?? '')
+  const [url, setUrl] = useState(webhook?.url ?? '')
+  const [all, setAll] = useState(webhook?.all_events ?? false)
+  const [chosen, setChosen] = useState<EventName[]>(webhook?.event_types ?? [])
+  const saving = useMutation({
+    mutationFn: () =>
+      save({
+        name: name.trim(),
+        url: url.trim(),
+        ...(all ? { all_events: true } : { all_events: false, event_types: chosen }),
+      }),
+    onSuccess: onSaved,
+  })
+
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        saving.mutate()
+      }}
+    >
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          description="What you will know it by, for example “Orders, production”."
+          required
+          data-autofocus
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldProblem(saving.error, 'name')}
+        />
+        <TextInput
+          label="URL"
+          description="A public https address of yours. Events are posted to it as JSON."
+          placeholder="https://example.com/webhooks/waxwing"
+          type="url"
+          inputMode="url"
+          required
+          value={url}
+          onChange={(event) => setUrl(event.currentTarget.value)}
+          error={fieldProblem(saving.error, 'url')}
+        />
+        <Load query={eventTypes}>
+          {(types) => <EventChoice types={types} all={all} setAll={setAll} chosen={chosen} setChosen={setChosen} />}
+        </Load>
+        <ErrorLine>{fieldProblem(saving.error, 'event_types')}</ErrorLine>
+        <ErrorLine>{remainingProblem(saving.error, shownPaths)}</ErrorLine>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={saving.isPending}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+type ChoiceProps = {
+  types: EventType[]
+  all: boolean
+  setAll: (all: boolean) => void
+  chosen: EventName[]
+  setChosen: (chosen: EventName[]) => void
+}
+
+function EventChoice({ types, all, setAll, chosen, setChosen }: ChoiceProps) {
+  return (
+    <Stack gap="xs">
+      <Switch
+        label="All events"
+        description="Also those that are added in the future."
+        checked={all}
+        onChange={(event) => setAll(event.currentTarget.checked)}
+      />
+      <Checkbox.Group
+        label="Event types"
+        value={all ? types.map((type) => type.event_name) : chosen}
+        onChange={(values) => setChosen(values as EventName[])}
+      >
+        <Paper withBorder p="sm" mt={4}>
+          <Stack gap="xs">
+            {types.map((type) => (
+              <Checkbox
+                key={type.event_name}
+                value={type.event_name}
+                disabled={all}
+                label={<Text ff="monospace">{type.event_name}</Text>}
+                description={type.description}
+              />
+            ))}
+          </Stack>
+        </Paper>
+      </Checkbox.Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,27 @@
+import type { Webhook } from '../api/types.ts'
+import { StatusBadge } from '../ui/status-badge.tsx'
+import { Time } from '../ui/time.tsx'
+
+export function WebhookHealth({ webhook }: { webhook: Webhook }) {
+  if (webhook.status === 'paused') return <StatusBadge tone="still">Paused</StatusBadge>
+  if (webhook.failing_since) {
+    return (
+      <StatusBadge tone="bad">
+        Failing since <Time at={webhook.failing_since} />
+      </StatusBadge>
+    )
+  }
+  if (!webhook.last_delivery_at) return <StatusBadge tone="info">Waiting for its first event</StatusBadge>
+  return <StatusBadge tone="good">Healthy</StatusBadge>
+}
+
+/** The share of yesterday's finished deliveries that were acknowledged. */
+export function successShare(webhook: Webhook): string {
+  const { delivered = 0, failed = 0 } = webhook.stats_24h ?? {}
+  const finished = delivered + failed
+  return finished === 0 ? '–' : `${Math.floor((delivered / finished) * 100)}% of ${finished.toLocaleString('en')}`
+}
+
+export function eventsOf(webhook: Webhook): string {
+  return webhook.all_events ? 'All events' : webhook.event_types.join(', ')
+}

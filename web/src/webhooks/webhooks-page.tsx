@@ -1,0 +1,98 @@
+import { Button, Modal, Text } from '@mantine/core'
+import { IconPlus, IconWebhook } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { NewWebhook, Webhook } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { RowLink } from '../ui/row-link.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { SecretOnce } from './secret-once.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+import { eventsOf, successShare, WebhookHealth } from './webhook-health.tsx'
+import { createWebhook, useRefreshWebhooks, webhooksQuery } from './webhooks.api.ts'
+
+const columns: Column<Webhook>[] = [
+  {
+    header: 'Webhook',
+    phone: 'title',
+    cell: (webhook) => (
+      <>
+        <RowLink to={paths.webhook(webhook.id)}>{webhook.name}</RowLink>
+        <Text size="xs" c="dimmed" className="break">
+          {webhook.url}
+        </Text>
+      </>
+    ),
+  },
+  { header: 'Health', cell: (webhook) => <WebhookHealth webhook={webhook} /> },
+  { header: 'Events', phone: 'hide', cell: (webhook) => <Text size="xs">{eventsOf(webhook)}</Text> },
+  { header: 'Acknowledged, 24 h', align: 'right', cell: successShare },
+  { header: 'Last delivery', align: 'right', cell: (webhook) => <Time at={webhook.last_delivery_at} /> },
+]
+
+export function WebhooksPage() {
+  const webhooks = useQuery(webhooksQuery)
+  const [creating, setCreating] = useState(false)
+  const add = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+      Add webhook
+    </Button>
+  )
+  return (
+    <Section
+      title="Webhooks"
+      description="Opens, clicks, bounces and unsubscribes, posted to your own systems as they happen, signed and retried."
+      actions={webhooks.data && webhooks.data.length > 0 && add}
+    >
+      <Load
+        query={webhooks}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title="No webhooks yet" icon={<IconWebhook size={32} aria-hidden />} action={add}>
+            Add an https address of yours, choose the events, and send yourself a test event.
+          </Empty>
+        }
+      >
+        {(list) => <DataTable label="Webhooks" columns={columns} rows={list} rowKey={(webhook) => webhook.id} />}
+      </Load>
+      {creating && <CreateDialog onClose={() => setCreating(false)} />}
+    </Section>
+  )
+}
+
+function CreateDialog({ onClose }: { onClose: () => void }) {
+  const refresh = useRefreshWebhooks()
+  const [created, setCreated] = useState<NewWebhook>()
+  return (
+    <Modal
+      // A dialog of its own for the secret: it starts at its top.
+      key={created ? 'secret' : 'form'}
+      opened
+      onClose={onClose}
+      size="lg"
+      title={created ? `${created.name} is ready` : 'Add webhook'}
+      // The secret must not vanish by a stray click.
+      closeOnClickOutside={!created}
+      closeOnEscape={!created}
+      withCloseButton={!created}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {created ? (
+        <SecretOnce secret={created.signing_secret} onDone={onClose} />
+      ) : (
+        <WebhookForm
+          action="Create webhook"
+          save={createWebhook}
+          onSaved={(webhook) => {
+            setCreated(webhook)
+            void refresh()
+          }}
+          onCancel={onClose}
+        />
+      )}
+    </Modal>
+  )
+}

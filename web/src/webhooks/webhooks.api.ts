@@ -1,0 +1,71 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { usePages } from '../api/pages.ts'
+import type { Delivery, DeliveryStatus, EventName, WebhookChange, WebhookInput } from '../api/types.ts'
+
+const stillGoingEveryMs = 2_000
+const at = (id: string) => ({ params: { path: { id } } })
+
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhooks'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks')),
+})
+
+export const webhookQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhooks', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks/{id}', at(id))),
+  })
+
+export const eventTypesQuery = queryOptions({
+  queryKey: ['event-types'],
+  queryFn: () => dataOf(api.GET('/api/v1/event-types')),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+export type DeliveryFilter = { status: DeliveryStatus | ''; event_name: EventName | '' }
+
+export const useDeliveries = (id: string, filter: DeliveryFilter) =>
+  usePages<Delivery>(
+    ['webhooks', id, 'deliveries', filter],
+    (from, signal) =>
+      pageOf(
+        api.GET('/api/v1/organization/webhooks/{id}/deliveries', {
+          params: { path: { id }, query: { ...given(filter), ...from } },
+          signal,
+        }),
+      ),
+    { live: true },
+  )
+
+export const deliveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['deliveries', id],
+    queryFn: () => dataOf(api.GET('/api/v1/organization/deliveries/{id}', at(id))),
+    refetchInterval: (query) => (query.state.data?.status === 'pending' ? stillGoingEveryMs : false),
+  })
+
+export const createWebhook = (body: WebhookInput) => dataOf(api.POST('/api/v1/organization/webhooks', { body }))
+export const changeWebhook = (id: string, body: WebhookChange) =>
+  dataOf(api.PATCH('/api/v1/organization/webhooks/{id}', { ...at(id), body }))
+export const deleteWebhook = (id: string) => done(api.DELETE('/api/v1/organization/webhooks/{id}', at(id)))
+export const rotateSecret = (id: string, overlapHours: number) =>
+  dataOf(
+    api.POST('/api/v1/organization/webhooks/{id}/rotate-secret', { ...at(id), body: { overlap_hours: overlapHours } }),
+  )
+export const testWebhook = (id: string, eventName: EventName) =>
+  dataOf(api.POST('/api/v1/organization/webhooks/{id}/test', { ...at(id), body: { event_name: eventName } }))
+export const replayDelivery = (id: string) => dataOf(api.POST('/api/v1/organization/deliveries/{id}/replay', at(id)))
+export const replayFailed = (id: string, since: string) =>
+  dataOf(api.POST('/api/v1/organization/webhooks/{id}/replay', { ...at(id), body: { since } }))
+
+/** After any change: the list, the records and the logs may all be different now. */
+export function useRefreshWebhooks(): () => Promise<unknown> {
+  const queries = useQueryClient()
+  return () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: ['webhooks'] }),
+      queries.invalidateQueries({ queryKey: ['deliveries'] }),
+      queries.invalidateQueries({ queryKey: ['checklist'] }),
+    ])
+}
