@@ -8,9 +8,9 @@ import { type Service, startService } from './support/service.ts'
 const manyEvents = 10_000_000
 const fewEvents = 100_000
 /** Rows of the events table that are really written for the many: ten million would take minutes. */
-const manyRows = 1_000_000
+const manyRows = 500_000
 const insertAtOnce = 100_000
-const flows = 10
+const flows = 4
 const days = 365
 const roundMs = 1_500
 const atLeast = { ratio: 1.5, ms: 10 }

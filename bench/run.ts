@@ -61,6 +61,14 @@ async function main(): Promise<number> {
   return Object.values(results).every(({ atLeast }) => atLeast.holds) ? 0 : 1
 }
 
+let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void cleanUp().then(() => process.exit(1)))
-process.exitCode = await main()
+  process.once(signal, () => {
+    interrupted = true
+    void cleanUp().then(() => process.exit(1))
+  })
+process.exitCode = await main().catch((error) => {
+  // What was under way fails because its other side is being stopped.
+  if (!interrupted) throw error
+  return 1
+})
