@@ -38,6 +38,7 @@ import { createServer, type Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import type { Log } from './log.ts'
 import { Loop } from './loop.ts'
+import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
 import { loadDkim } from './mail/dkim.ts'
 import { openRelay } from './mail/relay.ts'
 import { Acceptor } from './messages/accept.ts'
@@ -51,10 +52,19 @@ import { sendJob } from './messages/send.job.ts'
 import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { sendingRoutes } from './messages/sending.routes.ts'
 import { Sending } from './messages/sending.ts'
+import { forgetOldKeys, keepInboxSmall } from './messages/upkeep.ts'
 import { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
 import { createTokens } from './tokens.ts'
+import { AddressPolicy } from './tracking/address-policy.ts'
+import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
+import { createHits } from './tracking/create-hits.ts'
+import { createPageSender } from './tracking/page.ts'
+import { idHeadersFor } from './tracking/providers/id-headers.ts'
+import { providerRoutes } from './tracking/providers/providers.routes.ts'
+import { trackingRoutes } from './tracking/tracking.routes.ts'
+import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
 import { pauseDeadEndpoints, removeOldDeliveries } from './webhooks/health.ts'
@@ -62,7 +72,8 @@ import { deliveryMetrics } from './webhooks/metrics.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 
-const minuteMs = 60_000
+const secondMs = 1_000
+const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 /** Mails under way at once while they only go into the inbox. */
 const inboxInFlightMax = 500
@@ -80,6 +91,8 @@ export type AppOptions = {
 
 export type App = {
   server: Server
+  /** Where bounces are listened for, once started; undefined when they are not. */
+  bouncePort(): number | undefined
   start(): Promise<void>
   /** Finishes what is under way, within ten seconds. */
   stop(): Promise<void>
@@ -93,21 +106,29 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
   await server.ready()
   const workers = createWorkers(parts)
   const loops = createLoops(parts)
+  let bounces: BounceListener | undefined
+  const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), log })
 
   return {
     server,
+    bouncePort: () => bounces?.port,
     start: async () => {
       await parts.hints.start()
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
+        bounces = await listenForBounces(parts)
         parts.keys.start()
+        replaying.start()
         await server.listen({ port: config.PORT, host: config.HOST })
       }
     },
     stop: async () => {
       await server.close()
-      await parts.events.drained()
+      await bounces?.close()
       parts.keys.stop()
+      await replaying.stop()
+      await parts.hits.close()
+      await parts.events.drained()
       if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
       parts.safePost.close()
       await parts.relay?.close()
@@ -123,6 +144,7 @@ function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
   const hints = new Hints(db)
   const templates = new TemplateCache(db)
   const metrics = createMetrics()
+  const events = new EventRecorder({ db, hints })
   return {
     config,
     db,
@@ -135,10 +157,13 @@ function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
     throttle: new LoginThrottle(),
     rateLimit: new RateLimit(config.RATE_LIMIT_PER_SECOND),
     members: new MemberAdder(db),
-    events: new EventRecorder({ db, hints }),
+    events,
     acceptor: new Acceptor({ db, templates, hints }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...createMailParts(config, nameServers),
+    addresses: new AddressPolicy(db),
+    hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
+    pages: createPageSender(),
     box: new SecretBox(secrets, 'webhook secrets'),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
     deliveryMetrics: deliveryMetrics(metrics, db),
@@ -159,6 +184,7 @@ function createMailParts(config: Config, nameServers: readonly string[] | undefi
     baseUrl: config.BASE_URL,
     mailFrom: parseMailbox(config.MAIL_FROM),
     bounceDomain: config.BOUNCE_DOMAIN,
+    idHeaders: idHeadersFor(config),
   }
   const sending = new Sending({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers })
   return { relay, dkim, mail, sending }
@@ -223,6 +249,9 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
     },
     { prefix: '/api/v1' },
   )
+  await server.register(providerRoutes(parts))
+  await server.register(trackingRoutes(parts))
+  await server.register(unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
   await registerWebApp(server, config.BASE_URL)
 }
 
@@ -262,8 +291,25 @@ function createLoops(parts: Parts): Loop[] {
       run: () => mailNotices({ ...parts, settings: parts.mail }),
       log,
     }),
+    new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
+    new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
   ]
+}
+
+async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {
+  const { config, tokens, log } = parts
+  if (config.BOUNCE_SMTP_PORT === undefined || !config.BOUNCE_DOMAIN) return undefined
+  const { BOUNCE_TLS_CERT_FILE: cert, BOUNCE_TLS_KEY_FILE: key } = config
+  return startBounceListener({
+    host: config.BOUNCE_SMTP_HOST,
+    port: config.BOUNCE_SMTP_PORT,
+    domain: config.BOUNCE_DOMAIN,
+    verify: (address) => isOurAddress(tokens, address),
+    onMail: (mail) => takeBounceMail(parts, mail),
+    ...(cert && key && { tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } }),
+    log,
+  })
 }
 
 function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
+import { classifyBounceFiles } from './commands/classify-bounce.ts'
 import { showConfig } from './commands/config.ts'
 import { createOrganization } from './commands/create-organization.ts'
 import { doctor } from './commands/doctor.ts'
 import { migrateDatabase } from './commands/migrate.ts'
 import { printOpenApi } from './commands/openapi.ts'
+import { rebuildAllCounters } from './commands/rebuild-counters.ts'
 import { run } from './commands/run.ts'
 import { Refusal, SetupFault } from './errors.ts'
 import { version } from './root.ts'
@@ -26,6 +28,16 @@ const commands: Record<string, Command> = {
   config: { usage: 'config', about: 'Print every setting with its value and meaning.', run: showConfig },
   doctor: { usage: 'doctor', about: 'Check the machine and the settings, and say what to do.', run: doctor },
   openapi: { usage: 'openapi', about: 'Print the OpenAPI document.', run: printOpenApi },
+  'classify-bounce': {
+    usage: 'classify-bounce FILE…',
+    about: 'Say what bounce and complaint mails mean, in one JSON line a file.',
+    run: (_flags, files) => classifyBounceFiles(files),
+  },
+  'rebuild-counters': {
+    usage: 'rebuild-counters',
+    about: 'Count all events anew, report differences (there must be none) and correct them.',
+    run: rebuildAllCounters,
+  },
   'create-organization': {
     usage: 'create-organization --name NAME --email EMAIL [--password PASSWORD]',
     about: 'Create an organization, its owner and an API key; prints them as JSON.',

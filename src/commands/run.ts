@@ -51,10 +51,10 @@ async function startOrExplain(app: App, config: Config): Promise<void> {
     await app.start()
   } catch (error) {
     await app.stop().catch(() => {})
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new SetupFault(
-      `Port ${config.PORT} on ${config.HOST} is taken. Set PORT to another one, or stop what uses it.`,
-    )
+    const { code, port = config.PORT } = error as NodeJS.ErrnoException & { port?: number }
+    if (code !== 'EADDRINUSE') throw error
+    const setting = port === config.PORT ? 'PORT' : 'BOUNCE_SMTP_PORT'
+    throw new SetupFault(`Port ${port} is taken. Set ${setting} to another one, or stop what uses it.`)
   }
 }
 

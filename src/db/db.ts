@@ -32,6 +32,8 @@ export type DbOptions = { connection: Connection; connectionsMax?: number; appli
 
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 30_000
+/** When not even the server’s own timeout comes back, the way to it is broken. */
+const answerTimeoutMs = statementTimeoutMs + 5_000
 const idleInTransactionTimeoutMs = 30_000
 const relistenDelayMs = 1_000
 const namedStatementsMax = 500
@@ -49,12 +51,16 @@ export function openDb({ connection, connectionsMax = 10, applicationName = 'wax
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     types,
   }
   const pool = new pg.Pool({ ...settings, max: connectionsMax })
   // A connection that breaks while idle is replaced at the next query, which is told if that fails too.
   pool.on('error', () => {})
+  // One that breaks twice, say by an error and then by the server's end, has nobody listening the second time; whoever
+  // uses it is told by the query that fails.
+  pool.on('connect', (client) => client.on('error', () => {}))
 
   const onPool = reader(pool)
   return Object.assign(onPool, {
@@ -181,7 +187,7 @@ export function isConnectionFault(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   // Class 08 connection, 57P0x shutdown and startup, 53 out of resources; Node's own socket errors.
   if (typeof code === 'string') return /^(08|57P0|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code)
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+  return /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   )
 }

@@ -9,6 +9,7 @@ import type { NewEvent } from './record.sql.ts'
 const clicksMax = 200
 /** The id of a click is made when it comes in, by processes whose clocks may differ by this much. */
 const idSlackMs = 60_000
+const burst = 'burst'
 
 /** A message, and the time around some clicks on its links. */
 export type Around = {
@@ -58,6 +59,7 @@ const clicksAround = (list: readonly Around[]): Sql => {
     where organization_id = around.organization_id and contact_id = around.contact_id
       and occurred_at between around.from_at and around.until_at
       and message_id = around.message_id and event_name = 'emailClick' and id >= ${fromId}
+      and (not machine or machine_reason = ${burst})
     order by occurred_at desc
     limit ${clicksMax}`
 }
@@ -88,26 +90,16 @@ export async function findClicks(db: Reader, list: readonly Around[]): Promise<C
     cross join lateral (${clicksAround(list)}) as click`
 }
 
-/** Until the end of the transaction nobody else writes a person's click on these messages. */
-export async function lockFirstClicks(tx: Tx, list: readonly Around[]): Promise<void> {
-  await tx`
-    select from first_occurrences as first
-    join ${aroundRows(list)} on first.organization_id = around.organization_id and first.subject_id = around.message_id
-    where first.event_name = 'emailClick'
-    order by first.organization_id, first.subject_id
-    for update of first`
-}
-
 /**
  * Makes machine clicks of clicks that were counted as a person's, and corrects the counters in the same statement: the
- * first occurrence moves on to the message's next human click, or goes.
+ * first occurrence moves on to the message's next human click.
  */
-export async function relabelAsMachine(tx: Tx, clicks: readonly Click[], reason: string): Promise<void> {
+export async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void> {
   const ids = clicks.map(({ id }) => id)
   await tx`
     with relabelled as (
       update events
-      set machine = true, machine_reason = ${reason}
+      set machine = true, machine_reason = ${burst}
       from unnest(${clicks.map((click) => click.organizationId)}::uuid[], ${ids}::uuid[]) as click (organization_id, id)
       where events.organization_id = click.organization_id and events.id = click.id and not events.machine
       returning events.organization_id, events.event_name, events.message_id, events.contact_id, events.flow_id,
@@ -131,30 +123,23 @@ export async function relabelAsMachine(tx: Tx, clicks: readonly Click[], reason:
         and first.subject_id = subjects.message_id and first.event_name = subjects.event_name
       where first.occurred_at <= subjects.until_at
     ),
+    -- At infinity when none remains: the next click is then known not to be the first, and is looked at for bursts.
     moved as (
       update first_occurrences as first
-      set previous_at = first.occurred_at, occurred_at = remaining.first_at
+      set previous_at = first.occurred_at, occurred_at = coalesce(remaining.first_at, 'infinity')
       from remaining
       where first.organization_id = remaining.organization_id and first.subject_id = remaining.subject_id
-        and first.event_name = remaining.event_name and first.occurred_at < remaining.first_at
+        and first.event_name = remaining.event_name
+        and first.occurred_at < coalesce(remaining.first_at, 'infinity')
       returning first.organization_id, first.event_name, first.flow_id, first.occurred_at, first.previous_at
-    ),
-    gone as (
-      delete from first_occurrences as first
-      using remaining
-      where first.organization_id = remaining.organization_id and first.subject_id = remaining.subject_id
-        and first.event_name = remaining.event_name and remaining.first_at is null
-      returning first.organization_id, first.event_name, first.flow_id, first.occurred_at
     ),
     changes as (
       select organization_id, event_name, flow_id, occurred_at as at, 0 as total, 0 as uniques, 1 as machine
       from relabelled
       union all
-      select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from moved
+      select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from moved where occurred_at < 'infinity'
       union all
       select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from moved
-      union all
-      select organization_id, event_name, flow_id, occurred_at, 0, -1, 0 from gone
     ),
     ${countChanges}
     select`

@@ -101,7 +101,7 @@ test('a hasty person stays one: two links, the same link often, or three links i
   expect(await db`select from events where machine`).toHaveLength(0)
 })
 
-test('clicks that a scanner is known for by its name help to find the burst, and keep their reason', async () => {
+test('a person who clicks while a scanner that is known by its name goes through the links stays a person', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -111,10 +111,28 @@ test('clicks that a scanner is known for by its name help to find the burst, and
     click(world, 0, 'c', { at: after(2), machine: true }),
   ])
   expect(await labels(testDb)).toEqual([
-    ['a', 'burst'],
+    ['a', null],
     ['b', 'scanner'],
     ['c', 'scanner'],
   ])
+})
+
+test('what follows a burst already found, one click at a time, belongs to it', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  for (const [index, link] of ['a', 'b', 'c', 'd', 'a'].entries())
+    await record(db, [click(world, 0, link, { at: after(index * 700) })])
+  await record(db, [click(world, 0, 'a', { at: after(60_000) })])
+  expect(await labels(testDb)).toEqual([
+    ['a', 'burst'],
+    ['b', 'burst'],
+    ['c', 'burst'],
+    ['d', 'burst'],
+    ['a', 'burst'],
+    ['a', null],
+  ])
+  expect(await storedCounts(db, world.organizationId, 'emailClick')).toEqual({ total: 6, unique: 1, machine: 5 })
   expect(await rebuildCounters(db)).toMatchObject(healthy)
 })
 

@@ -1,11 +1,27 @@
 import type { Tx } from '../db/db.ts'
 import type { EventId } from '../ids.ts'
-import { around, type Click, filterByLinks, findClicks, lockFirstClicks, relabelAsMachine } from './bursts.sql.ts'
-import type { NewEvent } from './record.sql.ts'
+import { around, type Click, filterByLinks, findClicks, relabelAsMachine } from './bursts.sql.ts'
+import type { Inserted, NewEvent } from './record.sql.ts'
 
 /** People do not follow three different links of one email within three seconds; scanners follow them all. */
 const linksMin = 3
 const withinMs = 3_000
+
+/**
+ * Clicks that no user agent explains. Those of a scanner known by name say nothing about a person who clicks meanwhile,
+ * so they do not count.
+ */
+export const mayBeBurst = ({ eventName, machine }: NewEvent): boolean => eventName === 'emailClick' && !machine
+
+/** Of events just written, the clicks that are not alone: most are the only one on their message, and need no look. */
+export function burstCandidates(events: readonly NewEvent[], { ids, firstIds }: Inserted): NewEvent[] {
+  const isNew = new Set(ids)
+  const isFirst = new Set(firstIds)
+  const clicks = events.filter((event) => mayBeBurst(event) && isNew.has(event.id))
+  const clicksOn = new Map<string | null, number>()
+  for (const { messageId } of clicks) clicksOn.set(messageId, (clicksOn.get(messageId) ?? 0) + 1)
+  return clicks.filter(({ id, messageId }) => !isFirst.has(id) || clicksOn.get(messageId)! > 1)
+}
 
 /** Of the clicks on one message: those within three seconds that hold clicks on three different links. */
 export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url'>[]): EventId[] {
@@ -31,18 +47,17 @@ export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url
 /**
  * Labels the bursts that these clicks, just written in this transaction, are part of: all of their clicks, also those
  * recorded before as a person's. Two processes that write clicks on one message at once wait for each other at its first
- * occurrence or at the day's counter, so the later one sees the clicks of both.
+ * occurrence, so the later one sees the clicks of both.
  */
 export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
   const suspects = await filterByLinks(tx, around(clicks, withinMs), linksMin)
   if (suspects.length === 0) return
 
-  await lockFirstClicks(tx, suspects)
   const byMessage = new Map<string, Click[]>(suspects.map(({ messageId }) => [messageId, []]))
   for (const click of await findClicks(tx, suspects)) byMessage.get(click.messageId)!.push(click)
   const human = [...byMessage.values()].flatMap((all) => {
     const bursts = new Set(burstsOf(all))
     return all.filter(({ id, machine }) => !machine && bursts.has(id))
   })
-  if (human.length > 0) await relabelAsMachine(tx, human, 'burst')
+  if (human.length > 0) await relabelAsMachine(tx, human)
 }

@@ -69,7 +69,9 @@ export async function compare(tx: Tx, since: Date): Promise<Differences> {
     create temporary table different_firsts on commit drop as
     select organization_id, subject_id, event_name, expected.flow_id, stored.occurred_at,
       expected.occurred_at as expected_at
-    from (select * from first_occurrences where occurred_at >= '${since.toISOString()}') as stored
+    from (
+      select * from first_occurrences where occurred_at >= '${since.toISOString()}' and occurred_at < 'infinity'
+    ) as stored
     full join expected_firsts as expected using (organization_id, subject_id, event_name)
     where (stored.occurred_at, stored.flow_id) is distinct from (expected.occurred_at, expected.flow_id)`)
   const [row] = await tx<Differences>`

@@ -23,6 +23,8 @@ export type NewEvent = {
 export type Inserted = {
   /** Of the events that were new. */
   ids: EventId[]
+  /** Of new events, those whose message or contact has no other of this kind made by a person, but in this batch. */
+  firstIds: EventId[]
   /** Whether a webhook is to be told. */
   fannedOut: boolean
 }
@@ -32,7 +34,7 @@ export type Inserted = {
  * an event given twice changes nothing. Rows that others may touch are taken in the order of their keys.
  */
 export async function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
-  const rows = await tx<{ id: EventId; fannedOut: boolean }>`
+  const rows = await tx<{ id: EventId; isFirst: boolean; fannedOut: boolean }>`
     with ${recorded(events)},
     ${firstOccurrences},
     changes as (
@@ -41,14 +43,21 @@ export async function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted
       union all
       select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from firsts
       union all
-      select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from firsts where previous_at is not null
+      select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from firsts where previous_at < 'infinity'
     ),
     ${countChanges},
     ${messageStates},
     ${suppressed},
     ${fanOut}
-    select id, exists (select from new_jobs) as fanned_out from recorded`
-  return { ids: rows.map(({ id }) => id), fannedOut: rows[0]?.fannedOut ?? false }
+    select id, exists (select from new_jobs) as fanned_out,
+      (organization_id, coalesce(message_id, contact_id), event_name) in (
+        select organization_id, subject_id, event_name from firsts where previous_at is null) as is_first
+    from recorded`
+  return {
+    ids: rows.map(({ id }) => id),
+    firstIds: rows.filter(({ isFirst }) => isFirst).map(({ id }) => id),
+    fannedOut: rows[0]?.fannedOut ?? false,
+  }
 }
 
 const recorded = (events: NewEvent[]): Sql => sql`
@@ -99,7 +108,7 @@ const firstOccurrences: Sql = sql`
     on conflict (organization_id, subject_id, event_name) do update
     set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at
     where excluded.occurred_at < first_occurrences.occurred_at
-    returning organization_id, event_name, flow_id, occurred_at, previous_at
+    returning organization_id, subject_id, event_name, flow_id, occurred_at, previous_at
   )`
 
 /** A bounce may come before the news that the mail was sent: it stays bounced, and gets its time of sending. */

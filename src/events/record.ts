@@ -4,7 +4,7 @@ import { Batcher } from '../batcher.ts'
 import { type Db, isRetryable, type Tx } from '../db/db.ts'
 import type { EventId, MessageId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
-import { detectBursts } from './bursts.ts'
+import { burstCandidates, detectBursts, mayBeBurst } from './bursts.ts'
 import { type Inserted, insertEvents, type NewEvent } from './record.sql.ts'
 
 export type { NewEvent } from './record.sql.ts'
@@ -28,13 +28,9 @@ export async function recordEvents(tx: Tx, events: NewEvent[]): Promise<EventId[
 }
 
 async function write(tx: Tx, events: NewEvent[]): Promise<Inserted> {
-  if (events.length === 0) return { ids: [], fannedOut: false }
+  if (events.length === 0) return { ids: [], firstIds: [], fannedOut: false }
   const inserted = await insertEvents(tx, events)
-  const isNew = new Set(inserted.ids)
-  await detectBursts(
-    tx,
-    events.filter(({ eventName, id }) => eventName === 'emailClick' && isNew.has(id)),
-  )
+  await detectBursts(tx, burstCandidates(events, inserted))
   return inserted
 }
 
@@ -80,11 +76,11 @@ export class EventRecorder {
   }
 
   async #write(events: NewEvent[]): Promise<Inserted> {
-    const hasClicks = events.some(({ eventName }) => eventName === 'emailClick')
     for (let tries = 1; ; tries++) {
       try {
-        // Clicks take a second look after the first statement; everything else is one statement and needs no more.
-        return hasClicks ? await this.#db.begin((tx) => write(tx, events)) : await write(this.#db.alone, events)
+        // Clicks may take a second look after the first statement; everything else is one statement and needs no more.
+        if (events.some(mayBeBurst)) return await this.#db.begin((tx) => write(tx, events))
+        return await write(this.#db.alone, events)
       } catch (error) {
         if (!isRetryable(error) || tries === triesMax) throw error
         await sleep(retryAfterMs * tries * Math.random())

@@ -1,5 +1,5 @@
-import { toValueSync } from 'liquidjs'
 import fc from 'fast-check'
+import { toValueSync } from 'liquidjs'
 import { expect, test } from 'vitest'
 import { Budget } from './budget.ts'
 import { engineFor, MeteredEmitter } from './engine.ts'

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
 import { type MessageId, toText } from '../ids.ts'
-import { type Mailbox, headerText, mailboxHeader, textHeader, toAsciiDomain, toMailAddress } from './headers.ts'
+import { headerText, type Mailbox, mailboxHeader, textHeader, toAsciiDomain, toMailAddress } from './headers.ts'
 import { quotedPrintable } from './quoted-printable.ts'
 
 export const rawLengthMax = 10_000_000

@@ -15,6 +15,8 @@ export type MailSettings = {
   mailFrom: { name: string | null; email: string }
   /** Where bounces come back to; undefined when none are received. */
   bounceDomain: string | undefined
+  /** Headers by which a provider will know the message again, of its signed id. */
+  idHeaders?: ((signedId: string) => Readonly<Record<string, string>>) | undefined
 }
 
 /** Reads `Name <address>` or a bare address, as MAIL_FROM has it. */
@@ -56,6 +58,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
   })
   const from = version.fromEmail === null ? settings.mailFrom : { name: version.fromName, email: version.fromEmail }
   const addressIds = { organizationId, messageId }
+  const signedId = tokens.sign('bounce', addressIds)
   const { raw, recipient } = compose({
     id: messageId,
     domain: from.email.slice(from.email.lastIndexOf('@') + 1),
@@ -66,6 +69,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
     html,
     text: rendered.text,
     date: row.queuedAt,
+    ...(settings.idHeaders && { headers: settings.idHeaders(signedId) }),
     ...(row.flowKind === 'marketing' && {
       unsubscribe: {
         url: unsubscribeUrl,
@@ -73,7 +77,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
       },
     }),
   })
-  const sender = bounceDomain ? `${tokens.sign('bounce', addressIds)}@${bounceDomain}` : from.email
+  const sender = bounceDomain ? `${signedId}@${bounceDomain}` : from.email
   return { raw, sender, recipient, subject: row.subject }
 }
 

@@ -11,7 +11,7 @@ import type { Hints } from '../queue/hints.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Tokens } from '../tokens.ts'
-import { suppressionReason } from './accept.ts'
+import { suppressionReason } from './draft.ts'
 import { type MailSettings, makeMail, type OutgoingMail } from './outgoing.ts'
 import { findMessagesToSend, insertIntoInbox, type MessageChange, type SendRow, settleMessages } from './send.sql.ts'
 
@@ -169,11 +169,11 @@ function eventOf(row: SendRow, what: string, event: Pick<NewEvent, 'eventName' |
   return { ...at, organizationId, messageId, flowId, contactId, ...event }
 }
 const sentEvent = (row: SendRow) => eventOf(row, 'sent', { eventName: 'emailSent', data: {} })
-const bounceEvent = (row: SendRow, bounce: BounceDetail) =>
-  eventOf(row, 'bounce', {
-    eventName: bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce',
-    data: { bounce },
-  })
+/** The same event as when a bounce mail or a provider tells of it. */
+function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
+  const eventName = bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce'
+  return eventOf(row, eventName, { eventName, data: { bounce } })
+}
 
 async function settle({ db, hints }: SendParts, endings: Ending[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {

@@ -11,11 +11,11 @@ export function settled(events: readonly NewEvent[]): NewEvent[] {
   return once.map((event) => ({ ...event, machine: event.machine || isPartOfBurst(event, once) }))
 }
 
-/** Whether some three seconds around this click hold clicks on three links of its message. */
+/** Whether some three seconds around this click hold clicks on three links of its message, all seemingly human. */
 export function isPartOfBurst(event: NewEvent, events: readonly NewEvent[]): boolean {
-  if (event.eventName !== 'emailClick') return false
+  if (event.eventName !== 'emailClick' || event.machine) return false
   const clicks = events.filter(
-    ({ eventName, messageId }) => eventName === 'emailClick' && messageId === event.messageId,
+    ({ eventName, messageId, machine }) => eventName === 'emailClick' && messageId === event.messageId && !machine,
   )
   return clicks.some(({ occurredAt: start }) => {
     const within = clicks.filter(({ occurredAt }) => +occurredAt >= +start && +occurredAt <= +start + 3_000)

@@ -7,7 +7,7 @@ import { type App, type AppOptions, createApp, type Role } from '../../src/app.t
 import { type Config, type Environment, readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/db.ts'
 import { OpenApiCheck } from './openapi-check.ts'
-import { createTestDb } from './test-db.ts'
+import { createTestDb, type TestDb } from './test-db.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Answer = { status: number; headers: Headers; body: any; text: string }
@@ -31,15 +31,19 @@ export type TestApp = AsyncDisposable & {
   organizationId: string
 }
 
+type TestAppOptions = Pick<AppOptions, 'nameServers'> & { openFor?: (testDb: TestDb) => Db | Promise<Db> }
+
 const appSecret = 'a secret that only the tests know, and all of them do'
 
 /** The whole service on a free port with a database of its own, an organization, its owner and an API key. */
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  more: Pick<AppOptions, 'nameServers'> = {},
+  { nameServers, openFor = ({ db }) => db }: TestAppOptions = {},
 ): Promise<TestApp> {
   const testDb = await createTestDb()
+  // The service may go another way to its database than the test.
+  const db = await openFor(testDb)
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-app-'))
   const config = readConfig({
     PORT: '0',
@@ -51,14 +55,8 @@ export async function startTestApp(
     ...environment,
   })
   const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
-  const app = await createApp({
-    config,
-    secrets,
-    db: testDb.db,
-    log: pino({ level: config.LOG_LEVEL }),
-    roles,
-    ...more,
-  })
+  const log = pino({ level: config.LOG_LEVEL })
+  const app = await createApp({ config, secrets, db, log, roles, ...(nameServers && { nameServers }) })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
@@ -93,6 +91,7 @@ export async function startTestApp(
       call(method, `/public/api/v1${path}`, { headers: { 'x-api-token': key.body.data.api_key, ...headers }, body }),
     [Symbol.asyncDispose]: async () => {
       await app.stop()
+      if (db !== testDb.db) await db.close()
       await testDb[Symbol.asyncDispose]()
       rmSync(dataDir, { recursive: true, force: true })
     },

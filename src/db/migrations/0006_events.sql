@@ -32,7 +32,7 @@ create table events_kept (
 
 -- The first human occurrence of each kind of event for each message (or contact, where there is no message).
 -- previous_at is what occurred_at was before the last change: it tells the statement that moved it which counter to
--- take the occurrence away from.
+-- take the occurrence away from. At infinity when all human occurrences turned out to be a machine's.
 create table first_occurrences (
   organization_id uuid        not null,
   subject_id      uuid        not null,

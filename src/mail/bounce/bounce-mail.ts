@@ -1,4 +1,4 @@
-import PostalMime, { decodeWords, type Attachment, type Email } from 'postal-mime'
+import PostalMime, { type Attachment, decodeWords, type Email } from 'postal-mime'
 import { htmlToLines } from './html-lines.ts'
 
 // A report stands at the head of a bounce and the returned message at its end, so a cut loses nothing we read.

@@ -1,5 +1,5 @@
-import { type Evidence, judge } from './verdict.ts'
 import type { BounceReason } from './reasons.ts'
+import { type Evidence, judge } from './verdict.ts'
 
 const diagnosticCharsMax = 1000
 

@@ -1,0 +1,14 @@
+import { SetupFault } from '../errors.ts'
+import { classifyFiles } from '../mail/bounce/classify-files.ts'
+
+/** One JSON line a file. Ends with 1 when one of them could not be read. */
+export async function classifyBounceFiles(files: string[]): Promise<number> {
+  if (files.length === 0) throw new SetupFault('Name at least one file: waxwing classify-bounce FILE…')
+  let unread = 0
+  const warn = (line: string) => {
+    unread++
+    process.stderr.write(`${line}\n`)
+  }
+  for await (const line of classifyFiles(files, warn)) process.stdout.write(`${line}\n`)
+  return unread === 0 ? 0 : 1
+}

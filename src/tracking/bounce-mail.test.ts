@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { complaintMail, deliver, deliveryStatusMail } from '../../test/support/bounce-sender.ts'
+import { sendTo, startWithReader, tokens } from '../../test/support/readers.ts'
+import { startRelay, type TestRelay } from '../../test/support/relay.ts'
+import { until } from '../../test/support/until.ts'
+import { type MessageId, newId, toText } from '../ids.ts'
+
+const domain = 'bounces.acme.example'
+const listening = { BOUNCE_DOMAIN: domain, BOUNCE_SMTP_PORT: '0', BOUNCE_SMTP_HOST: '127.0.0.1' }
+
+let app: Awaited<ReturnType<typeof startWithReader>>
+let relay: TestRelay
+beforeAll(async () => {
+  relay = await startRelay()
+  relay.onRecipient = (address) =>
+    address.startsWith('nobody') ? { code: 550, text: '5.1.1 No such user here' } : undefined
+  app = await startWithReader({ ...listening, SMTP_URL: relay.url })
+})
+afterAll(async () => {
+  await app[Symbol.asyncDispose]()
+  await relay[Symbol.asyncDispose]()
+})
+
+let people = 0
+/** Somebody new who was sent a mail, and the addresses it names. */
+async function recipient(name = `person${++people}`) {
+  const email = `${name}@example.com`
+  const ids = await sendTo(app, email)
+  await until('the mail to be dealt with', async () => {
+    const [row] = await app.db<{ status: string }>`select status from messages where id = ${ids.messageId}`
+    return row!.status !== 'queued'
+  })
+  const events = async () => (await app.events()).filter(({ messageId }) => messageId === ids.messageId)
+  return {
+    ids,
+    email,
+    events,
+    bounceAddress: `${tokens.sign('bounce', ids)}@${domain}`,
+    unsubscribeAddress: `${tokens.sign('unsubscribe_by_mail', ids)}@${domain}`,
+  }
+}
+const give = (to: string, raw: string, from = '') => deliver(app.app.bouncePort()!, from, to, raw)
+
+test('only addresses that were signed get mail in', async () => {
+  const { bounceAddress } = await recipient()
+  const forged = bounceAddress.replace(/^b-../, 'b-zz')
+  const wrong = [
+    forged,
+    `postmaster@${domain}`,
+    `x${bounceAddress}`,
+    bounceAddress.replace(domain, 'elsewhere.example'),
+  ]
+  for (const to of wrong) expect([to, await give(to, 'Subject: x\r\n\r\nx')]).toMatchObject([to, { kind: 'refused' }])
+  expect(await give(bounceAddress.toUpperCase(), 'Subject: x\r\n\r\nx')).toMatchObject({ kind: 'accepted' })
+})
+
+test('the same bounce told twice is one event', async () => {
+  const { email, bounceAddress, events } = await recipient()
+  const raw = deliveryStatusMail(bounceAddress, { recipient: email })
+  await give(bounceAddress, raw)
+  await give(bounceAddress, raw)
+  expect(await events()).toMatchObject([
+    { eventName: 'emailHardBounce', data: { bounce: { type: 'hard', status: '5.1.1', reply_code: 550 } } },
+  ])
+})
+
+test('a recipient refused in the session and returned by mail as well bounced once', async () => {
+  const { email, bounceAddress, events } = await recipient(`nobody${++people}`)
+  expect(await events()).toHaveLength(1)
+  await give(bounceAddress, deliveryStatusMail(bounceAddress, { recipient: email }))
+  expect(await events()).toHaveLength(1)
+})
+
+test('a full mailbox is a soft bounce and suppresses nobody; gone for good later, it is a hard one', async () => {
+  const { email, bounceAddress, events } = await recipient()
+  await give(
+    bounceAddress,
+    deliveryStatusMail(bounceAddress, { recipient: email, status: '5.2.2', code: 552, text: 'Mailbox full' }),
+  )
+  const suppressions = () => app.db`select 1 from suppressions where email_key = ${email}`
+  expect((await events()).map(({ eventName }) => eventName)).toEqual(['emailSoftBounce'])
+  expect(await suppressions()).toEqual([])
+  await give(bounceAddress, deliveryStatusMail(bounceAddress, { recipient: email }))
+  expect((await events()).map(({ eventName }) => eventName)).toEqual(['emailSoftBounce', 'emailHardBounce'])
+  expect(await suppressions()).toHaveLength(1)
+})
+
+test('what bounces behind a forwarder is the bounce of the address that was written to', async () => {
+  const { email, bounceAddress, events } = await recipient()
+  await give(bounceAddress, deliveryStatusMail(bounceAddress, { recipient: 'moved@elsewhere.example' }))
+  expect(await events()).toMatchObject([{ eventName: 'emailHardBounce' }])
+  const [suppression] = await app.db<{ email: string }>`select email from suppressions where email_key = ${email}`
+  expect(suppression?.email).toBe(email)
+})
+
+test('a complaint is recorded with what it was about, and stops all mail', async () => {
+  const { email, bounceAddress, events } = await recipient()
+  await give(bounceAddress, complaintMail(bounceAddress))
+  expect(await events()).toMatchObject([{ eventName: 'emailComplaint', data: { feedback_type: 'abuse' } }])
+  const [suppression] = await app.db<{ reason: string }>`select reason from suppressions where email_key = ${email}`
+  expect(suppression?.reason).toBe('complaint')
+})
+
+test('an absence notice and an answer of a person are taken and mean nothing', async () => {
+  const { bounceAddress, events } = await recipient()
+  const away = 'From: Ada <ada@example.com>\r\nSubject: Out of office\r\nAuto-Submitted: auto-replied\r\n\r\nI am away.'
+  const thanks = 'From: Ada <ada@example.com>\r\nSubject: Re: Order\r\n\r\nThank you!'
+  expect(await give(bounceAddress, away)).toMatchObject({ kind: 'accepted' })
+  expect(await give(bounceAddress, thanks, 'ada@example.com')).toMatchObject({ kind: 'accepted' })
+  expect(await events()).toEqual([])
+})
+
+test('a mail to the unsubscribe address unsubscribes, once; a program’s answer to it does not', async () => {
+  const { email, unsubscribeAddress, events } = await recipient()
+  const wish = 'From: ada@example.com\r\nSubject: unsubscribe\r\n\r\n'
+  await give(unsubscribeAddress, wish, '')
+  expect(await events()).toEqual([])
+  await give(unsubscribeAddress, wish, 'ada@example.com')
+  await give(unsubscribeAddress, wish, 'ada@example.com')
+  expect(await events()).toMatchObject([{ eventName: 'contactUnsubscribe', data: { method: 'one_click' } }])
+  expect(await app.subscription(email)).toBe('unsubscribed')
+})
+
+test('where the signed message is gone, the Message-ID or the queue id finds the one that is meant', async () => {
+  const byMessageId = await recipient()
+  const byQueueId = await recipient()
+  await app.db.alone`update messages set queue_id = 'QUEUED42' where id = ${byQueueId.ids.messageId}`
+  const gone = `${tokens.sign('bounce', { ...app.ids, messageId: newId('msg') as MessageId })}@${domain}`
+  const messageId = `Message-ID: <${toText('msg', byMessageId.ids.messageId)}@acme.example>`
+  await give(gone, deliveryStatusMail(gone, { headers: messageId }))
+  expect(await byMessageId.events()).toHaveLength(1)
+  const received = 'Received: from app.example by relay.example (Postfix) with ESMTPS id QUEUED42'
+  await give(gone, deliveryStatusMail(gone, { headers: received }))
+  expect(await byQueueId.events()).toHaveLength(1)
+})
+
+test('nobody can report on the mail of another organization', async () => {
+  const victim = await recipient()
+  const stranger = { ...app.ids, organizationId: newId('org'), messageId: newId('msg') }
+  const address = `${tokens.sign('bounce', stranger)}@${domain}`
+  const messageId = `Message-ID: <${toText('msg', victim.ids.messageId)}@acme.example>`
+  expect(await give(address, deliveryStatusMail(address, { headers: messageId }))).toMatchObject({ kind: 'accepted' })
+  expect(await victim.events()).toEqual([])
+})
+
+test('a mail that cannot be recorded is not taken, so that its sender tries again', async () => {
+  const { bounceAddress, email, events } = await recipient()
+  await app.db.alone.script("alter table events add constraint shut check (event_name <> 'emailHardBounce') not valid")
+  const raw = deliveryStatusMail(bounceAddress, { recipient: email })
+  expect(await give(bounceAddress, raw)).toMatchObject({ kind: 'deferred' })
+  await app.db.alone.script('alter table events drop constraint shut')
+  expect(await give(bounceAddress, raw)).toMatchObject({ kind: 'accepted' })
+  expect(await events()).toHaveLength(1)
+})

@@ -1,0 +1,60 @@
+import type { Reader } from '../db/db.ts'
+import { type MessageId, parseId } from '../ids.ts'
+import type { AddressIds, Tokens } from '../tokens.ts'
+import { findMessageByQueueId, findMessages, findMessagesOfAnyone, type SentMessage } from './tracking.sql.ts'
+
+/** What a report says about which of our messages it is about, the surest first. */
+export type Clues = {
+  /** Texts that may be the signed id of a message: the local part of its envelope sender, or its header. */
+  signed: readonly string[]
+  /** Message-IDs, with or without angle brackets. */
+  messageIds: readonly string[]
+  /** Ids under which a relay queued the message. */
+  queueIds?: readonly string[]
+}
+
+/**
+ * Finds the messages of many reports at once. Where a signed id names an organization, only its messages are looked
+ * at, however little else is found: nobody can speak about the mail of others.
+ */
+export async function findReported(
+  db: Reader,
+  tokens: Tokens,
+  reports: readonly Clues[],
+): Promise<(SentMessage | undefined)[]> {
+  const leads = reports.map((clues) => leadOf(tokens, clues))
+  const unsigned = leads.flatMap((lead) => (lead.signed.length === 0 ? lead.named : []))
+  const messages = [
+    ...(await findMessages(db, leads.flatMap(keysOf))),
+    ...(await findMessagesOfAnyone(db, [...new Set(unsigned)])),
+  ]
+  const byId = new Map(messages.map((message) => [message.id, message]))
+  const found: (SentMessage | undefined)[] = []
+  for (const { signed, named, queueIds } of leads) {
+    const ids = [...signed.map(({ messageId }) => messageId), ...named]
+    const message = ids.map((id) => byId.get(id)).find(Boolean)
+    found.push(message ?? (signed[0] && (await findMessageByQueueId(db, signed[0].organizationId, queueIds))))
+  }
+  return found
+}
+
+type Lead = { signed: AddressIds[]; named: MessageId[]; queueIds: string[] }
+
+function leadOf(tokens: Tokens, { signed, messageIds, queueIds = [] }: Clues): Lead {
+  return {
+    signed: signed.flatMap((text) => tokens.verify('bounce', localPart(text)) ?? []),
+    named: messageIds.flatMap((text) => parseId('msg', localPart(text.replace(/^\s*<|>\s*$/g, ''))) ?? []),
+    queueIds: [...queueIds],
+  }
+}
+
+/** The signed message, and those named by Message-ID in the same organization. */
+function keysOf({ signed, named }: Lead): AddressIds[] {
+  const [first] = signed
+  return first ? [...signed, ...named.map((messageId) => ({ ...first, messageId }))] : []
+}
+
+export function localPart(address: string): string {
+  const at = address.lastIndexOf('@')
+  return (at === -1 ? address : address.slice(0, at)).trim().toLowerCase()
+}

@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import type { Registry } from 'prom-client'
+import type { Db } from '../db/db.ts'
+import { EventRecorder } from '../events/record.ts'
+import type { Log } from '../log.ts'
+import type { Hints } from '../queue/hints.ts'
+import type { Entry } from './entries.ts'
+import { Hits } from './hits.ts'
+import { Spool } from './spool.ts'
+import { askDatabase } from './tracking.sql.ts'
+import { recordUnsubscription } from './unsubscribe.ts'
+
+export type HitsSetup = { db: Db; hints: Hints; events: EventRecorder; log: Log; metrics: Registry; dataDir: string }
+
+/** Ties the keeping of hits to the database and to the folder of the spool. */
+export function createHits({ db, hints, events, log, metrics, dataDir }: HitsSetup): Hits {
+  const writer = (recorder: EventRecorder) => (entry: Entry) =>
+    'event' in entry ? recorder.record(entry.event) : recordUnsubscription({ db, hints }, entry.unsubscription)
+  const spool = new Spool(join(dataDir, 'spool'))
+  return new Hits({
+    write: writer(events),
+    rewrite: writer(new EventRecorder({ db, hints })),
+    probe: () => askDatabase(db),
+    spool,
+    log,
+    metrics,
+  })
+}

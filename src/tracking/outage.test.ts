@@ -1,0 +1,104 @@
+import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
+import { startWithReader, tokens } from '../../test/support/readers.ts'
+import { callUrl } from '../../test/support/test-app.ts'
+import type { TestDb } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
+import { openDb } from '../db/db.ts'
+
+/** A service whose database can go away, and the links of a mail. */
+async function startBehindProxy() {
+  const way: { proxy?: DatabaseProxy } = {}
+  const openFor = async ({ connection }: TestDb) => {
+    way.proxy = await startDatabaseProxy(connection as { host: string; port: number })
+    return openDb({ connection: way.proxy.connection })
+  }
+  const app = await startWithReader({}, {}, { openFor })
+  const proxy = way.proxy!
+  const click = `/t/c/${tokens.sign('click', { ...app.ids, url: 'https://shop.example/' })}`
+  const spool = join(app.config.DATA_DIR, 'spool')
+  const stop = app[Symbol.asyncDispose]
+  return Object.assign(app, {
+    proxy,
+    open: `/t/o/${tokens.sign('open', app.ids)}`,
+    click,
+    leave: `/u/${tokens.sign('unsubscribe', app.ids)}`,
+    spooled: () => (existsSync(spool) ? readdirSync(spool) : []),
+    figure: async (name: string) =>
+      Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await app.get('/metrics')).text)?.[1]),
+    [Symbol.asyncDispose]: async () => {
+      await proxy.heal()
+      await stop()
+      await proxy[Symbol.asyncDispose]()
+    },
+  })
+}
+
+test.each(['cut', 'hang'] as const)(
+  'readers are served while the database is away (%s), and their hits are recorded when it is back',
+  async (kind) => {
+    await using app = await startBehindProxy()
+    await app.get(app.open)
+    await app.proxy[kind]()
+    const answers = await Promise.all([app.get(app.open), app.get(app.click), app.get(app.open)])
+    expect(answers.map(({ status }) => status)).toEqual([200, 302, 200])
+    const later = await app.get(app.click)
+    expect(later.headers.get('location')).toBe('https://shop.example/')
+    expect(app.spooled()).not.toEqual([])
+
+    await app.proxy.heal()
+    expect(await app.figure('waxwing_hits_spooled_total')).toBeGreaterThanOrEqual(4)
+    expect(await app.figure('waxwing_hits_lost_total')).toBe(0)
+    const events = await app.events()
+    expect(events.map(({ eventName }) => eventName).sort()).toEqual([
+      'emailClick',
+      'emailClick',
+      'emailOpen',
+      'emailOpen',
+      'emailOpen',
+    ])
+    await until('hits to go to the database again', async () => {
+      const before = await app.figure('waxwing_hits_spooled_total')
+      await app.get(app.open)
+      return before === (await app.figure('waxwing_hits_spooled_total'))
+    })
+  },
+)
+
+test('who unsubscribes while the database is away is unsubscribed when it is back', async () => {
+  await using app = await startBehindProxy()
+  await app.proxy.cut()
+  expect((await app.get(app.leave)).text).toContain('Unsubscribe?')
+  const answer = await callUrl('POST', `${app.url}${app.leave}`, { raw: 'List-Unsubscribe=One-Click' })
+  expect([answer.status, answer.text.includes('You are unsubscribed')]).toEqual([200, true])
+  const undo = await callUrl('POST', `${app.url}${app.leave}/undo`)
+  expect([undo.status, undo.headers.get('retry-after')]).toEqual([503, '5'])
+  await app.proxy.heal()
+  expect(await app.events()).toMatchObject([{ eventName: 'contactUnsubscribe', data: { method: 'one_click' } }])
+  expect(await app.subscription()).toBe('unsubscribed')
+})
+
+test('a replay that is repeated records nothing twice', async () => {
+  await using app = await startBehindProxy()
+  await app.proxy.cut()
+  await app.get(app.open)
+  await app.get(app.open)
+  // A crash between the commit and the removal of the file leaves the file.
+  const folder = join(app.config.DATA_DIR, 'spool')
+  for (const name of app.spooled()) cpSync(join(folder, name), join(folder, 'left-behind.replay'))
+  await app.proxy.heal()
+  expect(await app.events()).toHaveLength(2)
+})
+
+test('without database and spool a link still leads on, its loss is counted, and no unsubscription is claimed', async () => {
+  await using app = await startBehindProxy()
+  writeFileSync(join(app.config.DATA_DIR, 'spool'), 'where the folder should be')
+  await app.proxy.cut()
+  const click = await app.get(app.click)
+  expect([click.status, click.headers.get('location')]).toEqual([302, 'https://shop.example/'])
+  const leave = await callUrl('POST', `${app.url}${app.leave}`, { raw: '' })
+  expect([leave.status, leave.text.includes('Please try again in a moment')]).toEqual([503, true])
+  expect(await app.figure('waxwing_hits_lost_total')).toBe(2)
+})

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { escapeHtml } from '../flows/escape.ts'
+import { pageStyle } from './page-style.ts'
+
+/** What a page says. Texts are plain; `**` marks what matters in them. */
+export type Page = {
+  title: string
+  paragraphs: string[]
+  /** The big button, and what it does. */
+  action?: Action
+  /** What is also possible, below a line, with a question that leads to it. */
+  second?: Action & { question: string }
+}
+type Action = { label: string; path: string }
+
+export type PageSender = { send(reply: FastifyReply, status: number, page: Page): FastifyReply }
+
+/** Pages for readers of mails: no script, no cookie, nothing from elsewhere. */
+export function createPageSender(): PageSender {
+  const styleHash = createHash('sha256').update(pageStyle).digest('base64')
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    'x-robots-tag': 'noindex',
+  }
+  return { send: (reply, status, page) => reply.code(status).headers(headers).send(render(page)) }
+}
+
+function render({ title, paragraphs, action, second }: Page): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${pageStyle}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+${paragraphs.map((text) => `<p>${withEmphasis(text)}</p>`).join('\n')}
+${action ? button(action, 'primary') : ''}
+${second ? `<div class="second"><p>${withEmphasis(second.question)}</p>${button(second, 'secondary')}</div>` : ''}
+</main>
+</body>
+</html>
+`
+}
+
+const button = ({ label, path }: Action, look: string) =>
+  `<form method="post" action="${escapeHtml(path)}"><button class="${look}">${escapeHtml(label)}</button></form>`
+
+const withEmphasis = (text: string) =>
+  text
+    .split('**')
+    .map((part, index) => (index % 2 === 1 ? `<strong>${escapeHtml(part)}</strong>` : escapeHtml(part)))
+    .join('')

@@ -1,0 +1,68 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Verdict } from '../verdicts.ts'
+import { idName } from './id-headers.ts'
+import { at, numberAt, parseJson, textAt, timeOf } from './json.ts'
+import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+
+/** Mailgun goes on trying for eight hours. */
+const ageMaxSeconds = 12 * 3_600
+const aheadMaxSeconds = 300
+const tokensMax = 100_000
+
+/**
+ * Mailgun's webhooks. The signature covers a time and a token but not the content, so a token is taken once: whoever got
+ * hold of one can use it for nothing else.
+ */
+export function mailgunReports(signingKey: string, nowSeconds = () => Date.now() / 1000): ReadReports {
+  const used = new Map<string, string>()
+  return async ({ body }) => {
+    const posted = parseJson(body.toString())
+    const signed = signatureOf(posted)
+    const expected = createHmac('sha256', signingKey).update(`${signed.timestamp}${signed.token}`).digest()
+    const given = Buffer.from(signed.signature, 'hex')
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw notBelieved()
+    const age = nowSeconds() - Number(signed.timestamp)
+    if (!(age <= ageMaxSeconds && age >= -aheadMaxSeconds)) throw notBelieved()
+    const content = createHash('sha256').update(body).digest('base64')
+    const before = used.get(signed.token)
+    // The same post once more is a retry of one that we did not answer in time.
+    if (before !== undefined && before !== content) throw notBelieved()
+    if (used.size >= tokensMax) used.delete(used.keys().next().value!)
+    used.set(signed.token, content)
+    return reportOf(at(posted, 'event-data'))
+  }
+}
+
+function signatureOf(posted: unknown): { timestamp: string; token: string; signature: string } {
+  const [timestamp, token, signature] = ['timestamp', 'token', 'signature'].map((key) =>
+    textAt(posted, 'signature', key),
+  )
+  if (!timestamp || !token || !signature) throw notBelieved()
+  return { timestamp, token, signature }
+}
+
+function reportOf(event: unknown): ProviderReport[] {
+  const verdict = verdictOf(event)
+  if (!verdict) return []
+  const clues = {
+    signed: [textAt(event, 'user-variables', idName) ?? ''],
+    messageIds: [textAt(event, 'message', 'headers', 'message-id') ?? ''],
+  }
+  return [{ clues, occurredAt: timeOf(at(event, 'timestamp')), verdict }]
+}
+
+function verdictOf(event: unknown): Verdict | undefined {
+  const name = textAt(event, 'event')
+  if (name === 'complained') return { kind: 'complaint', feedbackType: 'abuse' }
+  // A temporary failure is one that Mailgun tries again by itself.
+  if (name !== 'failed' || textAt(event, 'severity') !== 'permanent') return undefined
+  const status = at(event, 'delivery-status')
+  const code = numberAt(status, 'code')
+  return bounceOf({
+    isPermanent: textAt(event, 'reason') === 'bounce' || textAt(event, 'reason') === 'suppress-bounce',
+    status: textAt(status, 'enhanced-code'),
+    // From 600 on they are Mailgun's own.
+    replyCode: code !== undefined && code < 600 ? code : undefined,
+    text: textAt(status, 'message') ?? textAt(status, 'description') ?? '',
+  })
+}

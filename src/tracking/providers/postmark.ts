@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Verdict } from '../verdicts.ts'
+import { idName } from './id-headers.ts'
+import { at, parseJson, textAt, timeOf } from './json.ts'
+import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+
+/** Postmark does not sign; it sends the password that stands in the webhook's address, whatever the user name. */
+export function postmarkReports(password: string): ReadReports {
+  const expected = digest(password)
+  return async ({ headers, body }) => {
+    const [, basic] = /^Basic ([A-Za-z0-9+/=_-]{1,2000})$/i.exec(headers.authorization ?? '') ?? []
+    const given = Buffer.from(basic ?? '', 'base64').toString()
+    const isKnown = timingSafeEqual(digest(given.slice(given.indexOf(':') + 1)), expected)
+    if (!isKnown || !given.includes(':')) throw notBelieved()
+    return reportOf(parseJson(body.toString()))
+  }
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+function reportOf(event: unknown): ProviderReport[] {
+  const verdict = verdictOf(event)
+  if (!verdict) return []
+  const clues = { signed: [textAt(event, 'Metadata', idName) ?? ''], messageIds: [] }
+  return [{ clues, occurredAt: timeOf(at(event, 'BouncedAt')), verdict }]
+}
+
+/** Types of what Postmark calls a bounce that tell of a failure; the others tell of answers, delays and tests. */
+const failures = new Set([
+  'HardBounce',
+  'SoftBounce',
+  'DnsError',
+  'BadEmailAddress',
+  'ManuallyDeactivated',
+  'SpamNotification',
+  'DMARCPolicy',
+  'Blocked',
+  'VirusNotification',
+  'Undeliverable',
+])
+const permanent = new Set(['HardBounce', 'BadEmailAddress'])
+
+function verdictOf(event: unknown): Verdict | undefined {
+  const type = textAt(event, 'Type') ?? ''
+  if (textAt(event, 'RecordType') === 'SpamComplaint' || type === 'SpamComplaint')
+    return { kind: 'complaint', feedbackType: 'abuse' }
+  if (!failures.has(type)) return undefined
+  return bounceOf({
+    isPermanent: permanent.has(type),
+    text: textAt(event, 'Details') ?? textAt(event, 'Description') ?? '',
+  })
+}

@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@fastify/type-provider-typebox'
+import type { Config } from '../../config.ts'
+import type { Db } from '../../db/db.ts'
+import { Refusal } from '../../errors.ts'
+import type { EventRecorder } from '../../events/record.ts'
+import { answers, ok } from '../../http/envelope.ts'
+import type { Tokens } from '../../tokens.ts'
+import { findReported } from '../correlate.ts'
+import { recordVerdicts, type Told } from '../verdicts.ts'
+import { fetchText } from './fetch-text.ts'
+import { mailgunReports } from './mailgun.ts'
+import { postmarkReports } from './postmark.ts'
+import type { ProviderReport, ReadReports } from './provider.ts'
+import { sendgridReports } from './sendgrid.ts'
+import { sesReports } from './ses.ts'
+
+const reportsMax = 10_000
+
+type Provider = { title: string; read: ReadReports | undefined }
+
+/** Those that are set up; the others answer 404. */
+function providersOf(config: Config): Record<string, Provider> {
+  const {
+    PROVIDER_SES_TOPICS: topics,
+    PROVIDER_SENDGRID_KEY: sendgrid,
+    PROVIDER_MAILGUN_KEY: mailgun,
+    PROVIDER_POSTMARK_TOKEN: postmark,
+  } = config
+  return {
+    ses: { title: 'Amazon SES', read: topics && sesReports({ topics, fetchText }) },
+    sendgrid: { title: 'SendGrid', read: sendgrid ? sendgridReports(sendgrid) : undefined },
+    mailgun: { title: 'Mailgun', read: mailgun ? mailgunReports(mailgun) : undefined },
+    postmark: { title: 'Postmark', read: postmark ? postmarkReports(postmark) : undefined },
+  }
+}
+
+export type ProviderParts = { config: Config; db: Db; tokens: Tokens; events: EventRecorder }
+
+/** Bounces and complaints as providers post them, each proven by the provider's own means. */
+export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox {
+  const providers = providersOf(parts.config)
+  return async (server) => {
+    // Signatures are over the bytes, and SNS calls its JSON plain text.
+    server.removeAllContentTypeParsers()
+    server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    for (const [name, { title, read }] of Object.entries(providers)) {
+      const schema = {
+        tags: ['Providers'],
+        summary: `Bounces and complaints from ${title}`,
+        response: answers(Type.Object({ received: Type.Integer(), recorded: Type.Integer() })),
+      }
+      server.post(`/providers/${name}/events`, { schema }, async ({ headers, body }) => {
+        if (!read) throw new Refusal('not_found', `${title} is not set up here.`)
+        const reports = await read({ headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) })
+        if (reports.length > reportsMax) throw new Refusal('payload_too_large', 'Send fewer events at once.')
+        return ok({ received: reports.length, recorded: await record(parts, reports) })
+      })
+    }
+  }
+}
+
+async function record({ db, tokens, events }: ProviderParts, reports: ProviderReport[]): Promise<number> {
+  const messages = await findReported(
+    db,
+    tokens,
+    reports.map(({ clues }) => clues),
+  )
+  const told = reports.flatMap(({ occurredAt, verdict }, index): Told[] => {
+    const message = messages[index]
+    return message ? [{ message, occurredAt, verdict }] : []
+  })
+  return recordVerdicts(events, told)
+}

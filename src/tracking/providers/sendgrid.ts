@@ -1,0 +1,54 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { SetupFault } from '../../errors.ts'
+import type { Verdict } from '../verdicts.ts'
+import { idName } from './id-headers.ts'
+import { at, parseJson, textAt, timeOf } from './json.ts'
+import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+
+/** SendGrid's event webhook, signed with ECDSA. A signed post that is repeated changes nothing, so none is remembered. */
+export function sendgridReports(publicKey: string): ReadReports {
+  const key = readKey(publicKey)
+  return async ({ headers, body }) => {
+    const signature = headers['x-twilio-email-event-webhook-signature']
+    const timestamp = headers['x-twilio-email-event-webhook-timestamp']
+    if (typeof signature !== 'string' || typeof timestamp !== 'string') throw notBelieved()
+    const signed = Buffer.concat([Buffer.from(timestamp), body])
+    if (!verify('sha256', signed, key, Buffer.from(signature, 'base64'))) throw notBelieved()
+    const events = parseJson(body.toString())
+    return (Array.isArray(events) ? events : [events]).flatMap(reportOf)
+  }
+}
+
+/** As SendGrid shows it: base64 of the DER, without the frame of a PEM. */
+function readKey(text: string): KeyObject {
+  try {
+    const base64 = text.replace(/-----[^-]+-----|\s+/g, '')
+    return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' })
+  } catch {
+    throw new SetupFault('PROVIDER_SENDGRID_KEY: must be the verification key that SendGrid shows.')
+  }
+}
+
+function reportOf(event: unknown): ProviderReport[] {
+  const verdict = verdictOf(event)
+  if (!verdict) return []
+  const clues = { signed: textAt(event, idName) ?? '', messageId: textAt(event, 'smtp-id') ?? '' }
+  const occurredAt = timeOf(at(event, 'timestamp'))
+  return [{ clues: { signed: [clues.signed], messageIds: [clues.messageId] }, occurredAt, verdict }]
+}
+
+function verdictOf(event: unknown): Verdict | undefined {
+  switch (textAt(event, 'event')) {
+    case 'bounce':
+      return bounceOf({
+        // "blocked" is a refusal of this mail, not of the address.
+        isPermanent: textAt(event, 'type') !== 'blocked',
+        status: textAt(event, 'status'),
+        text: textAt(event, 'reason') ?? '',
+      })
+    case 'spamreport':
+      return { kind: 'complaint', feedbackType: 'abuse' }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,82 @@
+import { Refusal } from '../../errors.ts'
+import type { Clues } from '../correlate.ts'
+import type { Verdict } from '../verdicts.ts'
+import { idHeader, idName } from './id-headers.ts'
+import { at, listAt, parseJson, textAt, timeOf } from './json.ts'
+import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+import { type FetchText, isSubscribeUrl, SnsSignatures } from './sns.ts'
+
+export type SesSettings = {
+  /** Only what comes through these topics is believed: any AWS customer can have SNS sign a message. */
+  topics: readonly string[]
+  fetchText: FetchText
+}
+
+/** Amazon SES, through SNS: notifications of an identity and events of a configuration set alike. */
+export function sesReports({ topics, fetchText }: SesSettings): ReadReports {
+  const signatures = new SnsSignatures(fetchText)
+  return async ({ body }) => {
+    const message = parseJson(body.toString())
+    if (!topics.includes(textAt(message, 'TopicArn') ?? '')) throw notBelieved()
+    const isGenuine = await signatures.isGenuine(message).catch((error: Error) => {
+      throw new Refusal('unavailable', `The certificate of Amazon SNS cannot be had: ${error.message}`)
+    })
+    if (!isGenuine) throw notBelieved()
+    switch (textAt(message, 'Type')) {
+      case 'SubscriptionConfirmation': {
+        const url = textAt(message, 'SubscribeURL') ?? ''
+        if (!isSubscribeUrl(url)) throw notBelieved()
+        await fetchText(url)
+        return []
+      }
+      case 'Notification':
+        return reportsOf(readNotification(textAt(message, 'Message') ?? ''))
+      default:
+        return []
+    }
+  }
+}
+
+/** SNS also carries plain texts, such as the one that says that a notification was set up. */
+function readNotification(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function reportsOf(event: unknown): ProviderReport[] {
+  const kind = textAt(event, 'notificationType') ?? textAt(event, 'eventType')
+  const clues = cluesOf(at(event, 'mail'))
+  if (kind === 'Complaint') {
+    const feedbackType = textAt(event, 'complaint', 'complaintFeedbackType') ?? 'abuse'
+    // "This is not spam" is a report too, and the opposite of a complaint.
+    if (feedbackType === 'not-spam') return []
+    const occurredAt = timeOf(at(event, 'complaint', 'timestamp'))
+    return [{ clues, occurredAt, verdict: { kind: 'complaint', feedbackType } }]
+  }
+  if (kind !== 'Bounce') return []
+  const occurredAt = timeOf(at(event, 'bounce', 'timestamp'))
+  return [{ clues, occurredAt, verdict: bounceVerdict(at(event, 'bounce')) }]
+}
+
+/** Each of our mails has one recipient. */
+function bounceVerdict(bounce: unknown): Verdict {
+  const [recipient] = listAt(bounce, 'bouncedRecipients')
+  return bounceOf({
+    isPermanent: textAt(bounce, 'bounceType') === 'Permanent',
+    status: textAt(recipient, 'status'),
+    text: textAt(recipient, 'diagnosticCode') ?? textAt(bounce, 'bounceSubType') ?? '',
+  })
+}
+
+function cluesOf(mail: unknown): Clues {
+  const headers = listAt(mail, 'headers').map((header) => [textAt(header, 'name'), textAt(header, 'value')])
+  const header = (wanted: string) => headers.find(([name]) => name?.toLowerCase() === wanted.toLowerCase())?.[1]
+  const tagged = listAt(mail, 'tags', idName).filter((tag) => typeof tag === 'string')
+  return {
+    signed: [...tagged, header(idHeader) ?? '', textAt(mail, 'source') ?? ''],
+    messageIds: [header('Message-ID') ?? '', textAt(mail, 'commonHeaders', 'messageId') ?? ''],
+  }
+}

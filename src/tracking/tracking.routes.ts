@@ -1,0 +1,67 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { MailIds, Tokens } from '../tokens.ts'
+import type { AddressPolicy } from './address-policy.ts'
+import { HitMaker } from './hit.ts'
+import type { Hits } from './hits.ts'
+import type { PageSender } from './page.ts'
+import { unknownLinkPage } from './pages.ts'
+
+export type TrackingParts = { tokens: Tokens; hits: Hits; addresses: AddressPolicy; pages: PageSender }
+
+type WithToken = { Params: { token: string } }
+
+/** A transparent GIF of one pixel, 43 bytes, one character each. */
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64').toString('latin1')
+
+/**
+ * The pixel and the links of our mails. What was answered 200 or 302 to a GET is kept durably; HEAD, with which scanners
+ * and previews look, records nothing.
+ */
+export function trackingRoutes({ tokens, hits, addresses, pages }: TrackingParts): FastifyPluginAsync {
+  const maker = new HitMaker()
+  const keep = async (kind: 'open' | 'click', ids: MailIds & { url?: string }, request: FastifyRequest) => {
+    const known = hits.isAway ? false : addresses.keepsAddresses(ids.organizationId)
+    const keepsAddress = typeof known === 'boolean' ? known : await known
+    await hits.keep({ event: maker.make(kind, ids, request, keepsAddress) })
+  }
+  // The destination was made an address of visible ASCII characters when it was signed.
+  const leadOn = (reply: FastifyReply, url: string) => reply.code(302).header('location', url).send()
+
+  const options = { exposeHeadRoute: false, schema: { hide: true } } as const
+  return async (server) => {
+    server.get<WithToken>('/t/o/:token', options, async (request, reply) => {
+      const ids = tokens.verify('open', request.params.token)
+      if (ids) await keep('open', ids, request)
+      return sendPixel(reply, ids ? 200 : 404)
+    })
+    server.head<WithToken>('/t/o/:token', options, async (request, reply) =>
+      sendPixel(reply, tokens.verify('open', request.params.token) ? 200 : 404),
+    )
+    server.get<WithToken>('/t/c/:token', options, async (request, reply) => {
+      const click = tokens.verify('click', request.params.token)
+      if (!click || !isLocation(click.url)) return pages.send(reply, 404, unknownLinkPage)
+      await keep('click', click, request)
+      return leadOn(reply, click.url)
+    })
+    server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
+      const click = tokens.verify('click', request.params.token)
+      return click && isLocation(click.url) ? leadOn(reply, click.url) : pages.send(reply, 404, unknownLinkPage)
+    })
+  }
+}
+
+/**
+ * Past the framework, since only so a text of bytes goes out in one write together with the headers: 17 µs of 85 are
+ * saved for each pixel.
+ */
+function sendPixel(reply: FastifyReply, status: number): FastifyReply {
+  reply.hijack()
+  const headers = reply.getHeaders() as OutgoingHttpHeaders
+  reply.raw.writeHead(status, { ...headers, 'content-type': 'image/gif', 'content-length': pixel.length })
+  reply.raw.end(pixel, 'latin1')
+  return reply
+}
+
+/** What a Location header can carry, and a mail's link may lead to. */
+const isLocation = (url: string) => /^https?:\/\/[\x21-\x7e]+$/i.test(url)

@@ -1,0 +1,97 @@
+import type { Reader } from '../db/db.ts'
+import type { ContactId, FlowId, MessageId, OrganizationId } from '../ids.ts'
+
+/** Resolves when the database answers. */
+export async function askDatabase(db: Reader): Promise<void> {
+  await db`select 1`
+}
+
+/** False for an organization that is gone, too. */
+export async function findKeepsAddresses(db: Reader, organizationId: OrganizationId): Promise<boolean> {
+  const [row] = await db<{ keepAddresses: boolean }>`
+    select keep_addresses from organizations where id = ${organizationId}`
+  return row?.keepAddresses ?? false
+}
+
+export type Recipient = {
+  organizationName: string
+  /** Null, as is the subscription, when the contact was erased. */
+  email: string | null
+  subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
+}
+
+export async function findRecipient(
+  db: Reader,
+  organizationId: OrganizationId,
+  contactId: ContactId,
+): Promise<Recipient | undefined> {
+  const [row] = await db<Recipient>`
+    select organizations.name as organization_name, contacts.email, contacts.subscription
+    from organizations
+    left join contacts on contacts.organization_id = organizations.id and contacts.id = ${contactId}
+    where organizations.id = ${organizationId}`
+  return row
+}
+
+export type SentMessage = {
+  organizationId: OrganizationId
+  id: MessageId
+  flowId: FlowId
+  contactId: ContactId
+  email: string
+}
+
+export async function findMessages(
+  db: Reader,
+  keys: { organizationId: OrganizationId; messageId: MessageId }[],
+): Promise<SentMessage[]> {
+  if (keys.length === 0) return []
+  return db<SentMessage>`
+    select organization_id, id, flow_id, contact_id, email
+    from unnest(
+      ${keys.map((key) => key.organizationId)}::uuid[],
+      ${keys.map((key) => key.messageId)}::uuid[]
+    ) as key (organization_id, id)
+    join messages using (organization_id, id)`
+}
+
+/** There is no index for this rare question: it looks through the newest messages only. */
+const queueIdLookBack = 10_000
+
+export async function findMessageByQueueId(
+  db: Reader,
+  organizationId: OrganizationId,
+  queueIds: string[],
+): Promise<SentMessage | undefined> {
+  if (queueIds.length === 0) return undefined
+  const [row] = await db<SentMessage>`
+    select organization_id, id, flow_id, contact_id, email
+    from (
+      select organization_id, id, flow_id, contact_id, email, queue_id
+      from messages
+      where organization_id = ${organizationId}
+      order by id desc
+      limit ${queueIdLookBack}
+    ) as newest
+    where queue_id = any(${queueIds}::text[])
+    order by id desc
+    limit 1`
+  return row
+}
+
+/**
+ * By the message's id alone, as a provider may name it. This and the search for due lanes are the only questions to
+ * tenant tables that name no organization: each organization is asked by its own key.
+ */
+export async function findMessagesOfAnyone(db: Reader, messageIds: MessageId[]): Promise<SentMessage[]> {
+  if (messageIds.length === 0) return []
+  return db<SentMessage>`
+    select message.organization_id, message.id, message.flow_id, message.contact_id, message.email
+    from organizations
+    cross join lateral (
+      select organization_id, id, flow_id, contact_id, email
+      from messages
+      where messages.organization_id = organizations.id and messages.id = any(${messageIds}::uuid[])
+      limit ${messageIds.length}
+    ) as message`
+}

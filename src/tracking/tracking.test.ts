@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { person, startWithReader, tokens } from '../../test/support/readers.ts'
+import { callUrl } from '../../test/support/test-app.ts'
+
+const shop = 'https://shop.example/orders/1042?ref=mail&x=1#top'
+
+let app: Awaited<ReturnType<typeof startWithReader>>
+beforeAll(async () => {
+  app = await startWithReader({ TRUST_PROXY: 'true' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+test('a pixel is a GIF of 43 bytes that no cache keeps, and counts as an open before it is answered', async () => {
+  const reader = await app.newReader()
+  const { ids } = reader
+  const response = await fetch(`${app.url}/t/o/${tokens.sign('open', ids)}`, { headers: { 'user-agent': person } })
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('image/gif')
+  expect(response.headers.get('cache-control')).toContain('no-store')
+  expect([bytes.length, new TextDecoder().decode(bytes.slice(0, 6))]).toEqual([43, 'GIF89a'])
+  expect(await reader.events()).toMatchObject([
+    {
+      eventName: 'emailOpen',
+      messageId: ids.messageId,
+      contactId: ids.contactId,
+      machine: false,
+      data: { user_agent: person },
+    },
+  ])
+})
+
+test('a link leads to its signed destination and counts as a click before it is answered', async () => {
+  const reader = await app.newReader()
+  const answer = await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: shop })}`)
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, shop])
+  expect(await reader.events()).toMatchObject([{ eventName: 'emailClick', machine: false, data: { url: shop } }])
+})
+
+test('HEAD is answered as GET is, and records nothing', async () => {
+  const reader = await app.newReader()
+  const open = await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, {}, 'HEAD')
+  const click = await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: shop })}`, {}, 'HEAD')
+  const page = await app.get(`/u/${tokens.sign('unsubscribe', reader.ids)}`, {}, 'HEAD')
+  expect([open.status, open.headers.get('content-type')]).toEqual([200, 'image/gif'])
+  expect([click.status, click.headers.get('location')]).toEqual([302, shop])
+  expect(page.status).toBe(200)
+  expect(await reader.events()).toEqual([])
+})
+
+test('a token that was changed in any way leads nowhere and records nothing', async () => {
+  const reader = await app.newReader()
+  const click = tokens.sign('click', { ...reader.ids, url: shop })
+  const change = (token: string, at: number, to: string) => token.slice(0, at) + to + token.slice(at + 1)
+  const changed = fc
+    .tuple(fc.nat(click.length - 1), fc.constantFrom(...'ABCabc019-_'))
+    .map(([at, to]) => change(click, at, to))
+    .filter((token) => token !== click)
+  const cut = fc.nat(click.length - 1).map((length) => click.slice(0, length))
+  const noise = fc.string({ maxLength: 300 }).map(encodeURIComponent)
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(changed, cut, noise), async (token) => {
+      const answer = await app.get(`/t/c/${token}`)
+      expect(answer.status).toBe(404)
+      expect(answer.headers.get('location')).toBeNull()
+    }),
+    { numRuns: 60 },
+  )
+  expect(await reader.events()).toEqual([])
+})
+
+test('a token of one purpose or of another secret is nothing to a route of another', async () => {
+  const reader = await app.newReader()
+  const open = tokens.sign('open', reader.ids)
+  const click = tokens.sign('click', { ...reader.ids, url: shop })
+  const unsubscribe = tokens.sign('unsubscribe', reader.ids)
+  const answers = await Promise.all([
+    app.get(`/t/c/${open}`),
+    app.get(`/t/c/${unsubscribe}`),
+    app.get(`/t/o/${click}`),
+    app.get(`/u/${open}`),
+    app.get(`/u/${click}`),
+    callUrl('POST', `${app.url}/u/${open}`, { raw: 'List-Unsubscribe=One-Click' }),
+    callUrl('POST', `${app.url}/u/${open}/undo`),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404])
+  expect(answers[2]!.headers.get('content-type')).toBe('image/gif')
+  expect(answers[0]!.text).toContain('This link does not work')
+  expect(await reader.events()).toEqual([])
+  expect(await app.subscription(reader.email)).not.toBe('unsubscribed')
+})
+
+test('an endless token is refused without being looked at', async () => {
+  for (const path of ['/t/o/', '/t/c/', '/u/']) {
+    const answer = await app.get(`${path}${'a'.repeat(10_000)}`)
+    expect([path, answer.status]).toEqual([path, 404])
+  }
+})
+
+test('a signed destination that is no web address is not led to', async () => {
+  const reader = await app.newReader()
+  for (const url of ['javascript:alert(1)', 'https://shop.example/\r\nset-cookie: a=b', 'ftp://shop.example/']) {
+    const answer = await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url })}`)
+    expect([url, answer.status, answer.headers.get('location')]).toEqual([url, 404, null])
+  }
+})
+
+test('machines are labelled by what they call themselves, and counted', async () => {
+  const reader = await app.newReader()
+  const open = `/t/o/${tokens.sign('open', reader.ids)}`
+  await app.get(open, { 'user-agent': 'Mozilla/5.0' })
+  await app.get(open, { 'user-agent': 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko (via ggpht.com GoogleImageProxy)' })
+  await app.get(open, { 'user-agent': 'Barracuda Sentinel (EE)' })
+  expect((await reader.events()).map(({ machine, machineReason }) => [machine, machineReason])).toEqual([
+    [true, 'privacy_proxy'],
+    [false, null],
+    [true, 'security_scanner'],
+  ])
+})
+
+test('three links of a mail within three seconds are a machine’s, also the first', async () => {
+  const reader = await app.newReader()
+  for (const page of [1, 2, 3])
+    await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: `https://shop.example/${page}` })}`)
+  expect((await reader.events()).map(({ machineReason }) => machineReason)).toEqual(['burst', 'burst', 'burst'])
+})
+
+test('a user agent is kept as one short line', async () => {
+  const reader = await app.newReader()
+  await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, { 'user-agent': `a\tb${'c'.repeat(5_000)}` })
+  const [event] = await reader.events()
+  expect(event!.data.user_agent).toHaveLength(512)
+  expect(event!.data.user_agent!.startsWith('a bccc')).toBe(true)
+})
+
+test('the address of a reader is kept only if the organization keeps addresses', async () => {
+  const reader = await app.newReader()
+  const from = { 'x-forwarded-for': '203.0.113.7' }
+  await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, from)
+  const other = await app.call('POST', '/api/v1/auth/register', {
+    body: { organization_name: 'Keeper', email: 'owner@keeper.example', password: 'correct horse battery' },
+  })
+  await app.db.alone`update organizations set keep_addresses = true where name = 'Keeper'`
+  const [keeper] = await app.db<{
+    id: typeof reader.ids.organizationId
+  }>`select id from organizations where name = 'Keeper'`
+  expect(other.status).toBe(201)
+  await app.get(`/t/o/${tokens.sign('open', { ...reader.ids, organizationId: keeper!.id })}`, from)
+  expect((await reader.events()).map(({ data }) => data.ip)).toEqual([undefined, '203.0.113.7'])
+})
+
+test('hits of many readers at once are each recorded once', async () => {
+  const [ada, bob] = [await app.newReader(), await app.newReader()]
+  const paths = [ada, bob].map(({ ids }) => `/t/o/${tokens.sign('open', ids)}`)
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => app.get(paths[n % 2]!)))
+  expect(answers.every(({ status }) => status === 200)).toBe(true)
+  const events = [...(await ada.events()), ...(await bob.events())]
+  expect(new Set(events.map(({ id }) => id)).size).toBe(200)
+  expect(await bob.events()).toHaveLength(100)
+})

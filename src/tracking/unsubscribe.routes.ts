@@ -1,0 +1,102 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { type Db, isConnectionFault } from '../db/db.ts'
+import { newId } from '../ids.ts'
+import type { MailIds, Tokens } from '../tokens.ts'
+import type { Hits } from './hits.ts'
+import type { PageSender } from './page.ts'
+import {
+  askPage,
+  goneContactPage,
+  type Paths,
+  subscribedAgainPage,
+  unavailablePage,
+  unknownLinkPage,
+  unsubscribedPage,
+} from './pages.ts'
+import { findRecipient, type Recipient } from './tracking.sql.ts'
+import { undoUnsubscription } from './unsubscribe.ts'
+import { within } from './within.ts'
+
+export type UnsubscribeParts = { db: Db; baseUrl: string; tokens: Tokens; hits: Hits; pages: PageSender }
+
+type WithToken = { Params: { token: string }; Body: unknown }
+
+const bodyBytesMax = 16_384
+/** How long the page waits for the names that it shows. */
+const namesWithinMs = 250
+const retryAfterSeconds = 5
+
+/**
+ * The way out of every mail. GET and HEAD only show the page, since scanners follow links; POST unsubscribes, by the
+ * page's button or, as RFC 8058 has it, by the mail program's. Once unsubscribed, a further POST changes nothing.
+ */
+export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: UnsubscribeParts): FastifyPluginAsync {
+  const prefix = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/u`
+  const pathsOf = (token: string): Paths => ({ unsubscribe: `${prefix}/${token}`, undo: `${prefix}/${token}/undo` })
+
+  /** Undefined when the database does not answer: the page then does without names. */
+  const recipientOf = async ({ organizationId, contactId }: MailIds): Promise<Recipient | undefined> => {
+    if (hits.isAway) return undefined
+    const found = findRecipient(db, organizationId, contactId).catch((error) => {
+      if (isConnectionFault(error)) return undefined
+      throw error
+    })
+    return within(namesWithinMs, found)
+  }
+  const unavailable = (reply: FastifyReply) =>
+    pages.send(reply.header('retry-after', retryAfterSeconds), 503, unavailablePage)
+
+  return async (server) => {
+    takeAnyBody(server)
+    const options = { bodyLimit: bodyBytesMax, schema: { hide: true } } as const
+
+    server.get<WithToken>('/u/:token', options, async (request, reply) => {
+      const { token } = request.params
+      const ids = tokens.verify('unsubscribe', token)
+      if (!ids) return pages.send(reply, 404, unknownLinkPage)
+      const recipient = await recipientOf(ids)
+      if (recipient && recipient.email === null) return pages.send(reply, 200, goneContactPage(recipient))
+      const page = recipient?.subscription === 'unsubscribed' ? unsubscribedPage : askPage
+      return pages.send(reply, 200, page(recipient, pathsOf(token)))
+    })
+
+    server.post<WithToken>('/u/:token', options, async (request, reply) => {
+      const { token } = request.params
+      const ids = tokens.verify('unsubscribe', token)
+      if (!ids) return pages.send(reply, 404, unknownLinkPage)
+      const method = isOneClick(request) ? 'one_click' : 'page'
+      const unsubscription = { ...ids, id: newId('evt'), method, occurredAt: new Date() } as const
+      const kept = await hits.keep({ unsubscription })
+      return kept === 'lost'
+        ? unavailable(reply)
+        : pages.send(reply, 200, unsubscribedPage(await recipientOf(ids), pathsOf(token)))
+    })
+
+    server.post<WithToken>('/u/:token/undo', options, async (request, reply) => {
+      const { token } = request.params
+      const ids = tokens.verify('unsubscribe', token)
+      if (!ids) return pages.send(reply, 404, unknownLinkPage)
+      if (hits.isAway) return unavailable(reply)
+      try {
+        await undoUnsubscription(db, ids.organizationId, ids.contactId)
+      } catch (error) {
+        if (!isConnectionFault(error)) throw error
+        return unavailable(reply)
+      }
+      return pages.send(reply, 200, subscribedAgainPage(await recipientOf(ids), pathsOf(token)))
+    })
+  }
+}
+
+/** The token says it all. A mail program must not fail for the way in which it wraps two words. */
+function takeAnyBody(server: Parameters<FastifyPluginAsync>[0]): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+}
+
+const urlencodedOneClick = /(?:^|&)List-Unsubscribe=One-Click(?:&|\s|$)/i
+const multipartOneClick = /name="?List-Unsubscribe"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\nOne-Click\r?\n/i
+
+function isOneClick({ body }: FastifyRequest): boolean {
+  return typeof body === 'string' && (urlencodedOneClick.test(body) || multipartOneClick.test(body))
+}

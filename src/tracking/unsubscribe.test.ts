@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendTo, startWithReader, tokens } from '../../test/support/readers.ts'
+import { callUrl } from '../../test/support/test-app.ts'
+
+let app: Awaited<ReturnType<typeof startWithReader>>
+beforeAll(async () => {
+  app = await startWithReader()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+type Reader = Awaited<ReturnType<typeof app.newReader>>
+const linkOf = ({ ids }: Pick<Reader, 'ids'>) => `/u/${tokens.sign('unsubscribe', ids)}`
+const post = (path: string, raw = '', type = 'application/x-www-form-urlencoded') =>
+  callUrl('POST', `${app.url}${path}`, { raw, headers: { 'content-type': type } })
+
+test('the page names the organization and masks the address, and looking at it changes nothing', async () => {
+  const reader = await app.newReader()
+  const page = await app.get(linkOf(reader))
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page.text).toContain('Unsubscribe from Acme?')
+  expect(page.text).toContain('r•••@example.com')
+  expect(page.text).not.toContain(reader.email)
+  expect(await reader.events()).toEqual([])
+  expect(await app.subscription(reader.email)).toBe('not_subscribed')
+})
+
+test('the page’s button unsubscribes, stops marketing mail, and is recorded once however often it is pressed', async () => {
+  const reader = await app.newReader()
+  const first = await post(linkOf(reader))
+  const second = await post(linkOf(reader))
+  expect([first.status, second.status]).toEqual([200, 200])
+  expect(first.text).toContain('You are unsubscribed')
+  expect(await app.subscription(reader.email)).toBe('unsubscribed')
+  expect(await reader.events()).toMatchObject([
+    { eventName: 'contactUnsubscribe', messageId: reader.ids.messageId, data: { method: 'page' } },
+  ])
+  const marketing = await sendTo(app, reader.email, { name: 'News', kind: 'marketing' })
+  const [message] = await app.db<{ status: string }>`select status from messages where id = ${marketing.messageId}`
+  expect(message!.status).toBe('suppressed')
+  expect((await app.get(linkOf(reader))).text).toContain('You are unsubscribed')
+})
+
+const boundary = '----boundary7MA4YWxkTrZu0gW'
+const oneClickBodies: [string, string, string][] = [
+  ['urlencoded', 'List-Unsubscribe=One-Click', 'application/x-www-form-urlencoded'],
+  [
+    'multipart',
+    `--${boundary}\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--${boundary}--\r\n`,
+    `multipart/form-data; boundary=${boundary}`,
+  ],
+  ['without a type of content', 'List-Unsubscribe=One-Click', 'text/plain'],
+]
+test.each(oneClickBodies)('one click in a mail program unsubscribes: %s', async (_name, body, type) => {
+  const reader = await app.newReader()
+  const answer = await post(linkOf(reader), body, type)
+  expect(answer.status).toBe(200)
+  expect(await reader.events()).toMatchObject([{ eventName: 'contactUnsubscribe', data: { method: 'one_click' } }])
+})
+
+test('an unsubscription can be undone, and made again', async () => {
+  const reader = await app.newReader()
+  await post(linkOf(reader))
+  const undone = await post(`${linkOf(reader)}/undo`)
+  expect([undone.status, undone.text.includes('You are subscribed again')]).toEqual([200, true])
+  expect(await app.subscription(reader.email)).toBe('subscribed')
+  const [suppression] = await app.db`select 1 from suppressions where email_key = ${reader.email}`
+  expect(suppression).toBeUndefined()
+  await post(linkOf(reader))
+  expect(await app.subscription(reader.email)).toBe('unsubscribed')
+  expect(await reader.events()).toHaveLength(2)
+})
+
+test('undoing what was not done subscribes nobody', async () => {
+  const reader = await app.newReader()
+  await post(`${linkOf(reader)}/undo`)
+  expect(await app.subscription(reader.email)).toBe('not_subscribed')
+})
+
+test('pressing the button many times at once is one event', async () => {
+  const reader = await app.newReader()
+  const answers = await Promise.all(Array.from({ length: 10 }, () => post(linkOf(reader))))
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+  expect(await reader.events()).toHaveLength(1)
+})
+
+test('who was erased has nothing to unsubscribe from, and pressing on does no harm', async () => {
+  const reader = await app.newReader()
+  await app.db.alone`delete from contacts where id = ${reader.ids.contactId}`
+  expect((await app.get(linkOf(reader))).text).toContain('There is nothing to unsubscribe from')
+  expect((await post(linkOf(reader))).status).toBe(200)
+  expect(await reader.events()).toEqual([])
+})
+
+test('the page allows no script, nothing from elsewhere, and does not run what a name contains', async () => {
+  const reader = await app.newReader()
+  await app.db.alone`update organizations set name = '<script>alert(1)</script> **& Co**'`
+  const page = await app.get(linkOf(reader))
+  expect(page.text).not.toContain('<script')
+  expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  await app.db.alone`update organizations set name = 'Acme'`
+  const policy = page.headers.get('content-security-policy')!
+  expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'/)
+  expect(policy).not.toContain('unsafe')
+})
+
+test('the buttons lead to where the service is published', async () => {
+  await using published = await startWithReader({ BASE_URL: 'https://acme.example/mail' })
+  const page = await published.get(linkOf(published))
+  expect(page.text).toContain(`action="/mail${linkOf(published)}"`)
+})
+
+test('a body that is far too large is refused', async () => {
+  const reader = await app.newReader()
+  expect((await post(linkOf(reader), 'x'.repeat(100_000))).status).toBe(413)
+  expect(await reader.events()).toEqual([])
+})

@@ -1,0 +1,31 @@
+import { resubscribe, unsubscribe } from '../contacts/contacts.ts'
+import { inTransaction } from '../contacts/transaction.ts'
+import type { Db } from '../db/db.ts'
+import { recordEvents } from '../events/record.ts'
+import type { ContactId, OrganizationId } from '../ids.ts'
+import type { Hints } from '../queue/hints.ts'
+import type { Unsubscription } from './entries.ts'
+import { findRecipient } from './tracking.sql.ts'
+
+/** Nothing new happens, and nothing is recorded, when the contact had unsubscribed before. */
+export async function recordUnsubscription(
+  { db, hints }: { db: Db; hints: Hints },
+  { method, ...event }: Unsubscription,
+): Promise<boolean> {
+  const isNew = await inTransaction(db, async (tx) => {
+    if (!(await unsubscribe(tx, event.organizationId, event.contactId, event.messageId))) return false
+    const noMachine = { machine: false, machineReason: null }
+    await recordEvents(tx, [{ ...event, ...noMachine, eventName: 'contactUnsubscribe', data: { method } }])
+    return true
+  })
+  if (isNew) hints.give('webhook.deliver')
+  return isNew
+}
+
+/** Takes an unsubscription back. Whoever had not unsubscribed stays as they are. */
+export async function undoUnsubscription(db: Db, organizationId: OrganizationId, contactId: ContactId): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const recipient = await findRecipient(tx, organizationId, contactId)
+    if (recipient?.subscription === 'unsubscribed') await resubscribe(tx, organizationId, contactId)
+  })
+}

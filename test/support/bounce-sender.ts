@@ -1,0 +1,84 @@
+import { openRelay } from '../../src/mail/relay.ts'
+import type { SendOutcome } from '../../src/mail/transport.ts'
+
+export type Failure = { status?: string; code?: number; text?: string; recipient?: string; headers?: string }
+
+/** A delivery-status mail (RFC 3464), as a relay returns it for a mail that it had taken. */
+export function deliveryStatusMail(to: string, failure: Failure = {}): string {
+  const { status = '5.1.1', code = 550, text = 'No such user here', recipient = 'ada@example.com', headers } = failure
+  return `Return-Path: <>
+From: Mail Delivery System <MAILER-DAEMON@relay.example>
+To: ${to}
+Subject: Undelivered Mail Returned to Sender
+Auto-Submitted: auto-replied
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=delivery-status; boundary="b1"
+
+--b1
+Content-Type: text/plain; charset=us-ascii
+
+I'm sorry to have to inform you that your message could not be delivered.
+
+<${recipient}>: host mx.example.com said: ${code} ${status} ${text}
+
+--b1
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; relay.example
+
+Final-Recipient: rfc822; ${recipient}
+Action: failed
+Status: ${status}
+Diagnostic-Code: smtp; ${code} ${status} ${text}
+
+--b1
+Content-Type: text/rfc822-headers
+
+${headers ?? 'Message-ID: <somebody-elses@example.net>'}
+
+--b1--
+`.replaceAll('\n', '\r\n')
+}
+
+/** A feedback report (RFC 5965): somebody pressed "spam". */
+export const complaintMail = (to: string) =>
+  `From: staff@mailbox.example
+To: ${to}
+Subject: FW: News
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=feedback-report; boundary="b1"
+
+--b1
+Content-Type: text/plain
+
+This is an email abuse report.
+
+--b1
+Content-Type: message/feedback-report
+
+Feedback-Type: abuse
+User-Agent: Mailbox/1.0
+Version: 1
+Original-Rcpt-To: ada@example.com
+
+--b1
+Content-Type: message/rfc822
+
+From: shop@acme.example
+To: ada@example.com
+Subject: News
+
+Hello
+
+--b1--
+`.replaceAll('\n', '\r\n')
+
+/** Hands a mail to an SMTP server as any mail system would. */
+export async function deliver(port: number, from: string, to: string, raw: string): Promise<SendOutcome> {
+  const relay = openRelay(`smtp://127.0.0.1:${port}`)
+  try {
+    return await relay.send({ from, to }, raw)
+  } finally {
+    await relay.close()
+  }
+}

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../src/ids.ts'
+import {
+  type Child,
+  homeOf,
+  isDatabase,
+  makeSite,
+  processesIn,
+  query,
+  type Site,
+  type Started,
+  startChild,
+} from './support/embedded-child.ts'
+import { appSecret, person, tokens } from './support/readers.ts'
+import { until } from './support/until.ts'
+
+/** `KILLS=100 npx vitest run test/tracking-kills.test.ts` for a long run. */
+const kills = Number(process.env.KILLS ?? 5)
+const perKillMs = 30_000
+const readers = 20
+const project = fileURLToPath(new URL('..', import.meta.url))
+
+let site: Site
+beforeAll(() => {
+  site = makeSite()
+})
+afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL')
+  await until('everything to end', () => processesIn(site.directory).length === 0)
+  site.remove()
+})
+const started = new Set<ChildProcess>()
+
+type Database = { child: Child; started: Started }
+
+async function startDatabase(dataDir: string): Promise<Database> {
+  const child = startChild(site.installation, dataDir)
+  started.add(child.process)
+  return { child, started: await child.ready }
+}
+
+async function killDatabase({ child, started }: Database): Promise<void> {
+  for (const pid of processesIn(homeOf(started)).filter(isDatabase)) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It went by itself when its parent did.
+    }
+  }
+  await child.kill()
+}
+
+const urlOf = ({ host, port, user, database }: Started['connection']) =>
+  `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+
+async function startService({ started: database }: Database, port: number): Promise<ChildProcess> {
+  const service = spawn(process.execPath, [join(project, 'dist', 'src', 'cli.js'), 'serve'], {
+    cwd: site.directory,
+    env: {
+      PORT: String(port),
+      APP_SECRET: appSecret,
+      DATABASE_URL: urlOf(database.connection),
+      DATA_DIR: join(site.directory, 'service'),
+      LOG_LEVEL: 'silent',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  started.add(service)
+  await new Promise<void>((resolve, reject) => {
+    service.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))
+    service.stdout!.on('data', (chunk) => String(chunk).includes('is ready') && resolve())
+  })
+  return service
+}
+
+async function killService(service: ChildProcess): Promise<void> {
+  service.kill('SIGKILL')
+  if (service.exitCode === null && service.signalCode === null) await once(service, 'exit')
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: readers })
+/** The status, or undefined when there was no whole answer. */
+const hit = (port: number, path: string) =>
+  new Promise<number | undefined>((resolve) => {
+    const asked = request({ port, host: '127.0.0.1', path, agent, headers: { 'user-agent': person } }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode))
+      response.once('error', () => resolve(undefined))
+    })
+    asked.setTimeout(10_000, () => asked.destroy())
+    asked.once('error', () => resolve(undefined)).end()
+  })
+
+/** Readers who open and click for as long as they are let. Each hit is of a message of its own. */
+function startReading(port: number, answered: string[]) {
+  let reading = true
+  const read = async (organizationId: ReturnType<typeof newId<'org'>>) => {
+    while (reading) {
+      const ids = { organizationId, messageId: newId('msg'), contactId: newId('con'), flowId: newId('flw') }
+      const [path, expected] =
+        Math.random() < 0.5
+          ? [`/t/o/${tokens.sign('open', ids)}`, 200]
+          : [`/t/c/${tokens.sign('click', { ...ids, url: 'https://shop.example/' })}`, 302]
+      const status = await hit(port, path as string)
+      if (status === expected) answered.push(ids.messageId)
+      else await sleep(5)
+    }
+  }
+  const all = Array.from({ length: readers }, () => read(newId('org')))
+  return async () => {
+    reading = false
+    await Promise.all(all)
+  }
+}
+
+const pick = <T>(...choices: [T, ...T[]]): T => choices[Math.floor(Math.random() * choices.length)]!
+
+test(
+  `${kills} kills of the database and the service under load lose no hit that was answered`,
+  async () => {
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as AddressInfo
+    free.close()
+    const dataDir = site.newDataDir()
+    const answered: string[] = []
+    let database = await startDatabase(dataDir)
+    let service = await startService(database, port)
+    const stopReading = startReading(port, answered)
+
+    for (let kill = 0; kill < kills; kill++) {
+      const seen = answered.length
+      await until('hits to be answered', () => answered.length > seen + 50)
+      await sleep(Math.random() * 200)
+      const whom = pick('service', 'database', 'both')
+      if (whom !== 'service') {
+        await killDatabase(database)
+        const away = answered.length
+        if (whom === 'database')
+          await until('hits to be answered without the database', () => answered.length > away + 50)
+        if (whom === 'both') await sleep(Math.random() * 100)
+      }
+      if (whom !== 'database') await killService(service)
+      if (whom !== 'service') database = await startDatabase(dataDir)
+      if (whom !== 'database') service = await startService(database, port)
+    }
+
+    await stopReading()
+    const lost = await until('all answered hits to be recorded', async () => {
+      const rows = await query(database.started, 'select message_id from events')
+      const recorded = new Set(rows.map((row) => row.message_id))
+      return answered.every((id) => recorded.has(id)) && 'none'
+    }).catch(async () => {
+      const rows = await query(database.started, 'select message_id from events')
+      const recorded = new Set(rows.map((row) => row.message_id))
+      return answered.filter((id) => !recorded.has(id))
+    })
+    await killService(service)
+    await database.child.stop()
+    agent.destroy()
+    console.log(`${kills} kills, ${answered.length} hits answered`)
+    expect(lost).toBe('none')
+  },
+  60_000 + kills * perKillMs,
+)
