@@ -11,6 +11,7 @@ import { Empty, Load } from '../ui/states.tsx'
 import { EventList } from './event-list.tsx'
 import { eventOptions } from './event-names.tsx'
 import { type EventFilter, useEvents } from './events.api.ts'
+import { Notices } from './notices.tsx'
 
 const makers = [
   { value: 'false', label: 'People only' },
@@ -28,6 +29,7 @@ export function ActivityPage() {
       description="Everything that happens to your mail, as it happens."
       beside={<LiveMark pages={events} />}
     >
+      <Notices />
       <Group gap="sm" mb="sm">
         <Select
           aria-label="Event type"
