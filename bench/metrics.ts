@@ -14,9 +14,8 @@ const flows = 4
 const days = 365
 const roundMs = 1_500
 const atLeast = { ratio: 1.5, ms: 10 }
-const aim = { ratio: 1, ms: 5 }
 /** A ratio of one is never exactly one. */
-const tolerance = 0.05
+const aim = { ratio: 1.05, ms: 5 }
 
 /** The metric over a year, asked one at a time of a service with many events and of one with few. */
 export async function metrics(): Promise<Result> {
@@ -39,7 +38,7 @@ export async function metrics(): Promise<Result> {
   many.load.close()
   few.load.close()
   const ms = (perSecond: number) => `${(1000 / perSecond).toFixed(2)} ms`
-  const reaches = (wanted: typeof aim) => ratio <= wanted.ratio + tolerance && p50Ms! <= wanted.ms
+  const reaches = (wanted: typeof aim) => ratio <= wanted.ratio && p50Ms! <= wanted.ms
   return {
     figure: ms(reference),
     reference: ms(ours),
@@ -49,7 +48,7 @@ export async function metrics(): Promise<Result> {
     p99Ms,
     memoryBytes: many.service.residentBytes(),
     atLeast: { wanted: `≤ ${atLeast.ratio} times, ≤ ${atLeast.ms} ms`, holds: reaches(atLeast) },
-    aim: { wanted: `≤ ${aim.ratio.toFixed(1)} times, ≤ ${aim.ms} ms`, holds: reaches(aim) },
+    aim: { wanted: `≤ ${aim.ratio} times, ≤ ${aim.ms} ms`, holds: reaches(aim) },
     notes: [`counters as of 10 million events (${figures.counters} rows), ${figures.events} rows of events`],
   }
 }

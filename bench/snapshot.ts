@@ -33,7 +33,9 @@ export async function snapshot(): Promise<Result> {
   )
   await holder.query('rollback')
   holder.release()
-  const notes = [`of 600,000 jobs ${(pairs + 1) * perRound} were delivered, the others only written and deleted`]
+  const notes = [
+    `of ${jobsUnderSnapshot} jobs ${(pairs + 1) * perRound} were delivered, the others only written and deleted`,
+  ]
   return byRatio(comparison, { unit: 'deliveries', atLeast: 0.7, aim: 0.9, service: watched.service, notes })
 }
 

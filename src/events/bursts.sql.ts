@@ -10,6 +10,8 @@ const clicksMax = 200
 /** The id of a click is made when it comes in, by processes whose clocks may differ by this much. */
 const idSlackMs = 60_000
 const burst = 'burst'
+/** Written so that no index by name can serve it: in a month that is too new for statistics that would seem as good. */
+const isClick = sql`(event_name = 'emailClick') is true`
 
 /** A message, and the time around some clicks on its links. */
 export type Around = {
@@ -18,8 +20,9 @@ export type Around = {
   messageId: MessageId
   fromAt: Date
   untilAt: Date
-  /** Keeps the look-up out of the partitions of months before. */
+  /** Keep the look-up out of the partitions of other months. */
   fromId: string
+  untilId: string
 }
 
 export function around(clicks: readonly NewEvent[], withinMs: number): Around[] {
@@ -29,12 +32,14 @@ export function around(clicks: readonly NewEvent[], withinMs: number): Around[] 
     const fromAt = new Date(+occurredAt - withinMs)
     const untilAt = new Date(+occurredAt + withinMs)
     const fromId = uuidFrom(Math.min(timeOfId(id), +occurredAt) - idSlackMs)
+    const untilId = uuidFrom(Math.max(timeOfId(id), +occurredAt) + idSlackMs)
     const known = byMessage.get(messageId)
-    if (!known) byMessage.set(messageId, { organizationId, contactId, messageId, fromAt, untilAt, fromId })
+    if (!known) byMessage.set(messageId, { organizationId, contactId, messageId, fromAt, untilAt, fromId, untilId })
     else {
       if (fromAt < known.fromAt) known.fromAt = fromAt
       if (untilAt > known.untilAt) known.untilAt = untilAt
       if (fromId < known.fromId) known.fromId = fromId
+      if (untilId > known.untilId) known.untilId = untilId
     }
   }
   return [...byMessage.values()]
@@ -49,17 +54,21 @@ const aroundRows = (list: readonly Around[]): Sql => sql`
     ${list.map((each) => each.untilAt)}::timestamptz[]
   ) as around (organization_id, contact_id, message_id, from_at, until_at)`
 
-/** The newest clicks within `around`. */
+/** The newest clicks within `around`, read by their contact. */
 const clicksAround = (list: readonly Around[]): Sql => {
-  // One bound for all, since a value known beforehand is what lets PostgreSQL skip partitions.
+  // One pair of bounds for all, since values known beforehand are what lets PostgreSQL skip partitions.
   const [fromId] = list.map((each) => each.fromId).sort()
+  const untilId = list
+    .map((each) => each.untilId)
+    .sort()
+    .at(-1)
   return sql`
     select id, occurred_at, machine, data ->> 'url' as url
     from events
     where organization_id = around.organization_id and contact_id = around.contact_id
       and occurred_at between around.from_at and around.until_at
-      and message_id = around.message_id and event_name = 'emailClick' and id >= ${fromId}
-      and (not machine or machine_reason = ${burst})
+      and id >= ${fromId} and id < ${untilId}
+      and message_id = around.message_id and ${isClick} and (not machine or machine_reason = ${burst})
     order by occurred_at desc
     limit ${clicksMax}`
 }
@@ -115,7 +124,7 @@ export async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promis
         -- This statement sees the events as they were before it.
         select min(event.occurred_at) from events as event
         where event.organization_id = subjects.organization_id and event.contact_id = subjects.contact_id
-          and event.message_id = subjects.message_id and event.event_name = subjects.event_name
+          and event.message_id = subjects.message_id and ${isClick}
           and not event.machine and event.id <> all (${ids}::uuid[])
       ) as first_at
       from subjects
