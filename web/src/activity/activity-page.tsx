@@ -1,9 +1,10 @@
-import { Group, Select } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { IconActivity } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EventName } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
+import { Filters } from '../ui/filters.tsx'
 import { LiveMark } from '../ui/live-mark.tsx'
 import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
@@ -30,7 +31,7 @@ export function ActivityPage() {
       beside={<LiveMark pages={events} />}
     >
       <Notices />
-      <Group gap="sm" mb="sm">
+      <Filters>
         <Select
           aria-label="Event type"
           placeholder="All events"
@@ -56,7 +57,7 @@ export function ActivityPage() {
           value={filter.machine || null}
           onChange={(value) => setFilter({ ...filter, machine: (value ?? '') as EventFilter['machine'] })}
         />
-      </Group>
+      </Filters>
       <Load
         query={events}
         isEmpty={(list) => list.length === 0}
