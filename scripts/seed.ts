@@ -19,8 +19,8 @@ import { openLog } from '../src/log.ts'
 const contactsWanted = 100_000
 const flowsWanted = 200
 const eventsWanted = 1_000_000
-// What `eventsOf` makes of a message on average.
-const eventsPerMessage = 2.66
+// A little less than what `eventsOf` makes of a message on average, so that there are messages enough.
+const eventsPerMessage = 2.6
 const days = 120
 const dayMs = 24 * 3_600_000
 const messagesPerBatch = 2_000
@@ -102,7 +102,7 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
     order by flows.id`
 }
 
-/** Messages in the order of time, each with what became of it, until there are events enough. */
+/** Messages with what became of each, the newest first, until there are events enough. */
 async function seedMail(db: Db, organizationId: OrganizationId, contacts: Contact[], flows: Flow[]): Promise<void> {
   await ensurePartitions(db)
   const endMs = Date.now()
@@ -141,7 +141,7 @@ function momentsUntil(endMs: number, count: number): number[] {
     const dayEndMs = endMs - (days - 1 - day) * dayMs
     return Array.from({ length: ofDay }, (_, i) => Math.floor(dayEndMs - dayMs * (1 - (i + 1) / ofDay) ** 1.3))
   })
-  return moments.sort((a, b) => a - b)
+  return moments.sort((a, b) => b - a)
 }
 
 async function insertMessages(tx: Tx, organizationId: OrganizationId, batch: Message[]): Promise<void> {

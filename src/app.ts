@@ -114,6 +114,8 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
     bouncePort: () => bounces?.port,
     start: async () => {
       await parts.hints.start()
+      // Before anything is written: a month's partition cannot be made while events of that month come in beside it.
+      await keepPartitions(partitionsOf(parts))
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
@@ -277,13 +279,14 @@ function createWorkers(parts: Parts) {
   return [sender, deliverer, importer]
 }
 
+const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths: config.EVENT_RETENTION_MONTHS })
+
 /** Everything that is done again and again. */
 function createLoops(parts: Parts): Loop[] {
   const { config, db, hints, log } = parts
   const health = { db, hints, log, logDays: config.WEBHOOK_LOG_DAYS, onPaused: recordPausedWebhook }
-  const partitions = { db, log, retentionMonths: config.EVENT_RETENTION_MONTHS }
   return [
-    new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => keepPartitions(partitions), log }),
+    new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => keepPartitions(partitionsOf(parts)), log }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
     new Loop({
       name: 'mail notices',

@@ -22,7 +22,7 @@ import { appSecret, person, tokens } from './support/readers.ts'
 import { until } from './support/until.ts'
 
 /** `KILLS=100 npx vitest run test/tracking-kills.test.ts` for a long run. */
-const kills = Number(process.env.KILLS ?? 6)
+const kills = Number(process.env.KILLS ?? 5)
 const perKillMs = 30_000
 const readers = 20
 const project = fileURLToPath(new URL('..', import.meta.url))

@@ -14,6 +14,8 @@ import { startEmbedded } from '../db/embedded.ts'
 // These run the compiled service, as people do.
 const cli = join(import.meta.dirname, '../../dist/src/cli.js')
 const log = pino({ level: 'silent' })
+/** Starts six processes, each of which loads the whole service. */
+const commandsTimeoutMs = 180_000
 
 function newDataDir() {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'waxwing-commands-')))
@@ -60,7 +62,9 @@ async function startService(dataDir: string, port: number): Promise<AsyncDisposa
 const run = (command: string[], dataDir: string, port: number) =>
   promisify(execFile)(process.execPath, [cli, ...command], { cwd: dataDir, env: environment(dataDir, port) })
 
-test('commands work beside a service that runs on the same directory, and a second service does not', async () => {
+test('commands work beside a service that runs on the same directory, and a second service does not', {
+  timeout: commandsTimeoutMs,
+}, async () => {
   using place = newDataDir()
   const port = await freePort()
   await using _service = await startService(place.dataDir, port)
@@ -71,6 +75,7 @@ test('commands work beside a service that runs on the same directory, and a seco
   expect(await me.json()).toMatchObject({ data: { organization: { id, name: 'Acme' } } })
 
   expect((await run(['migrate'], place.dataDir, port)).stdout).toBe('The database is up to date.\n')
+  expect((await run(['rebuild-counters'], place.dataDir, port)).stdout).toContain('The counters are right')
   expect((await run(['doctor'], place.dataDir, port)).stdout).toContain('embedded PostgreSQL of the running service')
   await expect(run(['start'], place.dataDir, port)).rejects.toMatchObject({
     stderr: expect.stringContaining('Another Waxwing'),

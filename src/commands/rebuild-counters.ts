@@ -6,7 +6,7 @@ import { databaseOf } from './run.ts'
 /** Recounts all events, corrects what differs, and says so. Ends with 1 when something differed: it must not. */
 export async function rebuildAllCounters(): Promise<number> {
   const config = readConfig(readEnvironment())
-  const database = await databaseOf(config, await openLog(config.LOG_LEVEL))
+  const database = await databaseOf(config, await openLog(config.LOG_LEVEL), { orRunning: true })
   try {
     const { countersDifferent, firstsDifferent, differences, since } = await rebuildCounters(database.db)
     const found = countersDifferent + firstsDifferent

@@ -130,23 +130,27 @@ export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<{ 
         where idempotency_keys.created_at < now() - interval '24 hours'
       returning organization_id, message_id
     ),
-    written as (
-      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
-        reason, is_test)
-      select live.organization_id, live.id, live.flow_id, live.version_id, live.contact_id, live.email, live.subject,
-        live.context::jsonb, live.status, live.reason, live.is_test
+    -- Those that are written. The job's row is made from here and not from what the insert returns: such a join of two
+    -- results compares each with each, since nobody knows beforehand how many there are.
+    chosen as materialized (
+      select live.*
       from live
       left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
       left join held_keys on held_keys.organization_id = live.organization_id and held_keys.message_id = live.id
       where (live.new_contact_key is null or new_contacts.id is not null)
         and (live.idempotency_key is null or held_keys.message_id is not null)
-      returning organization_id, id, queued_at
+    ),
+    written as (
+      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
+        reason, is_test)
+      select organization_id, id, flow_id, version_id, contact_id, email, subject, context::jsonb, status, reason, is_test
+      from chosen
+      returning id, queued_at
     ),
     new_jobs as (
-      select live.organization_id, 'message.send'::text as kind, live.lane, now() as due_at, live.id, null::jsonb as payload
-      from live
-      join written on written.organization_id = live.organization_id and written.id = live.id
-      where live.status = 'queued'
+      select organization_id, 'message.send'::text as kind, lane, now() as due_at, id, null::jsonb as payload
+      from chosen
+      where status = 'queued'
     ), ${enqueueNewJobs}
     select id, queued_at from written`
 }

@@ -6,7 +6,8 @@ import { invalid, Refusal } from '../errors.ts'
 import { noSuchFlow } from '../flows/flows.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { type OrganizationId, parseId, toText } from '../ids.ts'
-import type { Accepted, Acceptor, SendRequest } from './accept.ts'
+import type { Acceptor } from './accept.ts'
+import type { Accepted, SendRequest } from './draft.ts'
 
 const contextBytesMax = 64 * 1024
 const contextDepthMax = 50

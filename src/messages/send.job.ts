@@ -11,7 +11,7 @@ import type { Hints } from '../queue/hints.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Tokens } from '../tokens.ts'
-import { suppressionReason } from './accept.ts'
+import { suppressionReason } from './draft.ts'
 import { type MailSettings, makeMail, type OutgoingMail } from './outgoing.ts'
 import { findMessagesToSend, insertIntoInbox, type MessageChange, type SendRow, settleMessages } from './send.sql.ts'
 

@@ -7,6 +7,7 @@ import type { Hints } from '../queue/hints.ts'
 import type { Entry } from './entries.ts'
 import { Hits } from './hits.ts'
 import { Spool } from './spool.ts'
+import { askDatabase } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
 
 export type HitsSetup = { db: Db; hints: Hints; events: EventRecorder; log: Log; metrics: Registry; dataDir: string }
@@ -19,7 +20,7 @@ export function createHits({ db, hints, events, log, metrics, dataDir }: HitsSet
   return new Hits({
     write: writer(events),
     rewrite: writer(new EventRecorder({ db, hints })),
-    probe: () => db`select 1`,
+    probe: () => askDatabase(db),
     spool,
     log,
     metrics,

@@ -21,6 +21,7 @@ export type HitsParts = {
   spool: Spool
   log: Log
   metrics: Registry
+  nowMs?: () => number
 }
 
 /** `lost`: neither the database nor the spool could take it; it was counted and logged. */
@@ -35,6 +36,7 @@ type Waiting = { entry: Entry; sinceMs: number; settle: ((kept: Kept) => void) |
  */
 export class Hits {
   readonly #parts: HitsParts
+  readonly #nowMs: () => number
   readonly #spooled: Counter
   readonly #lost: Counter
   #away = false
@@ -46,6 +48,7 @@ export class Hits {
 
   constructor(parts: HitsParts) {
     this.#parts = parts
+    this.#nowMs = parts.nowMs ?? Date.now
     const registers = [parts.metrics]
     this.#spooled = new Counter({
       name: 'waxwing_hits_spooled_total',
@@ -77,7 +80,7 @@ export class Hits {
   keep(entry: Entry): Promise<Kept> {
     if (this.#away) return this.#spool(entry)
     return new Promise((resolve) => {
-      const waiting: Waiting = { entry, sinceMs: Date.now(), settle: resolve }
+      const waiting: Waiting = { entry, sinceMs: this.#nowMs(), settle: resolve }
       this.#waiting.push(waiting)
       this.#timer ??= setInterval(() => this.#lookForLate(), lookEveryMs)
       this.#parts.write(entry).then(
@@ -110,7 +113,7 @@ export class Hits {
   }
 
   #committed(waiting: Waiting): void {
-    this.#committedAtMs = Date.now()
+    this.#committedAtMs = this.#nowMs()
     this.#settle(waiting, 'recorded')
   }
 
@@ -131,7 +134,7 @@ export class Hits {
 
   /** One timer for all: a timer for each hit would cost more than the hit. */
   #lookForLate(): void {
-    const nowMs = Date.now()
+    const nowMs = this.#nowMs()
     const isBusy = nowMs - this.#committedAtMs < patienceMs
     const lateMs = nowMs - (isBusy ? busyPatienceMs : patienceMs)
     const still = this.#waiting.filter(({ settle }) => settle)

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
@@ -90,4 +90,15 @@ test('a replay that is repeated records nothing twice', async () => {
   for (const name of app.spooled()) cpSync(join(folder, name), join(folder, 'left-behind.replay'))
   await app.proxy.heal()
   expect(await app.events()).toHaveLength(2)
+})
+
+test('without database and spool a link still leads on, its loss is counted, and no unsubscription is claimed', async () => {
+  await using app = await startBehindProxy()
+  writeFileSync(join(app.config.DATA_DIR, 'spool'), 'where the folder should be')
+  await app.proxy.cut()
+  const click = await app.get(app.click)
+  expect([click.status, click.headers.get('location')]).toEqual([302, 'https://shop.example/'])
+  const leave = await callUrl('POST', `${app.url}${app.leave}`, { raw: '' })
+  expect([leave.status, leave.text.includes('Please try again in a moment')]).toEqual([503, true])
+  expect(await app.figure('waxwing_hits_lost_total')).toBe(2)
 })

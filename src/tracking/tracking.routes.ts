@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { MailIds, Tokens } from '../tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
@@ -11,8 +10,8 @@ export type TrackingParts = { tokens: Tokens; hits: Hits; addresses: AddressPoli
 
 type WithToken = { Params: { token: string } }
 
-/** A transparent GIF of one pixel, 43 bytes, one character each. */
-const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64').toString('latin1')
+/** A transparent GIF of one pixel, 43 bytes. */
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
 /**
  * The pixel and the links of our mails. What was answered 200 or 302 to a GET is kept durably; HEAD, with which scanners
@@ -25,6 +24,7 @@ export function trackingRoutes({ tokens, hits, addresses, pages }: TrackingParts
     const keepsAddress = typeof known === 'boolean' ? known : await known
     await hits.keep({ event: maker.make(kind, ids, request, keepsAddress) })
   }
+  const sendPixel = (reply: FastifyReply, status: number) => reply.code(status).type('image/gif').send(pixel)
   // The destination was made an address of visible ASCII characters when it was signed.
   const leadOn = (reply: FastifyReply, url: string) => reply.code(302).header('location', url).send()
 
@@ -49,18 +49,6 @@ export function trackingRoutes({ tokens, hits, addresses, pages }: TrackingParts
       return click && isLocation(click.url) ? leadOn(reply, click.url) : pages.send(reply, 404, unknownLinkPage)
     })
   }
-}
-
-/**
- * Past the framework, since only so a text of bytes goes out in one write together with the headers: 17 µs of 85 are
- * saved for each pixel.
- */
-function sendPixel(reply: FastifyReply, status: number): FastifyReply {
-  reply.hijack()
-  const headers = reply.getHeaders() as OutgoingHttpHeaders
-  reply.raw.writeHead(status, { ...headers, 'content-type': 'image/gif', 'content-length': pixel.length })
-  reply.raw.end(pixel, 'latin1')
-  return reply
 }
 
 /** What a Location header can carry, and a mail's link may lead to. */

@@ -1,6 +1,11 @@
 import type { Reader } from '../db/db.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 
+/** Resolves when the database answers. */
+export async function askDatabase(db: Reader): Promise<void> {
+  await db`select 1`
+}
+
 /** False for an organization that is gone, too. */
 export async function findKeepsAddresses(db: Reader, organizationId: OrganizationId): Promise<boolean> {
   const [row] = await db<{ keepAddresses: boolean }>`

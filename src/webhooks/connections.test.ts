@@ -34,6 +34,24 @@ test('posts at the same time each have a connection, and all are used again', as
   expect(receiver.count.connections).toBe(8)
 })
 
+test('while a connection is open, the next to the same origin resumes its TLS session', async () => {
+  const resumed: boolean[] = []
+  await using receiver = await startRawReceiver((socket) => {
+    resumed.push(socket.isSessionReused())
+    if (resumed.length !== 2) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+  })
+  using safe = startSafePost()
+
+  expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
+  // The second hangs on the first connection, so the third needs a new one.
+  const second = safe.to(receiver.url())
+  expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
+  expect(resumed).toEqual([false, false, true])
+
+  safe[Symbol.dispose]()
+  await second
+})
+
 test('a hanging receiver holds up no other post to the same origin', async () => {
   await using receiver = await startReceiver((response, { path }) => path === '/hang' || response.end())
   using safe = startSafePost()

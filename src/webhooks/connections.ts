@@ -14,7 +14,8 @@ export type ConnectionLimits = {
 }
 
 export const defaultLimits: ConnectionLimits = {
-  idleMax: 512,
+  // As many as there are deliveries under way at once: a new https connection costs both sides milliseconds of CPU.
+  idleMax: 1_000,
   idlePerOriginMax: 16,
   idleMs: 10_000,
   ageMsMax: 60_000,
@@ -24,7 +25,13 @@ const headerBytesMax = 16 * 1024
 // What may arrive in one exchange, framing included. Ends answers that are endless in ways the parser skips over.
 const wireBytesMax = 256 * 1024
 
-type Origin = { readonly url: string; readonly open: Set<Connection>; readonly idle: Connection[] }
+type Origin = {
+  readonly url: string
+  readonly open: Set<Connection>
+  readonly idle: Connection[]
+  /** The last TLS session: the next connection resumes it and saves the certificates, on both sides. */
+  session: Buffer | undefined
+}
 
 /** One connection, used by one post at a time. */
 export type Connection = {
@@ -59,7 +66,7 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
   }
 
   function open(url: string): Connection {
-    const origin = origins.get(url) ?? { url, open: new Set(), idle: [] }
+    const origin = origins.get(url) ?? { url, open: new Set(), idle: [], session: undefined }
     const client = new Client(url, {
       // The deadline of the post covers these two.
       headersTimeout: 0,
@@ -140,8 +147,14 @@ function connect(
     connection.opening = opening
     if (connection.dropped) opening.destroy()
   }
-  dial(target, options, hold).then(
-    (socket) => callback(null, watched(connection, socket)),
+  const { origin } = connection
+  dial({ ...target, session: origin.session }, options, hold).then(
+    (socket) => {
+      socket.on('session', (session: Buffer) => {
+        origin.session = session
+      })
+      callback(null, watched(connection, socket))
+    },
     (error: Error) => callback(error, null),
   )
 }

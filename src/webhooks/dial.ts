@@ -21,7 +21,7 @@ export type DialOptions = {
   proxy: URL | undefined
 }
 
-export type Target = { protocol: string; hostname: string; port: number }
+export type Target = { protocol: string; hostname: string; port: number; session?: Buffer | undefined }
 /** Something that is being opened and can be given up. */
 export type Opening = { destroy(): unknown }
 
@@ -60,7 +60,7 @@ function answering(addresses: ResolvedAddress[]): LookupFunction {
 type Way = { lookup?: LookupFunction; socket?: Socket }
 
 async function open(
-  { protocol, hostname, port }: Target,
+  { protocol, hostname, port, session }: Target,
   { secureContext, attemptMs }: DialOptions,
   hold: (opening: Opening) => void,
   way: Way,
@@ -83,6 +83,7 @@ async function open(
           // Said here, so that no environment variable can switch it off.
           rejectUnauthorized: true,
           ALPNProtocols: ['http/1.1'],
+          ...(session && { session }),
         })
   hold(socket)
   socket.setNoDelay(true)

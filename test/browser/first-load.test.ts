@@ -58,7 +58,7 @@ test('the app works below a path', async () => {
   await page.goto('settings/api-keys')
   await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor()
   await page.getByRole('link', { name: 'Team' }).click()
-  await page.getByText(account.email).first().waitFor()
+  await page.getByRole('heading', { name: 'Team', exact: true }).waitFor()
   expect(new URL(page.url()).pathname).toBe('/mail/app/settings/team')
   expect(tab.problems).toEqual([])
 })

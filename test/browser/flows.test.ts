@@ -19,7 +19,7 @@ test.each(sizes)(
     const { page } = tab
 
     await page.goto('flows/new')
-    await page.getByLabel('Name').fill('Order confirmation')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Order confirmation')
     await write(page, '<p>Hello</p>\n<p>{% if paid %}paid</p>\n')
     await page.getByText('This template has a problem').waitFor()
     await page.getByRole('button', { name: 'Create flow' }).click()
@@ -107,9 +107,11 @@ test('a test mail is sent with the sample data, and the call for a program does 
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
 
   await page.goto(`flows/${id}/use`)
-  const call = await page.getByRole('figure', { name: 'curl call' }).textContent()
-  const body = JSON.parse(/-d '(.*)'/s.exec(call ?? '')?.[1] ?? '')
-  expect(body).toMatchObject({ flow_id: id, context: { name: 'Ada' } })
+  const sentByCall = async () => {
+    const call = await page.getByRole('figure', { name: 'curl call' }).textContent()
+    return JSON.parse(/-d '(.*)'/s.exec(call ?? '')?.[1] ?? '{}')
+  }
+  await expect.poll(sentByCall).toMatchObject({ flow_id: id, context: { name: 'Ada' } })
 })
 
 async function createFlow(service: Service, account: Account): Promise<string> {

@@ -103,10 +103,10 @@ test('the search finds a contact and leads to it by keyboard alone', async () =>
 test('a page that does not load says so and loads again when asked', async () => {
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
-  await page.route('**/api/v1/organization/contacts?*', (route) => route.abort())
+  await page.route('**/api/v1/organization/contacts*', (route) => route.abort())
   await page.goto('contacts')
   await page.getByRole('alert').getByText('The service cannot be reached.').waitFor()
-  await page.unroute('**/api/v1/organization/contacts?*')
+  await page.unroute('**/api/v1/organization/contacts*')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
 })
@@ -122,7 +122,7 @@ test('an address that leads nowhere says so', async () => {
 async function show(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: 15_000 }).toBe(0)
 }
 
 async function overflow(page: Page): Promise<string[]> {

@@ -1,4 +1,4 @@
-const withinMsDefault = 20_000
+const withinMsDefault = 45_000
 const everyMs = 10
 
 /** Waits for a condition instead of a time: resolves with the first value that is neither undefined, null nor false. */

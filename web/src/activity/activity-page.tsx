@@ -1,9 +1,10 @@
-import { Group, Select } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { IconActivity } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EventName } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
+import { Filters } from '../ui/filters.tsx'
 import { LiveMark } from '../ui/live-mark.tsx'
 import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
@@ -11,6 +12,7 @@ import { Empty, Load } from '../ui/states.tsx'
 import { EventList } from './event-list.tsx'
 import { eventOptions } from './event-names.tsx'
 import { type EventFilter, useEvents } from './events.api.ts'
+import { Notices } from './notices.tsx'
 
 const makers = [
   { value: 'false', label: 'People only' },
@@ -28,7 +30,8 @@ export function ActivityPage() {
       description="Everything that happens to your mail, as it happens."
       beside={<LiveMark pages={events} />}
     >
-      <Group gap="sm" mb="sm">
+      <Notices />
+      <Filters>
         <Select
           aria-label="Event type"
           placeholder="All events"
@@ -54,7 +57,7 @@ export function ActivityPage() {
           value={filter.machine || null}
           onChange={(value) => setFilter({ ...filter, machine: (value ?? '') as EventFilter['machine'] })}
         />
-      </Group>
+      </Filters>
       <Load
         query={events}
         isEmpty={(list) => list.length === 0}

@@ -53,11 +53,12 @@ const columns: Column<EmailEvent>[] = [
   },
   {
     header: 'Detail',
-    cell: (event) => (
-      <Text size="xs" c="dimmed" className="break">
-        {detailOf(event) || '–'}
-      </Text>
-    ),
+    cell: (event) =>
+      detailOf(event) && (
+        <Text size="xs" c="dimmed" className="break">
+          {detailOf(event)}
+        </Text>
+      ),
   },
   { header: 'When', align: 'right', cell: (event) => <Time at={event.occurred_at} /> },
 ]

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Text } from '@mantine/core'
+import { Button, Modal, Select, Text } from '@mantine/core'
 import { IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { Link, useNavigate, useSearchParams } from 'react-router'
 import type { Contact, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
@@ -72,7 +73,7 @@ export function ContactsPage() {
   )
   return (
     <ContactsFrame actions={actions}>
-      <Filters filter={filter} set={set} />
+      <ContactFilters filter={filter} set={set} />
       <Load
         query={contacts}
         isEmpty={(list) => list.length === 0}
@@ -99,10 +100,10 @@ type FiltersProps = {
   set: (name: string, value: string | null) => void
 }
 
-function Filters({ filter, set }: FiltersProps) {
+function ContactFilters({ filter, set }: FiltersProps) {
   const groups = useQuery(groupsQuery)
   return (
-    <Group gap="sm" mb="sm">
+    <Filters>
       <SearchField
         label="Search contacts"
         placeholder="Search by address or name"
@@ -126,7 +127,7 @@ function Filters({ filter, set }: FiltersProps) {
         value={filter.status || null}
         onChange={(value) => set('status', value)}
       />
-    </Group>
+    </Filters>
   )
 }
 

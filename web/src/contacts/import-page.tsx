@@ -73,8 +73,8 @@ function OneImport({ one }: { one: ContactImportDetail }) {
 type Refusal = ContactImportDetail['errors'][number]
 
 const columns: Column<Refusal>[] = [
-  { header: 'Line', phone: 'title', width: '90px', cell: (refusal) => `${refusal.line}` },
-  { header: 'Address', cell: (refusal) => refusal.email ?? '–' },
+  { header: 'Line', width: '90px', cell: (refusal) => `${refusal.line}` },
+  { header: 'Address', phone: 'title', cell: (refusal) => refusal.email ?? '–' },
   { header: 'Why', cell: (refusal) => refusal.problem },
 ]
 

@@ -81,7 +81,7 @@ function Difference({ before, after }: { before: FlowVersion; after: FlowVersion
         </Text>
       )}
       <Suspense fallback={<Skeleton height={320} />}>
-        <DiffView before={before.html} after={after.html} label="Changes" />
+        {before.html !== after.html && <DiffView before={before.html} after={after.html} label="Changes" />}
         {before.text !== after.text && (
           <DiffView before={before.text ?? ''} after={after.text ?? ''} label="Changes in the plain text" />
         )}

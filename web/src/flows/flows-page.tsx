@@ -1,10 +1,11 @@
-import { Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { Button, SegmentedControl, Text } from '@mantine/core'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { FlowRow, FlowStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { count, share } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
@@ -61,7 +62,7 @@ export function FlowsPage() {
   )
   return (
     <Page title="Flows" description="A flow sends one email to one contact, when your program says so." actions={add}>
-      <Group gap="sm" mb="sm">
+      <Filters>
         <SearchField label="Search flows" value={query} onChange={setQuery} />
         <SegmentedControl
           aria-label="Status"
@@ -69,7 +70,7 @@ export function FlowsPage() {
           value={status}
           onChange={(value) => setStatus(value as FlowStatus | '')}
         />
-      </Group>
+      </Filters>
       <Load
         query={flows}
         isEmpty={(list) => list.length === 0}

@@ -85,11 +85,12 @@ const columns: Column<Happening>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
   {
     header: 'Detail',
-    cell: (event) => (
-      <Text size="xs" className="break">
-        {detailOf(event) || '–'}
-      </Text>
-    ),
+    cell: (event) =>
+      detailOf(event) && (
+        <Text size="xs" className="break">
+          {detailOf(event)}
+        </Text>
+      ),
   },
   {
     header: 'Program',

@@ -6,6 +6,7 @@ import type { Message, MessageStatus } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Filters } from '../ui/filters.tsx'
 import { LiveMark } from '../ui/live-mark.tsx'
 import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
@@ -54,7 +55,7 @@ export function MessagesPage() {
       description="Every mail that was accepted, and what became of it."
       beside={<LiveMark pages={messages} />}
     >
-      <Group gap="sm" mb="sm">
+      <Filters>
         <SearchField
           label="Search messages"
           placeholder="Search by address or subject"
@@ -78,7 +79,7 @@ export function MessagesPage() {
           value={filter.flow_id || null}
           onChange={(value) => setFilter({ ...filter, flow_id: value ?? '' })}
         />
-      </Group>
+      </Filters>
       <Load
         query={messages}
         isEmpty={(list) => list.length === 0}

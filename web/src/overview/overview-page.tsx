@@ -1,6 +1,7 @@
 import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Notices } from '../activity/notices.tsx'
 import { useMe } from '../session/session.api.ts'
 import { Page } from '../ui/page.tsx'
 import { Load } from '../ui/states.tsx'
@@ -38,6 +39,7 @@ function Figures({ timezone }: { timezone: string }) {
   return (
     <Page title="Overview" actions={<RangePicker span={span} setSpan={setSpan} timezone={timezone} />}>
       <Checklist />
+      <Notices />
       <Load query={overview} loading={<Loading />}>
         {(data) => (
           <>

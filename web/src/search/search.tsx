@@ -52,11 +52,22 @@ export function Search() {
         leftSection: <IconSearch size={18} aria-hidden />,
         placeholder: 'Search contacts, flows, messages and pages',
         'aria-label': 'Search',
+        onKeyDown: (event) => {
+          if (event.key === 'Enter') takeFirst(event.currentTarget)
+        },
       }}
+      attributes={{ content: { 'aria-label': 'Search' } }}
       scrollable
       maxHeight={440}
     />
   )
+}
+
+/** Enter without having chosen takes what stands first. */
+function takeFirst(field: HTMLElement): void {
+  const dialog = field.closest('[role=dialog]')
+  if (dialog?.querySelector('[data-action][data-selected]')) return
+  dialog?.querySelector<HTMLElement>('[data-action]')?.click()
 }
 
 /** Each kind is asked for by itself: what is found first is shown first. */

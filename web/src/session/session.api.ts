@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api, dataOf } from '../api/client.ts'
+import { api, dataOf, done } from '../api/client.ts'
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
@@ -25,3 +25,5 @@ export const findInvitation = (token: string) =>
   dataOf(api.GET('/api/v1/auth/invitations/{token}', { params: { path: { token } } }))
 export const acceptInvitation = (body: { token: string; email?: string; password: string }) =>
   dataOf(api.POST('/api/v1/auth/accept-invitation', { body }))
+export const changePassword = (body: { current_password: string; new_password: string }) =>
+  done(api.POST('/api/v1/me/password', { body }))

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { given } from '../api/client.ts'
 import type { Role } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -16,7 +17,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
   const send = useMutation({
-    mutationFn: () => invite({ email: email.trim(), role }),
+    mutationFn: () => invite({ ...given({ email: email.trim() }), role }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
   })
   return (
@@ -49,8 +50,8 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           <Stack gap="sm">
             <TextInput
               label="Email"
+              description="Leave it empty to let anyone with the link join, once."
               type="email"
-              required
               data-autofocus
               value={email}
               onChange={(event) => setEmail(event.currentTarget.value)}

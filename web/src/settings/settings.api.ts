@@ -40,7 +40,7 @@ export const invitationsQuery = queryOptions({
   queryKey: ['invitations'],
   queryFn: () => dataOf(api.GET('/api/v1/organization/invitations')),
 })
-export const invite = (body: { email: string; role: Role }) =>
+export const invite = (body: { email?: string; role: Role }) =>
   dataOf(api.POST('/api/v1/organization/invitations', { body }))
 export const withdrawInvitation = (id: string) => done(api.DELETE('/api/v1/organization/invitations/{id}', at(id)))
 

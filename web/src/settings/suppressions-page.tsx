@@ -6,6 +6,7 @@ import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Section } from '../ui/section.tsx'
@@ -41,7 +42,7 @@ export function SuppressionsPage() {
       description="Addresses that get no mail: after a hard bounce or a complaint, or because you said so. Who unsubscribed gets no marketing mail."
       actions={add}
     >
-      <Group gap="sm" mb="sm">
+      <Filters>
         <SearchField label="Search addresses" value={query} onChange={setQuery} />
         <Select
           aria-label="Reason"
@@ -51,7 +52,7 @@ export function SuppressionsPage() {
           value={reason || null}
           onChange={(value) => setReason((value ?? '') as SuppressionReason | '')}
         />
-      </Group>
+      </Filters>
       <Load
         query={suppressions}
         isEmpty={(list) => list.length === 0}

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -37,7 +37,7 @@ export function TeamPage() {
       >
         <Members owner={owner} myId={me.data?.user.id} />
       </Section>
-      {owner && <Invitations owner={owner} />}
+      {owner && <Invitations />}
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
     </>
   )
@@ -127,7 +127,7 @@ function Members({ owner, myId }: { owner: boolean; myId: string | undefined }) 
   )
 }
 
-function Invitations({ owner }: { owner: boolean }) {
+function Invitations() {
   const invitations = useQuery(invitationsQuery)
   const queries = useQueryClient()
   const withdraw = useMutation({
@@ -143,19 +143,16 @@ function Invitations({ owner }: { owner: boolean }) {
       header: 'Actions',
       align: 'right',
       phone: 'bare',
-      cell: (invitation) =>
-        owner && (
-          <Group justify="flex-end">
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={`Withdraw the invitation of ${invitation.email ?? 'whoever has the link'}`}
-              onClick={() => withdraw.mutate(invitation.id)}
-            >
-              Withdraw
-            </Button>
-          </Group>
-        ),
+      cell: (invitation) => (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Withdraw the invitation of ${invitation.email ?? 'whoever has the link'}`}
+          onClick={() => withdraw.mutate(invitation.id)}
+        >
+          Withdraw
+        </Button>
+      ),
     },
   ]
   return (

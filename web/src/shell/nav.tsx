@@ -4,6 +4,7 @@ import {
   IconChartBar,
   IconChevronUp,
   IconInbox,
+  IconLock,
   IconLogout,
   IconMailForward,
   IconMoon,
@@ -13,7 +14,7 @@ import {
   IconSun,
   IconUsers,
 } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { NavLink } from 'react-router'
 import logo from '../logo.svg'
 import { paths } from '../paths.ts'
@@ -22,6 +23,10 @@ import { useMe } from '../session/session.api.ts'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
 import { useSignOut } from './sign-out.ts'
+
+const PasswordDialog = lazy(async () => ({
+  default: (await import('../session/password-dialog.tsx')).PasswordDialog,
+}))
 
 export const places: { to: string; label: string; icon: ReactNode }[] = [
   { to: paths.overview, label: 'Overview', icon: <IconChartBar size={18} aria-hidden /> },
@@ -45,7 +50,13 @@ export function Brand() {
 export function Nav({ onLeave }: { onLeave?: () => void }) {
   return (
     <div className={classes.column}>
-      <UnstyledButton className={classes.search} onClick={openSearch}>
+      <UnstyledButton
+        className={classes.search}
+        onClick={() => {
+          onLeave?.()
+          openSearch()
+        }}
+      >
         <IconSearch size={16} aria-hidden /> Search
         <Kbd size="xs" ml="auto" aria-hidden>
           Ctrl K
@@ -74,29 +85,36 @@ function Account() {
   const me = useMe()
   const { dark, toggle } = useTheme()
   const signOut = useSignOut()
+  const [changing, setChanging] = useState(false)
   return (
-    <Menu position="top-start" width={220}>
-      <Menu.Target>
-        <UnstyledButton className={classes.account}>
-          <VisuallyHidden>Account</VisuallyHidden>
-          <span className={classes.who}>
-            <strong className="one-line">{me.data?.organization.name ?? '…'}</strong>
-            <span className="one-line">{me.data?.user.email}</span>
-          </span>
-          <IconChevronUp size={16} aria-hidden />
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item
-          leftSection={dark ? <IconSun size={16} aria-hidden /> : <IconMoon size={16} aria-hidden />}
-          onClick={toggle}
-        >
-          {dark ? 'Light theme' : 'Dark theme'}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
-          Sign out
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="top-start" width={220}>
+        <Menu.Target>
+          <UnstyledButton className={classes.account}>
+            <VisuallyHidden>Account</VisuallyHidden>
+            <span className={classes.who}>
+              <strong className="one-line">{me.data?.organization.name ?? '…'}</strong>
+              <span className="one-line">{me.data?.user.email}</span>
+            </span>
+            <IconChevronUp size={16} aria-hidden />
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            leftSection={dark ? <IconSun size={16} aria-hidden /> : <IconMoon size={16} aria-hidden />}
+            onClick={toggle}
+          >
+            {dark ? 'Light theme' : 'Dark theme'}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconLock size={16} aria-hidden />} onClick={() => setChanging(true)}>
+            Change password
+          </Menu.Item>
+          <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
+            Sign out
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Suspense>{changing && <PasswordDialog onClose={() => setChanging(false)} />}</Suspense>
+    </>
   )
 }

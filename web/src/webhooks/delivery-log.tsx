@@ -1,10 +1,11 @@
-import { Button, Group, SegmentedControl, Select, Text } from '@mantine/core'
+import { Button, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useState } from 'react'
 import { eventOptions } from '../activity/event-names.tsx'
 import type { Delivery, EventName, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
@@ -54,7 +55,7 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
         </Button>
       }
     >
-      <Group gap="sm" mb="sm">
+      <Filters>
         <SegmentedControl
           aria-label="Status"
           size="xs"
@@ -71,7 +72,7 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
           value={filter.event_name || null}
           onChange={(value) => setFilter({ ...filter, event_name: (value ?? '') as EventName | '' })}
         />
-      </Group>
+      </Filters>
       <Load
         query={deliveries}
         isEmpty={(list) => list.length === 0}

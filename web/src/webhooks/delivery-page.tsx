@@ -36,7 +36,7 @@ export function DeliveryPage() {
         <Button
           leftSection={<IconRefresh size={16} aria-hidden />}
           loading={replay.isPending}
-          disabled={!delivery.data}
+          disabled={!delivery.data || delivery.data.status === 'pending'}
           onClick={() => replay.mutate()}
         >
           Replay

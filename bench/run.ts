@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { accept } from './accept.ts'
+import { backlog } from './backlog.ts'
+import { deliver } from './deliver.ts'
+import { latency } from './latency.ts'
+import { members } from './members.ts'
+import { memory } from './memory.ts'
+import { metrics } from './metrics.ts'
+import { send } from './send.ts'
+import { snapshot } from './snapshot.ts'
+import { cleanUp } from './support/cleanup.ts'
+import { options } from './support/options.ts'
+import type { Result } from './support/result.ts'
+import { tableOf } from './support/table.ts'
+import { track } from './track.ts'
+
+const benches: Record<string, () => Promise<Result>> = {
+  accept,
+  members,
+  send,
+  track,
+  deliver,
+  latency,
+  metrics,
+  backlog,
+  snapshot,
+  memory,
+}
+
+/** `npm run bench -- [name …] [--json FILE] [--profile FOLDER] [--verbose]` */
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { json: { type: 'string' }, profile: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+  })
+  const unknown = positionals.filter((name) => !(name in benches))
+  if (unknown.length > 0) {
+    console.error(`There is no bench "${unknown.join(', ')}". There are: ${Object.keys(benches).join(', ')}.`)
+    return 2
+  }
+  options.profileFolder = values.profile
+  options.verbose = values.verbose
+
+  const results: Record<string, Result & { seconds: number }> = {}
+  for (const name of positionals.length > 0 ? positionals : Object.keys(benches)) {
+    console.error(`${name} …`)
+    const startedAt = Date.now()
+    try {
+      const result = await benches[name]!()
+      results[name] = { ...result, seconds: Math.round((Date.now() - startedAt) / 1000) }
+    } finally {
+      await cleanUp()
+    }
+  }
+  const machine = `${cpus().length} × ${cpus()[0]?.model}, ${Math.round(totalmem() / 1024 ** 3)} GB, Node ${process.version}`
+  const report = { date: new Date().toISOString(), machine, results }
+  console.log(`${report.date}, ${machine}\n\n${tableOf(results)}`)
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
+  return Object.values(results).every(({ atLeast }) => atLeast.holds) ? 0 : 1
+}
+
+let interrupted = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    interrupted = true
+    void cleanUp().then(() => process.exit(1))
+  })
+process.exitCode = await main().catch((error) => {
+  // What was under way fails because its other side is being stopped.
+  if (!interrupted) throw error
+  return 1
+})

@@ -1,0 +1,88 @@
+import type { Db } from '../src/db/db.ts'
+import type { FlowId, OrganizationId } from '../src/ids.ts'
+import { enqueueNewJobs } from '../src/queue/queue.ts'
+import { BareSmtp } from './support/bare-smtp.ts'
+import { startPeer } from './support/peer.ts'
+import { byRatio, type Result } from './support/result.ts'
+import { interleave } from './support/rounds.ts'
+import { startService } from './support/service.ts'
+import { createFlow, insertContacts } from './support/tenant-data.ts'
+import { until } from './support/until.ts'
+
+const perRound = 6_000
+const connections = 10
+const lookEveryMs = 10
+
+/** Accepted messages through the worker to a relay, until each is recorded as sent. */
+export async function send(): Promise<Result> {
+  const sink = await startPeer('smtp-sink')
+  const port = sink.ports[0]!
+  const service = await startService('start', {
+    SMTP_URL: `smtp://127.0.0.1:${port}`,
+    SMTP_CONNECTIONS: String(connections),
+    MAIL_FROM: 'Acme <shop@example.com>',
+  })
+  const tenant = await service.register('acme')
+  const flow = await createFlow(tenant)
+  await insertContacts(service.db, tenant.id, perRound)
+
+  const sendThrough = async () => {
+    const before = await sink.count()
+    await insertMessages(service.db, tenant.id, flow.id)
+    const startedAt = performance.now()
+    const cpuBefore = service.cpuMicros()
+    await service.db.alone`select pg_notify('waxwing_jobs', '{"from":"bench","kind":"message.send"}')`
+    await until('the mails', async () => (await sink.count()) >= before + perRound, lookEveryMs)
+    await until('the records', () => isRecorded(service.db, tenant.id), lookEveryMs)
+    const cpuAfter = service.cpuMicros()
+    return {
+      operations: perRound,
+      seconds: (performance.now() - startedAt) / 1000,
+      cpuMicros: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
+    }
+  }
+  await sendThrough()
+  // The very mail that the service makes, so that both sides carry the same bytes.
+  const mail = await sink.last()
+  const bare = await BareSmtp.open(port, connections, mail)
+  const sendBare = async () => {
+    const startedAt = performance.now()
+    await bare.send(perRound)
+    return { operations: perRound, seconds: (performance.now() - startedAt) / 1000 }
+  }
+  const comparison = await interleave(sendThrough, sendBare)
+  bare.close()
+  return byRatio(comparison, {
+    unit: 'mails',
+    atLeast: 0.3,
+    aim: 0.6,
+    service,
+    notes: [`a mail has ${mail.length} bytes`],
+  })
+}
+
+/** One for each contact, with its job, as accepting writes them. */
+async function insertMessages(db: Db, organizationId: OrganizationId, flowId: FlowId): Promise<void> {
+  await db.alone`
+    with written as (
+      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status)
+      select contacts.organization_id, uuidv7(), flows.id, flows.version_id, contacts.id, contacts.email,
+        'Order 1042 is on its way', '{"order_id": 1042}', 'queued'
+      from contacts
+      join flows on flows.organization_id = contacts.organization_id and flows.id = ${flowId}
+      where contacts.organization_id = ${organizationId}
+      returning organization_id, id
+    ),
+    new_jobs as (
+      select organization_id, 'message.send'::text as kind, (row_number() over () % 4)::text as lane, now() as due_at, id,
+        null::jsonb as payload
+      from written
+    ), ${enqueueNewJobs}
+    select`
+}
+
+async function isRecorded(db: Db, organizationId: OrganizationId): Promise<boolean> {
+  const [row] = await db<{ waiting: boolean }>`
+    select exists (select from messages where organization_id = ${organizationId} and status = 'queued') as waiting`
+  return !row!.waiting
+}

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Db, openDb } from '../../src/db/db.ts'
+import { openHome } from '../../src/db/embedded-home.ts'
+import { login } from '../../src/db/embedded-settings.ts'
+import { type OrganizationId, parseId } from '../../src/ids.ts'
+import { atEnd } from './cleanup.ts'
+import { options } from './options.ts'
+import { cpuMicrosOfTree, residentBytes } from './process-tree.ts'
+import { until } from './until.ts'
+
+export const appSecret = 'a secret that only the benchmarks know and use'
+const program = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
+const stopWithinMs = 20_000
+
+// biome-ignore lint/suspicious/noExplicitAny: set-up looks into answers of every shape
+type Json = any
+
+/** An organization and the two ways to speak for it. */
+export type Tenant = {
+  id: OrganizationId
+  apiKey: string
+  manage(method: string, path: string, body?: unknown): Promise<Json>
+}
+
+export type Service = {
+  url: string
+  port: number
+  db: Db
+  register(name: string): Promise<Tenant>
+  /** Of the Node process and its PostgreSQL. */
+  cpuMicros(): number | null
+  /** Of the Node process alone. */
+  residentBytes(): number | null
+  stop(): Promise<void>
+}
+
+/** The service as its users start it: a process of its own with an embedded database, in a folder of its own. */
+export async function startService(
+  command: 'start' | 'serve',
+  environment: Record<string, string> = {},
+): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'))
+  // PostgreSQL runs as somebody else when this runs as root, and has to get through.
+  chmodSync(folder, 0o711)
+  const dataDir = join(folder, 'data')
+  const port = await freePort()
+  const { profileFolder } = options
+  const profile = profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`] : []
+  const child = spawn(process.execPath, [...profile, program, command], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      APP_SECRET: appSecret,
+      SIGNUP: 'open',
+      LOG_LEVEL: 'warn',
+      RATE_LIMIT_PER_SECOND: '0',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      ...environment,
+    },
+  })
+  const url = `http://127.0.0.1:${port}`
+  const opened: { db?: Db } = {}
+  let stopping: Promise<void> | undefined
+  const stop = () => {
+    stopping ??= end(child, opened.db, folder)
+    return stopping
+  }
+  atEnd(stop)
+  await until('the service', async () => {
+    if (child.exitCode !== null) throw new Error('The service ended at once.')
+    return (await fetch(`${url}/ready`).catch(() => undefined))?.status === 200
+  })
+  const { socketDirectory } = await openHome(dataDir)
+  const db = openDb({ connection: { host: socketDirectory, ...login }, connectionsMax: 3, applicationName: 'bench' })
+  opened.db = db
+  return {
+    url,
+    port,
+    db,
+    register: (name) => register(url, name),
+    cpuMicros: () => cpuMicrosOfTree(child.pid!),
+    residentBytes: () => residentBytes(child.pid!),
+    stop,
+  }
+}
+
+async function end(child: ChildProcess, db: Db | undefined, folder: string): Promise<void> {
+  await db?.close()
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    const force = setTimeout(() => child.kill('SIGKILL'), stopWithinMs)
+    await ended
+    clearTimeout(force)
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}
+
+async function register(url: string, name: string): Promise<Tenant> {
+  const registered = await call(
+    `${url}/api/v1/auth/register`,
+    'POST',
+    {},
+    {
+      organization_name: name,
+      email: `${name}@example.com`,
+      password: 'correct horse battery',
+    },
+  )
+  const manage = (method: string, path: string, body?: unknown) =>
+    call(`${url}/api/v1/organization${path}`, method, { authorization: `Bearer ${registered.token}` }, body)
+  const key = await manage('POST', '/api-keys', { name: 'bench' })
+  return { id: parseId('org', registered.organization_id)!, apiKey: key.api_key, manage }
+}
+
+async function call(url: string, method: string, headers: Record<string, string>, body: unknown): Promise<Json> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    body: body === undefined ? null : JSON.stringify(body),
+  })
+  const answer = (await response.json()) as Json
+  if (!response.ok) throw new Error(`${method} ${url}: ${JSON.stringify(answer)}`)
+  return answer.data
+}

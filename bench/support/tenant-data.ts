@@ -1,0 +1,48 @@
+import type { Db } from '../../src/db/db.ts'
+import { type ContactId, type FlowId, type OrganizationId, parseId } from '../../src/ids.ts'
+import type { Tenant } from './service.ts'
+
+const insertAtOnce = 100_000
+
+/** About 4 KB of HTML with eight links, as a shop would send it. */
+export const orderMail = {
+  name: 'Order shipped',
+  kind: 'transactional',
+  subject: 'Order {{ order_id }} is on its way',
+  html: [
+    '<html><body><h1>Thank you, {{ first_name | default: "friend" }}</h1>',
+    ...Array.from(
+      { length: 8 },
+      (_, item) =>
+        `<p>Item ${item} of order {{ order_id }}: ${'a fine thing that you will enjoy for years to come, '.repeat(7)}
+        <a href="https://shop.example/orders/{{ order_id }}/items/${item}?utm_source=mail">look at it</a></p>`,
+    ),
+    '</body></html>',
+  ].join('\n'),
+}
+
+export async function createFlow(tenant: Tenant): Promise<{ id: FlowId; text: string }> {
+  const { id } = await tenant.manage('POST', '/flows', orderMail)
+  return { id: parseId('flw', id)!, text: id }
+}
+
+export const addressOf = (index: number) => `person-${index}@example.com`
+
+/** Subscribed contacts with the addresses of `addressOf`, from 1 on. */
+export async function insertContacts(db: Db, organizationId: OrganizationId, count: number): Promise<void> {
+  for (let from = 1; from <= count; from += insertAtOnce) {
+    const to = Math.min(count, from + insertAtOnce - 1)
+    await db.alone`
+      insert into contacts (organization_id, id, email, email_key, first_name, subscription)
+      select ${organizationId}, uuidv7(), address, address, 'Ada', 'subscribed'
+      from generate_series(${from}::int, ${to}::int) as number
+      cross join lateral (select 'person-' || number || '@example.com' as address) as made`
+  }
+  await db.alone.script('analyze contacts')
+}
+
+export async function selectContactIds(db: Db, organizationId: OrganizationId, limit: number): Promise<ContactId[]> {
+  const rows = await db<{ id: ContactId }>`
+    select id from contacts where organization_id = ${organizationId} order by id limit ${limit}`
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,51 @@
+import { newId, type OrganizationId } from '../src/ids.ts'
+import { createTokens } from '../src/tokens.ts'
+import { compareWithHello } from './support/compare-http.ts'
+import { httpRequest, inTurn } from './support/http-load.ts'
+import { byRatio, type Result } from './support/result.ts'
+import { appSecret, type Service, startService } from './support/service.ts'
+import { createFlow } from './support/tenant-data.ts'
+
+const messages = 30_000
+const reader = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15' }
+
+/**
+ * GET of pixels and links, each answered after the commit. A webhook is subscribed, so each hit also writes a delivery
+ * and its job; posting them is measured elsewhere.
+ */
+export async function track(): Promise<Result> {
+  const service = await startService('serve')
+  const tenant = await service.register('acme')
+  const flow = await createFlow(tenant)
+  await tenant.manage('POST', '/webhooks', {
+    name: 'all',
+    url: 'http://127.0.0.1:9/hook',
+    event_types: ['emailOpen', 'emailClick'],
+  })
+  const next = inTurn(hitRequests(tenant.id, flow.id))
+  const comparison = await compareWithHello(service, { ours: next, reference: next })
+  return byRatio(comparison, { unit: 'hits', atLeast: 0.18, aim: 0.3, service, notes: [await spooled(service)] })
+}
+
+/** A pixel and a link of each message. */
+export function hitRequests(organizationId: OrganizationId, flowId: Parameters<typeof signed>[1]): Buffer[] {
+  return Array.from({ length: messages }, () => signed(organizationId, flowId)).flat()
+}
+
+const tokens = createTokens({ current: appSecret })
+
+function signed(organizationId: OrganizationId, flowId: ReturnType<typeof newId<'flw'>>): Buffer[] {
+  const ids = { organizationId, flowId, messageId: newId('msg'), contactId: newId('con') }
+  const url = 'https://shop.example/orders/1042?utm_source=mail'
+  return [
+    httpRequest('GET', `/t/o/${tokens.sign('open', ids)}`, reader),
+    httpRequest('GET', `/t/c/${tokens.sign('click', { ...ids, url })}`, reader),
+  ]
+}
+
+/** A hit that waited too long for its commit is answered from the spool, which is durable too, but another path. */
+async function spooled(service: Service): Promise<string> {
+  const text = await (await fetch(`${service.url}/metrics`)).text()
+  const count = /^waxwing_hits_spooled_total (\d+)/m.exec(text)?.[1] ?? '0'
+  return `${count} hits went by way of the spool`
+}

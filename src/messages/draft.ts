@@ -1,0 +1,133 @@
+import { Refusal } from '../errors.ts'
+import { missingVariables, unusedContextKeys } from '../flows/template.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../ids.ts'
+import type { FlowState, NewMessage, Recipient } from './accept.sql.ts'
+
+/** One call to send, checked for its form. */
+export type SendRequest = {
+  organizationId: OrganizationId
+  flowId: FlowId
+  email: string
+  emailKey: string
+  context: Record<string, unknown>
+  /** The context as JSON text. */
+  contextText: string
+  idempotencyKey: string | null
+  /** Tells whether a second call with the same key is the same call. */
+  requestHash: string | null
+  isTest: boolean
+}
+
+export type Accepted = {
+  messageId: MessageId
+  flowId: FlowId
+  contactId: ContactId
+  contactEmail: string
+  contactCreated: boolean
+  status: 'queued' | 'suppressed'
+  reason: string | null
+  queuedAt: Date
+  warnings: string[]
+  /** True when this is the answer to an earlier call with the same idempotency key. */
+  replayed: boolean
+}
+
+/** An organization's mail is split over so many lanes, so that several processes can share it. */
+const lanesPerOrganization = 4
+
+export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
+
+export const personKey = ({ organizationId, emailKey }: { organizationId: OrganizationId; emailKey: string }) =>
+  `${organizationId} ${emailKey}`
+
+export function checkFlow({ organizationId, isTest }: SendRequest, flow: FlowState | undefined): FlowState {
+  if (!flow || flow.organizationId !== organizationId) throw new Refusal('not_found', 'There is no such flow.')
+  if (!isTest && flow.status !== 'active')
+    throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
+  return flow
+}
+
+/** What is to be written, and what is to be answered once it is. */
+export function draftMessage(
+  request: SendRequest,
+  flow: FlowState,
+  version: ReadyVersion,
+  person: Recipient,
+  newContacts: Map<string, ContactId>,
+): Draft {
+  const { organizationId, flowId, context, isTest } = request
+  const values = {
+    contact: {
+      email: person.email ?? request.email,
+      firstName: person.firstName,
+      lastName: person.lastName,
+      attributes: person.attributes ?? {},
+    },
+    organization: { name: person.organizationName },
+    unsubscribeUrl: 'https://unsubscribe.invalid',
+    context,
+  }
+  const missing = missingVariables(version.template, values)
+  if (missing.length > 0)
+    throw new Refusal('missing_variables', `The template needs ${missing.join(', ')}. Give them in the context.`, {
+      fields: missing.map((name) => ({
+        path: `context.${name}`,
+        problem: 'is needed by the template and has no default',
+      })),
+    })
+
+  const known = newContacts.get(personKey(request))
+  const contactId = person.contactId ?? known ?? newId('con')
+  if (!person.contactId) newContacts.set(personKey(request), contactId)
+  const reason = suppressionReason(flow, person, isTest)
+  const status = reason === null ? 'queued' : 'suppressed'
+  const warnings = unusedContextKeys(version.template, context).map(
+    (key) => `The template does not use the context key "${key}".`,
+  )
+  const contactCreated = !person.contactId && !known
+  const messageId = newId('msg')
+  return {
+    accepted: {
+      messageId,
+      flowId,
+      contactId,
+      contactEmail: values.contact.email,
+      contactCreated,
+      status,
+      reason,
+      warnings,
+      replayed: false,
+    },
+    message: {
+      organizationId,
+      id: messageId,
+      flowId,
+      versionId: flow.versionId,
+      isTest,
+      contactId,
+      newContactKey: person.contactId ? null : request.emailKey,
+      email: values.contact.email,
+      subject: version.template.renderSubject(values),
+      context: request.contextText,
+      status,
+      reason,
+      lane: String(Number.parseInt(messageId.slice(-1), 16) % lanesPerOrganization),
+      idempotencyKey: request.idempotencyKey,
+      requestHash: request.requestHash,
+      answer: JSON.stringify({ contact_created: contactCreated, status, reason, warnings }),
+    },
+  }
+}
+
+/** Why this person gets no mail of this flow; null when they do. */
+export function suppressionReason(
+  flow: Pick<FlowState, 'kind'>,
+  person: Pick<Recipient, 'suppressedBy' | 'subscription'>,
+  isTest: boolean,
+): string | null {
+  if (person.suppressedBy) return person.suppressedBy
+  if (flow.kind === 'transactional') return null
+  if (person.subscription === 'unsubscribed') return 'unsubscribed'
+  return person.subscription === 'subscribed' || isTest ? null : 'not_subscribed'
+}

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterAll, expect, test } from 'vitest'
+import type { NewEvent } from '../events/record.ts'
+import { newId } from '../ids.ts'
+import type { Entry } from './entries.ts'
+import { Hits, type HitsParts } from './hits.ts'
+import { Spool } from './spool.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'waxwing-hits-'))
+const opened: Hits[] = []
+afterAll(async () => {
+  await Promise.all(opened.map((hits) => hits.close()))
+  rmSync(home, { recursive: true, force: true })
+})
+
+const event = (): NewEvent => ({
+  id: newId('evt'),
+  organizationId: newId('org'),
+  eventName: 'emailOpen',
+  occurredAt: new Date(),
+  messageId: newId('msg'),
+  flowId: newId('flw'),
+  contactId: newId('con'),
+  machine: false,
+  machineReason: null,
+  data: { user_agent: 'Mail/1.0' },
+})
+const never = () => new Promise<never>(() => {})
+const fault = (code: string) => Object.assign(new Error(code), { code })
+
+let count = 0
+/** Hits over a database that does what it is told, and a real spool. */
+function start(change: Partial<HitsParts> = {}, spoolLimits = {}) {
+  const written: Entry[] = []
+  const rewritten: Entry[] = []
+  const metrics = new Registry()
+  const hits = new Hits({
+    write: async (entry) => void written.push(entry),
+    rewrite: async (entry) => void rewritten.push(entry),
+    probe: async () => {},
+    spool: new Spool(join(home, String(count++)), spoolLimits),
+    log: pino({ level: 'silent' }),
+    metrics,
+    ...change,
+  })
+  opened.push(hits)
+  const figure = async (name: string) => (await metrics.getSingleMetric(name)!.get()).values[0]?.value
+  return { hits, written, rewritten, figure }
+}
+
+test('what is committed is recorded and goes nowhere else', async () => {
+  const { hits, written, rewritten } = start()
+  const entry = { event: event() }
+  expect(await hits.keep(entry)).toBe('recorded')
+  await hits.replay()
+  expect([written, rewritten]).toEqual([[entry], []])
+})
+
+test('a database that says nothing is taken for away, and is not asked again until it answers', async () => {
+  let asked = 0
+  const write = () => {
+    asked++
+    return never()
+  }
+  const { hits, rewritten } = start({ write })
+  const entries = [{ event: event() }, { event: event() }, { event: event() }]
+  expect(await hits.keep(entries[0]!)).toBe('spooled')
+  expect(hits.isAway).toBe(true)
+  expect(await Promise.all(entries.slice(1).map((entry) => hits.keep(entry)))).toEqual(['spooled', 'spooled'])
+  expect(asked).toBe(1)
+  await hits.replay()
+  expect(hits.isAway).toBe(false)
+  expect(rewritten).toEqual(entries)
+})
+
+test('a hit waits for a database that is busy, and no longer when nothing is committed any more', async () => {
+  let nowMs = 1_000_000
+  const slow = { event: event() }
+  const write = (entry: Entry) => (entry === slow ? never() : Promise.resolve())
+  const { hits } = start({ write, nowMs: () => nowMs })
+  let kept: string | undefined
+  const waiting = hits.keep(slow).then((outcome) => (kept = outcome))
+  const look = () => new Promise((resolve) => setTimeout(resolve, 100))
+  for (let n = 0; n < 4; n++) {
+    nowMs += 150
+    await hits.keep({ event: event() })
+    await look()
+  }
+  expect([kept, hits.isAway]).toEqual([undefined, false])
+  nowMs += 250
+  expect(await waiting).toBe('spooled')
+  expect(hits.isAway).toBe(true)
+})
+
+test('while the database stays away, what is spooled stays', async () => {
+  const { hits, rewritten } = start({
+    write: () => Promise.reject(fault('ECONNREFUSED')),
+    rewrite: () => Promise.reject(fault('57P03')),
+  })
+  expect(await hits.keep({ event: event() })).toBe('spooled')
+  await hits.replay()
+  await hits.replay()
+  expect([hits.isAway, rewritten]).toEqual([true, []])
+})
+
+test('what does not fit is counted, and the database is looked for all the same', async () => {
+  const { hits, figure } = start({ write: () => Promise.reject(fault('ECONNREFUSED')) }, { bytesMax: 10 })
+  expect(await hits.keep({ event: event() })).toBe('lost')
+  expect(await figure('waxwing_hits_lost_total')).toBe(1)
+  await hits.replay()
+  expect(hits.isAway).toBe(false)
+})
+
+test('what the database will never take is counted and does not hold up the rest of the spool', async () => {
+  const bad = { event: event() }
+  const good = { event: event() }
+  const taken: Entry[] = []
+  const isBad = (entry: Entry) => 'event' in entry && entry.event.id === bad.event.id
+  const { hits, figure } = start({
+    write: () => Promise.reject(fault('08006')),
+    rewrite: async (entry) => {
+      if (isBad(entry)) throw fault('22P02')
+      taken.push(entry)
+    },
+  })
+  await Promise.all([hits.keep(bad), hits.keep(good)])
+  await hits.replay()
+  expect(taken).toEqual([good])
+  expect(await figure('waxwing_hits_lost_total')).toBe(1)
+})
+
+test('at the end, whoever still waits is answered from the spool', async () => {
+  const { hits } = start({ write: never })
+  const waiting = hits.keep({ event: event() })
+  await hits.close()
+  expect(await waiting).toBe('spooled')
+})

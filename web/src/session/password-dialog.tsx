@@ -1,0 +1,62 @@
+import { Button, Group, Modal, PasswordInput, Stack } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { ErrorLine } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
+import { changePassword } from './session.api.ts'
+
+const shownPaths = ['current_password', 'new_password']
+
+export function PasswordDialog({ onClose }: { onClose: () => void }) {
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const change = useMutation({
+    mutationFn: () => changePassword({ current_password: current, new_password: next }),
+    onSuccess: () => {
+      toast('Your password is changed.')
+      onClose()
+    },
+  })
+  return (
+    <Modal opened onClose={onClose} title="Change password" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          change.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            required
+            data-autofocus
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+            error={fieldProblem(change.error, 'current_password')}
+          />
+          <PasswordInput
+            label="New password"
+            description="At least 10 characters."
+            autoComplete="new-password"
+            required
+            value={next}
+            onChange={(event) => setNext(event.currentTarget.value)}
+            error={fieldProblem(change.error, 'new_password')}
+          />
+          <ErrorLine>{remainingProblem(change.error, shownPaths)}</ErrorLine>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isPending}>
+              Change password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
