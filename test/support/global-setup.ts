@@ -6,7 +6,6 @@ import type { TestProject } from 'vitest/node'
 import { openDb } from '../../src/db/db.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { ensurePartitions } from '../../src/events/partitions.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -29,7 +28,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await admin.close()
   const template = openDb({ connection: { ...postgres.connection, database: templateDatabase } })
   await migrate(template)
-  await ensurePartitions(template)
   await template.close()
 
   project.provide('postgres', postgres.connection)

@@ -15,7 +15,7 @@ export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
   return {
     db,
     connection,
-    url: `postgres://${server.user}@/${database}?host=${encodeURIComponent(server.host)}&port=${server.port}`,
+    url: `postgres://${server.user}@localhost/${database}?host=${encodeURIComponent(server.host)}&port=${server.port}`,
     [Symbol.asyncDispose]: async () => {
       await db.close()
       await inServer(`drop database ${database} with (force)`)
