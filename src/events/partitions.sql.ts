@@ -23,11 +23,12 @@ export async function selectPartitionNames(db: Reader): Promise<string[]> {
 }
 
 /**
- * Makes a partition and moves into it what the default partition holds for it. Attaching, unlike `create table …
- * partition of`, lets others go on writing to the other partitions.
+ * Makes a partition and moves into it what the default partition holds for it, while nobody writes there. Attaching,
+ * unlike `create table … partition of`, lets others go on writing to the other partitions.
  */
 export async function createPartition(tx: Tx, { name, fromId, untilId }: Partition): Promise<void> {
   await tx.script(`
+    lock table events_default in access exclusive mode;
     create table ${name} (like events including all);
     with moved as (delete from events_default where id >= '${fromId}' and id < '${untilId}' returning *)
       insert into ${name} select * from moved;

@@ -4,9 +4,12 @@ import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
+import { Hints } from '../queue/hints.ts'
+import { uuidFrom } from './id-time.ts'
+import { createPartition } from './partitions.sql.ts'
 import { dropOldEvents, ensurePartitions } from './partitions.ts'
 import { rebuildCounters } from './rebuild.ts'
-import { derivedEventId } from './record.ts'
+import { derivedEventId, EventRecorder, recordEvents } from './record.ts'
 
 const placesOf = async (db: Db) => {
   const rows = await db<{ place: string; count: number }>`
@@ -54,6 +57,40 @@ test('a new partition takes over what the default partition holds for it, and an
   await ensurePartitions(db, november)
   expect(await placesOf(db)).toEqual({ events_2026_11: 1, events_2026_12: 1, events_default: 1 })
   expect(await record(db, early)).toEqual([])
+})
+
+const someoneWaits = (db: Db) =>
+  until('somebody to wait for a lock', async () => (await db`select from pg_locks where not granted`).length > 0)
+
+test('an event that is being written while its month gets a partition is moved there', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  let making: Promise<string[]> | undefined
+  await db.begin(async (tx) => {
+    await recordEvents(tx, [eventIn(world, 0, 'emailOpen', { at: november })])
+    making = ensurePartitions(db, november)
+    await someoneWaits(db)
+  })
+  expect(await making).toHaveLength(4)
+  expect(await placesOf(db)).toEqual({ events_2026_11: 1 })
+})
+
+test('an event that waits to be written meanwhile is written there too', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  const recorder = new EventRecorder({ db, hints: new Hints(db) })
+  let recording: Promise<boolean> | undefined
+  await db.begin(async (tx) => {
+    await tx.script('lock table events_default in access exclusive mode')
+    recording = recorder.record(eventIn(world, 0, 'emailOpen', { at: november }))
+    await someoneWaits(db)
+    const [fromId, untilId] = [uuidFrom(Date.UTC(2026, 10)), uuidFrom(Date.UTC(2026, 11))] as const
+    await createPartition(tx, { name: 'events_2026_11', fromId, untilId })
+  })
+  expect(await recording).toBe(true)
+  expect(await placesOf(db)).toEqual({ events_2026_11: 1 })
 })
 
 test('old months go, their counters stay, and what occurred later with an id of that month is kept', async () => {

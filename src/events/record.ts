@@ -82,9 +82,15 @@ export class EventRecorder {
         if (events.some(mayBeBurst)) return await this.#db.begin((tx) => write(tx, events))
         return await write(this.#db.alone, events)
       } catch (error) {
-        if (!isRetryable(error) || tries === triesMax) throw error
+        if (!(isRetryable(error) || hasNewPartition(error)) || tries === triesMax) throw error
         await sleep(retryAfterMs * tries * Math.random())
       }
     }
   }
+}
+
+/** A row waited to be written to the default partition while its month got a partition of its own. */
+function hasNewPartition(error: unknown): boolean {
+  const { code, table } = (error ?? {}) as { code?: unknown; table?: unknown }
+  return code === '23514' && table === 'events_default'
 }

@@ -117,7 +117,7 @@ export async function selectEventsOf(
       select message_id, events.id, event_name, occurred_at, machine, machine_reason, data
       from events
       where events.organization_id = ${organizationId} and events.contact_id = message.contact_id and message_id = message.id
-      order by events.id
+      order by occurred_at, events.id
       limit ${eventsPerMessageMax}
     ) as event`
 }
