@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import scalar from '@scalar/fastify-api-reference'
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { version } from '../root.ts'
 import { errorsOnly } from './envelope.ts'
 import type { Server } from './server.ts'
@@ -40,24 +40,41 @@ export async function registerDocs(server: Server, baseUrl: string): Promise<voi
     async () => server.swagger(),
   )
 
-  await server.register(async (docs) => {
-    // The reference is a page with its own script and styles, all served from here.
-    docs.addHook('onSend', async (_request, reply) => {
-      reply.header(
-        'content-security-policy',
-        "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'",
-      )
-    })
-    await docs.register(scalar, {
-      routePrefix: '/docs',
-      logLevel: 'silent',
-      configuration: {
-        url: `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/openapi.json`,
-        withDefaultFonts: false,
-        telemetry: false,
-        hideClientButton: true,
-        agent: { disabled: true },
-      },
-    })
+  const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
+  let reference: Promise<Server> | undefined
+  const answerDocs = async (request: FastifyRequest, reply: FastifyReply) => {
+    // The page's addresses are relative to its folder.
+    if (request.url.split('?', 1)[0] === '/docs') return reply.redirect(`${basePath}/docs/`)
+    reference ??= openReference(basePath)
+    const answer = await (await reference).inject({ method: 'GET', url: request.url })
+    const type = String(answer.headers['content-type'] ?? 'text/plain')
+    return reply
+      .status(answer.statusCode)
+      .headers({ 'content-type': type, 'content-security-policy': policy })
+      .send(answer.rawPayload)
+  }
+  server.get('/docs', { schema: { hide: true } }, answerDocs)
+  server.get('/docs/*', { schema: { hide: true } }, answerDocs)
+}
+
+// The reference is a page with its own script and styles, all served from here.
+const policy =
+  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'"
+
+/** Loaded when somebody first looks: the reference takes 36 MB of memory, and most processes are never asked for it. */
+async function openReference(basePath: string): Promise<Server> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference')
+  const server = fastify()
+  await server.register(scalar, {
+    routePrefix: '/docs',
+    configuration: {
+      url: `${basePath}/openapi.json`,
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+      agent: { disabled: true },
+    },
   })
+  await server.ready()
+  return server
 }
