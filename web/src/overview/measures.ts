@@ -1,6 +1,6 @@
 import type { EventName, Overview } from '../api/types.ts'
 
-export type Totals = Overview['totals']
+type Totals = Overview['totals']
 export type Day = Overview['series'][number]
 export type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count>) => number }
 type Count = { total: number; unique: number; machine: number }
