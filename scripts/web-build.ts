@@ -11,7 +11,7 @@ const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'
 
 const compressedKinds = /\.(js|css|svg|html)$/
 const compressedFromBytes = 1024
-// Quality 11 makes the scripts 4 % smaller and the build three seconds longer.
+// Quality 11 makes everything 7 % smaller and takes six times as long: 8.0 s against 1.3 s.
 const brotliQuality = 9
 
 /**

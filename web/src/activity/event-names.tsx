@@ -2,7 +2,7 @@ import type { EventName } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
 /** The events in the order in which they happen to a mail, in words. */
-export const eventLabels: Record<EventName, string> = {
+const eventLabels: Record<EventName, string> = {
   emailSent: 'Sent',
   emailOpen: 'Opened',
   emailClick: 'Clicked',
@@ -11,7 +11,7 @@ export const eventLabels: Record<EventName, string> = {
   emailComplaint: 'Complaint',
   contactUnsubscribe: 'Unsubscribed',
 }
-export const eventNames = Object.keys(eventLabels) as EventName[]
+const eventNames = Object.keys(eventLabels) as EventName[]
 export const eventOptions = eventNames.map((value) => ({ value, label: eventLabels[value] }))
 
 const tones: Record<EventName, Tone> = {

@@ -1,4 +1,4 @@
-export type FieldProblem = { path: string; problem: string; line?: number; column?: number }
+type FieldProblem = { path: string; problem: string; line?: number; column?: number }
 
 export type ErrorBody = {
   message?: string

@@ -28,7 +28,7 @@ type Body<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Pa
 
 type Org = '/api/v1/organization'
 
-export type Signed = Data<'/api/v1/auth/login', 'post'>
+type Signed = Data<'/api/v1/auth/login', 'post'>
 export type InvitationInfo = Data<'/api/v1/auth/invitations/{token}', 'get'>
 export type Role = Signed['user']['role']
 

@@ -34,21 +34,12 @@ export function ContactPage() {
 }
 
 function OneContact({ contact }: { contact: Contact }) {
-  const [dialog, setDialog] = useState<'edit' | 'erase'>()
+  const [dialog, setDialog] = useState<ContactDialog>()
   const refresh = useRefreshContacts()
-  const queries = useQueryClient()
-  const navigate = useNavigate()
   const subscription = useMutation({
     mutationFn: (status: 'subscribed' | 'unsubscribed') => changeContact(contact.id, { status }),
     onSuccess: () => refresh(),
   })
-  const erase = async () => {
-    await eraseContact(contact.id)
-    await navigate(paths.contacts)
-    queries.removeQueries({ queryKey: ['contacts', contact.id] })
-    await refresh()
-    toast('Erased.')
-  }
   return (
     <Page
       title={contact.email}
@@ -57,22 +48,13 @@ function OneContact({ contact }: { contact: Contact }) {
       back={back}
       actions={
         <>
-          {contact.status === 'subscribed' && (
+          {contact.status !== 'suppressed' && (
             <Button
               variant="default"
               loading={subscription.isPending}
-              onClick={() => subscription.mutate('unsubscribed')}
+              onClick={() => subscription.mutate(contact.status === 'subscribed' ? 'unsubscribed' : 'subscribed')}
             >
-              Unsubscribe
-            </Button>
-          )}
-          {(contact.status === 'unsubscribed' || contact.status === 'not_subscribed') && (
-            <Button
-              variant="default"
-              loading={subscription.isPending}
-              onClick={() => subscription.mutate('subscribed')}
-            >
-              Subscribe
+              {contact.status === 'subscribed' ? 'Unsubscribe' : 'Subscribe'}
             </Button>
           )}
           <Button
@@ -92,9 +74,35 @@ function OneContact({ contact }: { contact: Contact }) {
       <ContactFacts contact={contact} />
       <ContactGroups contact={contact} />
       <ContactTimeline contactId={contact.id} />
+      <ContactDialogs contact={contact} dialog={dialog} close={() => setDialog(undefined)} />
+    </Page>
+  )
+}
+
+type ContactDialog = 'edit' | 'erase'
+type DialogsProps = { contact: Contact; dialog: ContactDialog | undefined; close: () => void }
+
+function ContactDialogs({ contact, dialog, close }: DialogsProps) {
+  const refresh = useRefreshContacts()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const erase = async () => {
+    await eraseContact(contact.id)
+    await navigate(paths.contacts)
+    queries.removeQueries({ queryKey: ['contacts', contact.id] })
+    await refresh()
+    toast('Erased.')
+  }
+  const saved = () => {
+    void refresh()
+    close()
+    toast('Saved.')
+  }
+  return (
+    <>
       <Modal
         opened={dialog === 'edit'}
-        onClose={() => setDialog(undefined)}
+        onClose={close}
         title="Edit contact"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
@@ -102,17 +110,13 @@ function OneContact({ contact }: { contact: Contact }) {
           contact={contact}
           action="Save"
           save={(input) => changeContact(contact.id, input)}
-          onSaved={() => {
-            void refresh()
-            setDialog(undefined)
-            toast('Saved.')
-          }}
-          onCancel={() => setDialog(undefined)}
+          onSaved={saved}
+          onCancel={close}
         />
       </Modal>
       <Confirm
         opened={dialog === 'erase'}
-        onClose={() => setDialog(undefined)}
+        onClose={close}
         title="Erase contact"
         action="Erase for ever"
         typed={contact.email}
@@ -121,7 +125,7 @@ function OneContact({ contact }: { contact: Contact }) {
         Address, name, attributes and everything personal about this contact are erased, also from past mail. Counts
         stay. This cannot be undone.
       </Confirm>
-    </Page>
+    </>
   )
 }
 

@@ -7,7 +7,7 @@ import type { Mapping } from './csv-mapping.ts'
 const stillGoingEveryMs = 700
 const at = (id: string) => ({ params: { path: { id } } })
 
-export type ContactFilter = { query: string; group_id: string; status: ContactStatus | '' }
+type ContactFilter = { query: string; group_id: string; status: ContactStatus | '' }
 
 export const useContacts = (filter: ContactFilter) =>
   usePages<Contact>(['contacts', 'list', filter], (from, signal) =>
@@ -58,8 +58,7 @@ export const importQuery = (id: string) =>
     queryFn: () => dataOf(api.GET('/api/v1/organization/imports/{id}', at(id))),
     refetchInterval: (query) => (isOver(query.state.data) ? false : stillGoingEveryMs),
   })
-export const isOver = (one: Pick<ContactImport, 'status'> | undefined) =>
-  one?.status === 'done' || one?.status === 'failed'
+const isOver = (one: Pick<ContactImport, 'status'> | undefined) => one?.status === 'done' || one?.status === 'failed'
 
 export const startImport = (file: File, mapping: Mapping, groupId: string | null) =>
   dataOf(

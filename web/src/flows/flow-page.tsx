@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useParams } from 'react-router'
 import { remainingProblem } from '../api/api-error.ts'
-import type { Flow } from '../api/types.ts'
+import type { Flow, FlowText } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
@@ -17,6 +17,7 @@ import { FlowStatusBadge } from './flow-status.tsx'
 import { FlowUse } from './flow-use.tsx'
 import { FlowVersions } from './flow-versions.tsx'
 import { changeFlow, flowQuery } from './flows.api.ts'
+import type { Sample } from './sample-data.ts'
 import { keepSample, readSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
 import { TestDialog } from './test-dialog.tsx'
@@ -39,25 +40,8 @@ export function FlowPage() {
 /** The draft lives here, above the tabs: looking at a version does not lose what was being written. */
 function OneFlow({ flow }: { flow: Flow }) {
   const { tab = 'edit' } = useParams()
-  const queries = useQueryClient()
-  const [draft, setDraft] = useState(() => draftOf(flow))
-  const [sample, setSample] = useState(() => readSample(flow.id))
   const [testing, setTesting] = useState(false)
-  const state = usePreview(draft, sample)
-  const dirty = !sameDraft(draft, draftOf(flow))
-  const save = useMutation({
-    mutationFn: () => changeFlow(flow.id, { ...draft, name: draft.name.trim() }),
-    onSuccess: async (saved) => {
-      queries.setQueryData(flowQuery(flow.id).queryKey, saved)
-      setDraft(draftOf(saved))
-      toast(`Saved as version ${saved.version}.`)
-      await Promise.all([
-        queries.invalidateQueries({ queryKey: ['flows', 'list'] }),
-        queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] }),
-      ])
-    },
-  })
-
+  const { draft, setDraft, dirty, save, sample, setSample, state } = useFlowDraft(flow)
   return (
     <Page
       title={flow.name}
@@ -87,36 +71,11 @@ function OneFlow({ flow }: { flow: Flow }) {
         </>
       }
     >
-      <TabLinks
-        label="Flow"
-        tabs={[
-          { to: paths.flow(flow.id), label: 'Edit', end: true },
-          { to: paths.flowTab(flow.id, 'versions'), label: 'Versions' },
-          { to: paths.flowTab(flow.id, 'use'), label: 'Use it' },
-        ]}
-      />
+      <TabLinks label="Flow" tabs={tabsOf(flow.id)} />
       <ErrorLine>{remainingProblem(save.error, shownPaths)}</ErrorLine>
-      {tab === 'versions' ? (
-        <FlowVersions flow={flow} onRestored={(restored) => setDraft(draftOf(restored))} />
-      ) : tab === 'use' ? (
-        <FlowUse flow={flow} context={state.context} />
-      ) : (
-        <FlowEditor
-          draft={draft}
-          setDraft={(next) => {
-            setDraft(next)
-            // What was wrong with the text before says nothing about the text now.
-            if (save.isError) save.reset()
-          }}
-          sample={sample}
-          setSample={(next) => {
-            setSample(next)
-            keepSample(flow.id, next)
-          }}
-          state={state}
-          saveError={save.error}
-        />
-      )}
+      {tab === 'versions' && <FlowVersions flow={flow} onRestored={(restored) => setDraft(draftOf(restored))} />}
+      {tab === 'use' && <FlowUse flow={flow} context={state.context} />}
+      {tab === 'edit' && <FlowEditor {...{ draft, setDraft, sample, setSample, state }} saveError={save.error} />}
       <TestDialog
         opened={testing}
         onClose={() => setTesting(false)}
@@ -127,4 +86,46 @@ function OneFlow({ flow }: { flow: Flow }) {
       <UnsavedGuard dirty={dirty} within={paths.flow(flow.id)} />
     </Page>
   )
+}
+
+const tabsOf = (id: string) => [
+  { to: paths.flow(id), label: 'Edit', end: true },
+  { to: paths.flowTab(id, 'versions'), label: 'Versions' },
+  { to: paths.flowTab(id, 'use'), label: 'Use it' },
+]
+
+/** What is being written, what it looks like, and the way to save it. */
+function useFlowDraft(flow: Flow) {
+  const queries = useQueryClient()
+  const [draft, setDraft] = useState(() => draftOf(flow))
+  const [sample, setSample] = useState(() => readSample(flow.id))
+  const state = usePreview(draft, sample)
+  const save = useMutation({
+    mutationFn: () => changeFlow(flow.id, { ...draft, name: draft.name.trim() }),
+    onSuccess: async (saved) => {
+      queries.setQueryData(flowQuery(flow.id).queryKey, saved)
+      setDraft(draftOf(saved))
+      toast(`Saved as version ${saved.version}.`)
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['flows', 'list'] }),
+        queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] }),
+      ])
+    },
+  })
+  return {
+    draft,
+    setDraft: (next: FlowText) => {
+      setDraft(next)
+      // What was wrong with the text before says nothing about the text now.
+      if (save.isError) save.reset()
+    },
+    dirty: !sameDraft(draft, draftOf(flow)),
+    save,
+    sample,
+    setSample: (next: Sample) => {
+      setSample(next)
+      keepSample(flow.id, next)
+    },
+    state,
+  }
 }

@@ -22,7 +22,7 @@ export function DayPanel({ measure, series }: { measure: Measure; series: Day[] 
         <div>
           <Title order={2}>{measure.label} by day</Title>
           <Text c="dimmed" size="xs">
-            {measure.meaning}
+            {measure.bars ?? measure.meaning}
           </Text>
         </div>
         <Button size="compact-sm" variant="subtle" color="gray" onClick={toggle} aria-expanded={asTable}>

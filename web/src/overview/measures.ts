@@ -1,6 +1,6 @@
 import type { EventName, Overview } from '../api/types.ts'
 
-export type Totals = Overview['totals']
+type Totals = Overview['totals']
 export type Day = Overview['series'][number]
 export type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count>) => number }
 type Count = { total: number; unique: number; machine: number }
@@ -10,6 +10,8 @@ export type Measure = {
   key: string
   label: string
   meaning: string
+  /** What the bars count, where it is not what the figure counts. */
+  bars?: string
   value: (totals: Totals) => number
   /** Sent mail is no share of anything. */
   rated: boolean
@@ -47,6 +49,7 @@ export const measures: Measure[] = [
     key: 'opened',
     label: 'Opened',
     meaning: 'Mails that a person opened at least once. Scanners and privacy proxies are counted apart.',
+    bars: 'Every open, by people and by machines. The figure above counts mails that a person opened at least once.',
     value: (totals) => totals.emailOpen.unique,
     rated: true,
     moreIsBetter: true,
@@ -56,6 +59,7 @@ export const measures: Measure[] = [
     key: 'clicked',
     label: 'Clicked',
     meaning: 'Mails in which a person clicked at least one link.',
+    bars: 'Every click, by people and by machines. The figure above counts mails in which a person clicked.',
     value: (totals) => totals.emailClick.unique,
     rated: true,
     moreIsBetter: true,

@@ -15,18 +15,8 @@ const shownPaths = ['organization_name', 'email', 'password']
 export function RegisterPage() {
   const session = useSession()
   const authState = useQuery(authStateQuery)
-  const [organization, setOrganization] = useState('')
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const create = useMutation({
-    mutationFn: () => register({ organization_name: organization.trim(), email: email.trim(), password }),
-    onSuccess: (signed) =>
-      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email }),
-  })
-
   if (session.kind === 'in') return <Navigate to={paths.overview} replace />
   const first = authState.data?.has_users === false
-
   return (
     <Entry
       title={first ? 'Welcome' : 'Create an organization'}
@@ -39,56 +29,70 @@ export function RegisterPage() {
       {authState.data && !authState.data.registration_open && (
         <Notice tone="still">New organizations cannot be created here. Ask an owner for an invitation.</Notice>
       )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label="Organization name"
-            autoComplete="organization"
-            required
-            autoFocus
-            maxLength={200}
-            value={organization}
-            onChange={(event) => setOrganization(event.currentTarget.value)}
-            error={fieldProblem(create.error, 'organization_name')}
-          />
-          <TextInput
-            label="Your email"
-            type="email"
-            autoComplete="username"
-            required
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            error={fieldProblem(create.error, 'email')}
-          />
-          <PasswordInput
-            label="Password"
-            description="At least 10 characters."
-            autoComplete="new-password"
-            required
-            minLength={10}
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            error={fieldProblem(create.error, 'password')}
-          />
-          <ErrorLine>{remainingProblem(create.error, shownPaths)}</ErrorLine>
-          <Button type="submit" loading={create.isPending} mt={4}>
-            Create organization
-          </Button>
-          {!first && (
-            <Text ta="center" c="dimmed">
-              Already have an account?{' '}
-              <Anchor component={Link} to={paths.login} underline="always">
-                Sign in
-              </Anchor>
-            </Text>
-          )}
-        </Stack>
-      </form>
+      <RegisterForm />
+      {!first && (
+        <Text ta="center" c="dimmed" mt="sm">
+          Already have an account?{' '}
+          <Anchor component={Link} to={paths.login} underline="always">
+            Sign in
+          </Anchor>
+        </Text>
+      )}
     </Entry>
+  )
+}
+
+function RegisterForm() {
+  const [organization, setOrganization] = useState('')
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const create = useMutation({
+    mutationFn: () => register({ organization_name: organization.trim(), email: email.trim(), password }),
+    onSuccess: (signed) =>
+      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email }),
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        create.mutate()
+      }}
+    >
+      <Stack gap="sm">
+        <TextInput
+          label="Organization name"
+          autoComplete="organization"
+          required
+          autoFocus
+          maxLength={200}
+          value={organization}
+          onChange={(event) => setOrganization(event.currentTarget.value)}
+          error={fieldProblem(create.error, 'organization_name')}
+        />
+        <TextInput
+          label="Your email"
+          type="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          error={fieldProblem(create.error, 'email')}
+        />
+        <PasswordInput
+          label="Password"
+          description="At least 10 characters."
+          autoComplete="new-password"
+          required
+          minLength={10}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={fieldProblem(create.error, 'password')}
+        />
+        <ErrorLine>{remainingProblem(create.error, shownPaths)}</ErrorLine>
+        <Button type="submit" loading={create.isPending} mt={4}>
+          Create organization
+        </Button>
+      </Stack>
+    </form>
   )
 }

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, done } from '../api/client.ts'
 
-export const meQuery = queryOptions({
+const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: () => dataOf(api.GET('/api/v1/me')),
   staleTime: 60_000,

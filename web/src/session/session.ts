@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
 import { basePath } from '../api/base.ts'
 
-export type Session = { token: string; expiresAt: string; email: string }
+type Session = { token: string; expiresAt: string; email: string }
 
 /** `expired`: the app stays as it is, with all input, and a dialog asks for the password over it. */
-export type SessionState = { kind: 'out' } | { kind: 'in'; session: Session } | { kind: 'expired'; session: Session }
+type SessionState = { kind: 'out' } | { kind: 'in'; session: Session } | { kind: 'expired'; session: Session }
 
 // Two services may share one origin under different paths.
 const storageKey = `waxwing.session:${basePath}`

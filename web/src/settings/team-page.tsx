@@ -43,7 +43,9 @@ export function TeamPage() {
   )
 }
 
-function Members({ owner, myId }: { owner: boolean; myId: string | undefined }) {
+type MembersProps = { owner: boolean; myId: string | undefined }
+
+function Members({ owner, myId }: MembersProps) {
   const members = useQuery(membersQuery)
   const queries = useQueryClient()
   const [removing, setRemoving] = useState<Member>()
@@ -55,56 +57,12 @@ function Members({ owner, myId }: { owner: boolean; myId: string | undefined }) 
         queries.invalidateQueries({ queryKey: ['me'] }),
       ]),
   })
-  const columns: Column<Member>[] = [
-    {
-      header: 'Person',
-      phone: 'title',
-      cell: (member) => (
-        <Text fw={600}>
-          {member.email}{' '}
-          {member.id === myId && (
-            <Text span c="dimmed">
-              (you)
-            </Text>
-          )}
-        </Text>
-      ),
-    },
-    {
-      header: 'Role',
-      cell: (member) =>
-        owner ? (
-          <Select
-            aria-label={`Role of ${member.email}`}
-            size="xs"
-            w={120}
-            data={roleOptions}
-            value={member.role}
-            allowDeselect={false}
-            onChange={(role) => role && change.mutate({ id: member.id, role: role as Role })}
-          />
-        ) : (
-          member.role
-        ),
-    },
-    { header: 'Joined', align: 'right', cell: (member) => <Time at={member.created_at} /> },
-    {
-      header: 'Actions',
-      align: 'right',
-      phone: 'bare',
-      cell: (member) =>
-        owner && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`Remove ${member.email}`}
-            onClick={() => setRemoving(member)}
-          >
-            Remove
-          </Button>
-        ),
-    },
-  ]
+  const columns = memberColumns({
+    owner,
+    myId,
+    setRole: (id, role) => change.mutate({ id, role }),
+    remove: setRemoving,
+  })
   return (
     <Stack gap="sm">
       {change.isError && <ErrorLine>{messageOf(change.error)}</ErrorLine>}
@@ -126,6 +84,60 @@ function Members({ owner, myId }: { owner: boolean; myId: string | undefined }) 
     </Stack>
   )
 }
+
+type MemberActions = MembersProps & { setRole: (id: string, role: Role) => void; remove: (member: Member) => void }
+
+const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<Member>[] => [
+  {
+    header: 'Person',
+    phone: 'title',
+    cell: (member) => (
+      <Text fw={600} className="break">
+        {member.email}{' '}
+        {member.id === myId && (
+          <Text span c="dimmed">
+            (you)
+          </Text>
+        )}
+      </Text>
+    ),
+  },
+  {
+    header: 'Role',
+    cell: (member) =>
+      owner ? (
+        <Select
+          aria-label={`Role of ${member.email}`}
+          size="xs"
+          w={120}
+          data={roleOptions}
+          value={member.role}
+          allowDeselect={false}
+          onChange={(role) => role && setRole(member.id, role as Role)}
+        />
+      ) : (
+        member.role
+      ),
+  },
+  { header: 'Last signed in', align: 'right', cell: (member) => <Time at={member.last_login_at} /> },
+  { header: 'Joined', align: 'right', cell: (member) => <Time at={member.created_at} /> },
+  {
+    header: 'Actions',
+    align: 'right',
+    phone: 'bare',
+    cell: (member) =>
+      owner && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Remove ${member.email}`}
+          onClick={() => remove(member)}
+        >
+          Remove
+        </Button>
+      ),
+  },
+]
 
 function Invitations() {
   const invitations = useQuery(invitationsQuery)

@@ -1,33 +1,16 @@
-import { ActionIcon, Button, Code, Group, CopyButton as MantineCopyButton, Paper } from '@mantine/core'
+import { ActionIcon, Code, Group, CopyButton as MantineCopyButton, Paper } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import classes from './copy.module.css'
 
 const copiedForMs = 2000
 
-export function CopyIcon({ value, label }: { value: string; label: string }) {
+function CopyIcon({ value, label }: { value: string; label: string }) {
   return (
     <MantineCopyButton value={value} timeout={copiedForMs}>
       {({ copied, copy }) => (
         <ActionIcon size="sm" onClick={copy} aria-label={copied ? 'Copied' : label} title={copied ? 'Copied' : label}>
           {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
         </ActionIcon>
-      )}
-    </MantineCopyButton>
-  )
-}
-
-export function CopyButton({ value, label = 'Copy' }: { value: string; label?: string }) {
-  return (
-    <MantineCopyButton value={value} timeout={copiedForMs}>
-      {({ copied, copy }) => (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-          onClick={copy}
-        >
-          {copied ? 'Copied' : label}
-        </Button>
       )}
     </MantineCopyButton>
   )

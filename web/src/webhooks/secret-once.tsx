@@ -27,7 +27,7 @@ export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => v
   )
 }
 
-export function VerificationCode() {
+function VerificationCode() {
   return (
     <Tabs defaultValue={verificationCode[0]?.language ?? null}>
       <Tabs.List>
