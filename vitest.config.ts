@@ -27,6 +27,8 @@ export default defineConfig({
         },
       },
     ],
+    // Tests wait for servers and timers more than they compute: one more than the cores of a small machine.
+    maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

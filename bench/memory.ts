@@ -3,9 +3,9 @@ import { endpoints, startDeliverer } from './support/deliveries.ts'
 import { HttpLoad, inTurn } from './support/http-load.ts'
 import { startPeer } from './support/peer.ts'
 import type { Result } from './support/result.ts'
+import type { Service } from './support/service.ts'
 import { createFlow } from './support/tenant-data.ts'
 import { hitRequests } from './track.ts'
-import type { Service } from './support/service.ts'
 
 const first = { hits: 10_000, deliveries: 10_000 }
 /** A million and 200,000 would take six minutes here. */

@@ -9,9 +9,9 @@ import { startService } from './support/service.ts'
 import { createFlow, insertContacts } from './support/tenant-data.ts'
 import { until } from './support/until.ts'
 
-const perRound = 6_000
+const perRound = 20_000
 const connections = 10
-const lookEveryMs = 10
+const lookEveryMs = 50
 
 /** Accepted messages through the worker to a relay, until each is recorded as sent. */
 export async function send(): Promise<Result> {

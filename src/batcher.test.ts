@@ -51,3 +51,22 @@ test('one bad item fails alone: the batch is tried again in halves', async () =>
   const results = await Promise.allSettled([1, 2, 3, 4, 5].map((item) => batcher.add(item)))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
 })
+
+test('with a pace the first goes at once, what follows is gathered, and a full batch does not wait', async () => {
+  const sizes: number[] = []
+  const batcher = new Batcher<number, number>({
+    itemsMax: 3,
+    waitingMax: 100,
+    paceMs: 60_000,
+    run: async (items) => {
+      sizes.push(items.length)
+      return items.map(ok)
+    },
+  })
+  expect(await batcher.add(1)).toBe(1)
+  const gathered = [2, 3].map((item) => batcher.add(item))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(sizes).toEqual([1])
+  expect(await Promise.all([...gathered, batcher.add(4)])).toEqual([2, 3, 4])
+  expect(sizes).toEqual([1, 3])
+})

@@ -9,6 +9,11 @@ export type BatcherOptions<Item, Result> = {
   waitingMax: number
   /** Batches under way at once. */
   concurrency?: number
+  /**
+   * Time from the start of a batch to the next, unless that is full: for work nobody waits for, where few large batches
+   * leave more of the machine to everything else. The first after a rest goes at once.
+   */
+  paceMs?: number
   /** Whether a failed batch is worth trying in halves: one bad item then fails alone. */
   splitOn?: (error: unknown) => boolean
 }
@@ -32,6 +37,8 @@ export class Batcher<Item, Result> {
   #running = 0
   #scheduled = false
   #idle: (() => void)[] = []
+  #startedAt = Number.NEGATIVE_INFINITY
+  #pause: NodeJS.Timeout | undefined
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
@@ -64,6 +71,7 @@ export class Batcher<Item, Result> {
 
   #start(): void {
     while (this.#running < this.#concurrency && this.#waiting.length > 0) {
+      if (this.#mustPause()) return
       const batch = this.#waiting.splice(0, this.#options.itemsMax)
       this.#running++
       void this.#settle(batch).finally(() => {
@@ -72,6 +80,24 @@ export class Batcher<Item, Result> {
         if (this.#running === 0 && this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
       })
     }
+  }
+
+  #mustPause(): boolean {
+    const { paceMs = 0, itemsMax } = this.#options
+    if (paceMs === 0) return false
+    const now = performance.now()
+    const left = this.#startedAt + paceMs - now
+    if (left <= 0 || this.#waiting.length >= itemsMax) {
+      this.#startedAt = now
+      clearTimeout(this.#pause)
+      this.#pause = undefined
+      return false
+    }
+    this.#pause ??= setTimeout(() => {
+      this.#pause = undefined
+      this.#start()
+    }, left)
+    return true
   }
 
   async #settle(batch: Waiting<Item, Result>[]): Promise<void> {

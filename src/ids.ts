@@ -77,20 +77,27 @@ const textPattern = new RegExp(`^[0-7][${alphabet}]{${textLength - 1}}$`)
 
 /** The id as people and programs outside see it: `msg_` and 26 characters. */
 export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
-  const digits = id.replaceAll('-', '')
-  // 128 bits are 26 digits of 5 bits with two bits to spare; each chunk of 20 bits is five hex and four text digits.
-  let text = ''
-  for (let end = 32; end > 0; end -= 5) {
-    const chunk = Number.parseInt(digits.slice(Math.max(0, end - 5), end), 16)
-    text =
-      alphabet[chunk >> 15]! +
-      alphabet[(chunk >> 10) & 31]! +
-      alphabet[(chunk >> 5) & 31]! +
-      alphabet[chunk & 31]! +
-      text
+  // 128 bits are 26 digits of 5 bits: two bits of nothing, and then as many of each hex digit as there is room for.
+  let text = `${prefix}_`
+  let held = 0
+  let bits = 2
+  for (let index = 0; index < id.length; index++) {
+    const code = id.charCodeAt(index)
+    if (code === dash) continue
+    held = (held << 4) | (code <= digitNine ? code - digitZero : code - letterA + 10)
+    bits += 4
+    if (bits < 5) continue
+    bits -= 5
+    text += alphabet[held >> bits]!
+    held &= (1 << bits) - 1
   }
-  return `${prefix}_${text.slice(-textLength)}`
+  return text
 }
+
+const dash = 45
+const digitZero = 48
+const digitNine = 57
+const letterA = 97
 
 /** Undefined for whatever `toText` did not write: then there is no such thing, and the answer is a 404. */
 export function parseId<P extends Prefix>(prefix: P, text: string): IdOf[P] | undefined {

@@ -1,5 +1,6 @@
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { ContactId, FlowId, MessageId, OrganizationId } from './ids.ts'
+import { hmacSha256, type MacKey, macKey } from './mac.ts'
 
 // Tokens let the addresses in a mail carry all that a hit on them needs, so that answering asks no database. Each
 // purpose has its own key, so a token of one is nothing to another.
@@ -43,7 +44,7 @@ const addressIdsBytes = 2 * idBytes
 const addressMacBytes = 6
 const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
 
-type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject> }
+type Key = { id: number; byPurpose: Record<TokenPurpose, MacKey> }
 
 /** Signs with the current secret; what previous ones signed stays valid while they are listed. */
 export function createTokens(secrets: { current: string; previous?: readonly string[] }): Tokens {
@@ -62,7 +63,7 @@ export function createTokens(secrets: { current: string; previous?: readonly str
 function deriveKey(secret: string): Key {
   const derive = (info: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `waxwing token v1 ${info}`, bytes))
-  const keyFor = (purpose: TokenPurpose) => createSecretKey(derive(purpose, 32))
+  const keyFor = (purpose: TokenPurpose) => macKey(derive(purpose, 32))
   return {
     id: derive('key id', keyIdBytes)[0]!,
     byPurpose: {
@@ -75,8 +76,8 @@ function deriveKey(secret: string): Key {
   }
 }
 
-function macOf(key: KeyObject, bytes: Buffer, length: number): Buffer {
-  return createHmac('sha256', key).update(bytes).digest().subarray(0, length)
+function macOf(key: MacKey, bytes: Buffer, length: number): Buffer {
+  return hmacSha256(key, bytes).subarray(0, length)
 }
 
 function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: string }): string {
@@ -109,13 +110,13 @@ function verifyLink(
   const isGenuine = (key: Key) =>
     key.id === bytes[0] && timingSafeEqual(macOf(key.byPurpose[purpose], signed, linkMacBytes), bytes.subarray(end))
   if (!keys.some(isGenuine)) return undefined
-  const ids = {
+  return {
     organizationId: readId(bytes, keyIdBytes) as OrganizationId,
     messageId: readId(bytes, keyIdBytes + idBytes) as MessageId,
     contactId: readId(bytes, keyIdBytes + 2 * idBytes) as ContactId,
     flowId: readId(bytes, keyIdBytes + 3 * idBytes) as FlowId,
+    ...(purpose === 'click' && { url: bytes.toString('utf8', keyIdBytes + linkIdsBytes, end) }),
   }
-  return purpose === 'click' ? { ...ids, url: bytes.toString('utf8', keyIdBytes + linkIdsBytes, end) } : ids
 }
 
 function signAddress(key: Key, purpose: TokenPurpose, payload: AddressIds): string {

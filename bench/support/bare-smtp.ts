@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 const offer = 'MAIL FROM:<shop@example.com>\r\nRCPT TO:<ada@example.com>\r\nDATA\r\n'
 
-/** Sends one finished mail again and again: each write is a mail's content with the next one's envelope. */
+/** Sends one finished mail again and again, as RFC 2920 has it: the envelope in one piece, the content once it is wanted. */
 export class BareSmtp {
   readonly #sockets: Socket[]
   readonly #content: string
@@ -36,16 +36,16 @@ export class BareSmtp {
     if (!another()) return Promise.resolve()
     return new Promise((resolve) => {
       let last = ''
-      let ended = false
       const read = (chunk: Buffer) => {
         last = (last + chunk.toString('latin1')).slice(-80)
-        if (ended && /queued as \d+\r\n$/.test(last)) {
+        if (last.endsWith('354 Go ahead\r\n')) {
+          last = ''
+          socket.write(this.#content)
+        } else if (/queued as \d+\r\n$/.test(last)) {
+          last = ''
+          if (another()) return void socket.write(offer)
           socket.off('data', read)
           resolve()
-        } else if (!ended && last.endsWith('354 Go ahead\r\n')) {
-          ended = !another()
-          socket.write(ended ? this.#content : this.#content + offer)
-          last = ''
         }
       }
       socket.on('data', read)

@@ -13,7 +13,7 @@ export const endpoints = 100
 /** An organization may have fifty webhooks. */
 const tenants = 2
 const people = 10_000
-const looksEveryMs = 10
+const looksEveryMs = 25
 
 export type Deliverer = {
   service: Service

@@ -92,6 +92,16 @@ export type Click = {
   url: string | null
 }
 
+/** Nobody else writes or labels clicks on these messages until the transaction ends. */
+export async function lockFirstClicks(tx: Tx, list: readonly Around[]): Promise<void> {
+  await tx`
+    select from first_occurrences
+    join ${aroundRows(list)} on first_occurrences.organization_id = around.organization_id
+      and subject_id = around.message_id and event_name = 'emailClick'
+    order by first_occurrences.organization_id, subject_id
+    for update of first_occurrences`
+}
+
 export async function findClicks(db: Reader, list: readonly Around[]): Promise<Click[]> {
   return db<Click>`
     select around.organization_id, around.message_id, click.*

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import type { EventId } from '../ids.ts'
-import { around, type Click, filterByLinks, findClicks, relabelAsMachine } from './bursts.sql.ts'
+import { around, type Click, filterByLinks, findClicks, lockFirstClicks, relabelAsMachine } from './bursts.sql.ts'
 import type { Inserted, NewEvent } from './record.sql.ts'
 
 /** People do not follow three different links of one email within three seconds; scanners follow them all. */
@@ -11,7 +11,17 @@ const withinMs = 3_000
  * Clicks that no user agent explains. Those of a scanner known by name say nothing about a person who clicks meanwhile,
  * so they do not count.
  */
-export const mayBeBurst = ({ eventName, machine }: NewEvent): boolean => eventName === 'emailClick' && !machine
+const mayBeBurst = ({ eventName, machine }: NewEvent): boolean => eventName === 'emailClick' && !machine
+
+/** Whether there are enough clicks on one message to make a burst among themselves. */
+export function mayHoldBurst(events: readonly NewEvent[]): boolean {
+  const clicksOn = new Map<string | null, number>()
+  return events.filter(mayBeBurst).some(({ messageId }) => {
+    const clicks = (clicksOn.get(messageId) ?? 0) + 1
+    clicksOn.set(messageId, clicks)
+    return clicks >= linksMin
+  })
+}
 
 /** Of events just written, the clicks that are not alone: most are the only one on their message, and need no look. */
 export function burstCandidates(events: readonly NewEvent[], { ids, firstIds }: Inserted): NewEvent[] {
@@ -45,14 +55,15 @@ export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url
 }
 
 /**
- * Labels the bursts that these clicks, just written in this transaction, are part of: all of their clicks, also those
- * recorded before as a person's. Two processes that write clicks on one message at once wait for each other at its first
- * occurrence, so the later one sees the clicks of both.
+ * Labels the bursts that these clicks, written before, are part of: all of their clicks, also those recorded before as a
+ * person's. Two processes that write clicks on one message at once wait for each other at its first occurrence, so
+ * the later one sees the clicks of both.
  */
 export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
   const suspects = await filterByLinks(tx, around(clicks, withinMs), linksMin)
   if (suspects.length === 0) return
 
+  await lockFirstClicks(tx, suspects)
   const byMessage = new Map<string, Click[]>(suspects.map(({ messageId }) => [messageId, []]))
   for (const click of await findClicks(tx, suspects)) byMessage.get(click.messageId)!.push(click)
   const human = [...byMessage.values()].flatMap((all) => {

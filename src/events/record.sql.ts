@@ -29,13 +29,26 @@ export type Inserted = {
   fannedOut: boolean
 }
 
+/** What a statement does before it writes events: CTEs, of which one selects the events, and one changes `messages`. */
+export type Prelude = { ctes: Sql; events: Sql; messagesChanged: Sql }
+
 /**
  * Writes events and all that follows from them in one statement. Everything else comes from the rows really inserted, so
  * an event given twice changes nothing. Rows that others may touch are taken in the order of their keys.
  */
-export async function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
+export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
+  return insertEventsAfter(tx, {
+    ctes: given(events),
+    events: sql`select * from given`,
+    messagesChanged: messageStates,
+  })
+}
+
+/** The same at the end of a statement that has to do more, such as to end the job that made the event happen. */
+export async function insertEventsAfter(tx: Tx, { ctes, events, messagesChanged }: Prelude): Promise<Inserted> {
   const rows = await tx<{ id: EventId; isFirst: boolean; fannedOut: boolean }>`
-    with ${recorded(events)},
+    with ${ctes},
+    ${recorded(events)},
     ${firstOccurrences},
     changes as (
       select organization_id, event_name, flow_id, occurred_at as at, 1 as total, 0 as uniques, machine::int as machine
@@ -46,7 +59,7 @@ export async function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted
       select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from firsts where previous_at < 'infinity'
     ),
     ${countChanges},
-    ${messageStates},
+    ${messagesChanged},
     ${suppressed},
     ${fanOut}
     select id, exists (select from new_jobs) as fanned_out,
@@ -60,13 +73,9 @@ export async function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted
   }
 }
 
-const recorded = (events: NewEvent[]): Sql => sql`
-  recorded as (
-    insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
-      machine_reason, data)
-    select organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
-      data::jsonb
-    from unnest(
+const given = (events: NewEvent[]): Sql => sql`
+  given as (
+    select * from unnest(
       ${events.map((event) => event.organizationId)}::uuid[],
       ${events.map((event) => event.id)}::uuid[],
       ${events.map((event) => event.eventName)}::text[],
@@ -79,6 +88,15 @@ const recorded = (events: NewEvent[]): Sql => sql`
       ${events.map((event) => dataText(event.data))}::text[]
     ) as event (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
       data)
+  )`
+
+const recorded = (events: Sql): Sql => sql`
+  recorded as (
+    insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
+      machine_reason, data)
+    select organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
+      data::jsonb
+    from (${events}) as event
     order by organization_id, id
     on conflict do nothing
     returning organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, data
@@ -89,7 +107,8 @@ const notStorable = /\\u(0000|d[89a-f])/i
 const storable = (_key: string, value: unknown) =>
   typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value
 
-function dataText(data: EventData): string {
+/** As JSON that can be stored. */
+export function dataText(data: EventData): string {
   const text = JSON.stringify(data)
   return notStorable.test(text) ? JSON.stringify(data, storable) : text
 }

@@ -1,21 +1,21 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Batcher } from '../batcher.ts'
 import { type Db, isRetryable, type Tx } from '../db/db.ts'
 import type { EventId, MessageId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
-import { burstCandidates, detectBursts, mayBeBurst } from './bursts.ts'
+import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
 import { type Inserted, insertEvents, type NewEvent } from './record.sql.ts'
 
-export type { NewEvent } from './record.sql.ts'
+export { dataText, insertEventsAfter, type NewEvent } from './record.sql.ts'
 
 /**
  * The id of what happens to a message once (`emailSent`), or once in this way (this bounce): the message's time and a
  * hash. Recorded twice, by whatever process and however long after, it is one event.
  */
 export function derivedEventId(messageId: MessageId, what: string): EventId {
-  const hash = createHash('sha256').update(`${messageId} ${what}`).digest('hex')
-  return `${messageId.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}` as EventId
+  const digest = hash('sha256', `${messageId} ${what}`)
+  return `${messageId.slice(0, 13)}-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}` as EventId
 }
 
 /**
@@ -75,12 +75,22 @@ export class EventRecorder {
     return events.map(({ id }) => ({ ok: true as const, value: isNew.delete(id) }))
   }
 
+  /**
+   * Without a transaction around it: its round trips would hold the counters of everybody. A burst together with clicks
+   * recorded before is labelled right behind; should the process end between the two, the burst's next click finds it.
+   */
+  async #writeAlone(events: NewEvent[]): Promise<Inserted> {
+    const inserted = await insertEvents(this.#db.alone, events)
+    const candidates = burstCandidates(events, inserted)
+    if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates))
+    return inserted
+  }
+
   async #write(events: NewEvent[]): Promise<Inserted> {
     for (let tries = 1; ; tries++) {
       try {
-        // Clicks may take a second look after the first statement; everything else is one statement and needs no more.
-        if (events.some(mayBeBurst)) return await this.#db.begin((tx) => write(tx, events))
-        return await write(this.#db.alone, events)
+        if (mayHoldBurst(events)) return await this.#db.begin((tx) => write(tx, events))
+        return await this.#writeAlone(events)
       } catch (error) {
         if (!(isRetryable(error) || hasNewPartition(error)) || tries === triesMax) throw error
         await sleep(retryAfterMs * tries * Math.random())

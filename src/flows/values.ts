@@ -24,20 +24,25 @@ export const reservedNames: readonly string[] = ['contact', 'organization', 'uns
  */
 export function scopeOf({ contact, organization, unsubscribeUrl, context }: TemplateValues): Scope {
   const { email, firstName, lastName, attributes } = contact
-  return {
-    // Spread copies own keys alone, and a key named __proto__ stays a mere key.
-    ...context,
-    email: own(context, 'email') ?? email,
-    first_name: own(context, 'first_name') ?? firstName,
-    last_name: own(context, 'last_name') ?? lastName,
+  const scope: Record<string, unknown> = {
+    email,
+    first_name: firstName,
+    last_name: lastName,
     contact: { email, first_name: firstName, last_name: lastName, attributes },
     organization: { name: organization.name },
     unsubscribe_url: unsubscribeUrl,
     context,
   }
+  // One by one, since names behind a spread, on the way of every mail, take ten times as long.
+  for (const key of Object.keys(context)) {
+    const isTaken = reservedNames.includes(key) || (contactNames.includes(key) && (context[key] ?? null) === null)
+    // Assigned, this name would change what the object is; under `context` it can be read like any other.
+    if (!isTaken && key !== '__proto__') scope[key] = context[key]
+  }
+  return scope
 }
 
-const own = (object: Scope, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)
+const contactNames: readonly string[] = ['email', 'first_name', 'last_name']
 
 /** Reads a variable exactly as the engine does: own properties, and `size`, `first` and `last` where there is none. */
 export function readPath(scope: Scope, path: Path): unknown {

@@ -30,10 +30,11 @@ const fieldsMax = 100
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = toRefusal(error)
   if (!refusal) {
-    request.log.error({ error }, 'A request failed')
+    request.log.error({ error, requestId: request.id }, 'A request failed')
     return reply.status(500).send(errorBody(500, 'internal', 'Something went wrong on our side.', [], request.id))
   }
-  if (refusal.type === 'unavailable') request.log.warn({ error }, 'A request could not be served')
+  if (refusal.type === 'unavailable')
+    request.log.warn({ error, requestId: request.id }, 'A request could not be served')
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
   if (refusal.type === 'unauthorized') reply.header('www-authenticate', 'Bearer')
   const status = statusOf[refusal.type]

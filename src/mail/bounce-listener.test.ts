@@ -83,8 +83,10 @@ async function atData(port: number, to = mailbox) {
 
 test('a mail to an address of ours is handed over whole, with its envelope', async () => {
   await using it = await start()
-  expect(await it.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({ kind: 'accepted' })
-  expect(await it.relay.send({ from: 'd@example.net', to: mailbox }, bounce)).toMatchObject({ kind: 'accepted' })
+  expect(await it.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({ kind: 'accepted' })
+  expect(await it.relay.send({ envelope: { from: 'd@example.net', to: mailbox }, raw: bounce })).toMatchObject({
+    kind: 'accepted',
+  })
   expect(it.mails).toEqual([
     { recipients: [mailbox], sender: '', raw: Buffer.from(bounce) },
     { recipients: [mailbox], sender: 'd@example.net', raw: Buffer.from(bounce) },
@@ -100,7 +102,7 @@ test('any other recipient is refused, of our domain or another, so nothing is re
     },
   })
   for (const to of ['postmaster@bounces.example.com', 'x@example.com', 'b-token1@bounces.example.com.evil.example'])
-    expect(await it.relay.send({ from: '', to }, bounce)).toMatchObject({
+    expect(await it.relay.send({ envelope: { from: '', to }, raw: bounce })).toMatchObject({
       kind: 'refused',
       stage: 'recipient',
       replyCode: 550,
@@ -165,18 +167,18 @@ test('250 is said only after the mail is dealt with', async () => {
 
 test('when a mail cannot be dealt with now, or not in time, the sender is told to come again', async () => {
   await using failing = await start({ onMail: () => Promise.reject(new Error('database away')) })
-  expect(await failing.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({
+  expect(await failing.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
     kind: 'deferred',
     replyCode: 451,
   })
   expect(failing.logged).toContain('bounce mail could not be handled')
   await using hanging = await start({ onMail: () => new Promise(() => {}), limits: { handleMs: 30 } })
-  expect(await hanging.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({
+  expect(await hanging.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
     kind: 'deferred',
     replyCode: 451,
   })
   await using unsure = await start({ verify: () => Promise.reject(new Error('database away')) })
-  expect(await unsure.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({
+  expect(await unsure.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
     kind: 'deferred',
     stage: 'recipient',
     replyCode: 451,
@@ -200,7 +202,7 @@ test('a mail above the size limit is refused, announced or not, and the connecti
 test('mails that would together take too much memory are put off', async () => {
   await using it = await start({ limits: { heldBytesMax: 10_000 } })
   const large = `${'y'.repeat(98)}\r\n`.repeat(50)
-  const kind = async () => (await it.relay.send({ from: '', to: mailbox }, large)).kind
+  const kind = async () => (await it.relay.send({ envelope: { from: '', to: mailbox }, raw: large })).kind
   expect(await kind()).toBe('accepted')
   using slow = await atData(it.port)
   slow.socket.write(`${'x'.repeat(98)}\r\n`.repeat(80))
@@ -212,7 +214,7 @@ test('mails that would together take too much memory are put off', async () => {
 test('a sender who leaves in the middle of a mail leaves nothing behind', async () => {
   await using it = await start({ limits: { heldBytesMax: 10_000 } })
   const large = `${'y'.repeat(98)}\r\n`.repeat(50)
-  const kind = async () => (await it.relay.send({ from: '', to: mailbox }, large)).kind
+  const kind = async () => (await it.relay.send({ envelope: { from: '', to: mailbox }, raw: large })).kind
   {
     using client = await atData(it.port)
     client.socket.write(`${'x'.repeat(98)}\r\n`.repeat(80))
@@ -232,7 +234,10 @@ test('an address that sends too much is put off, and sent away when it guesses r
   expect(await client.say('RCPT TO:<b@bounces.example.com>')).toMatch(/^550/)
   expect(await client.say('RCPT TO:<c@bounces.example.com>')).toMatch(/^421/)
   expect(await client.reply()).toBe('closed')
-  expect(await it.relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({ kind: 'deferred', replyCode: 451 })
+  expect(await it.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
+    kind: 'deferred',
+    replyCode: 451,
+  })
 })
 
 test('connections are limited, for all and for each address', async () => {
@@ -267,7 +272,7 @@ test('whoever is silent or stays too long is sent away', async () => {
 test('with a certificate mail comes encrypted, without one STARTTLS is not offered', async () => {
   await using it = await start({ tls: localhost() })
   const relay = openRelay(`smtp://localhost:${it.port}?tls=required`, { ca: testCa() })
-  expect(await relay.send({ from: '', to: mailbox }, bounce)).toMatchObject({ kind: 'accepted' })
+  expect(await relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({ kind: 'accepted' })
   await relay.close()
   await using plain = await start()
   using client = await dial(plain.port)

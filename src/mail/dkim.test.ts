@@ -114,7 +114,7 @@ test('whatever the message, its signature survives the way through the relay', a
     fc.asyncProperty(fc.boolean(), folded, body, fc.constantFrom(...signers), async (bytes, subject, body, signer) => {
       const raw = `From: a@example.com\r\nSubject:${subject.join('\r\n ')}\r\nTo:  b@example.net \r\n\r\n${body}`
       const signed = bytes ? signer.sign(Buffer.from(raw)) : signer.sign(raw)
-      const outcome = await relay.send({ from: 'a@example.com', to: 'b@example.net' }, signed)
+      const outcome = await relay.send({ envelope: { from: 'a@example.com', to: 'b@example.net' }, raw: signed })
       expect(outcome).toMatchObject({ kind: 'accepted' })
       expect(await verify(signer, server.mails.pop()!.raw)).toBe('pass')
     }),

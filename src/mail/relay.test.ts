@@ -45,14 +45,15 @@ function expectDoubling(it: { states: RelayState[]; waitsMs: number[] }, firstMs
 }
 
 const mailTo = (name: string | number) => ({ from: 'sender@example.com', to: `${name}@example.com` })
-const send = (relay: Transport, name: string | number) => relay.send(mailTo(name), `Subject: ${name}\r\n\r\nHi\r\n`)
+const send = (relay: Transport, name: string | number) =>
+  relay.send({ envelope: mailTo(name), raw: `Subject: ${name}\r\n\r\nHi\r\n` })
 const kinds = (outcomes: SendOutcome[]) => [...new Set(outcomes.map((outcome) => outcome.kind))]
 const sendAll = (relay: Transport, count: number) =>
   Promise.all(Array.from({ length: count }, (_, i) => send(relay, i)))
 
 test('many mails share a few connections, and each arrives once', async () => {
   await using server = await startRawSmtp()
-  await using it = open(server.url, { connections: 3 })
+  await using it = open(server.url, { connections: 3, relayLimits: { mailsPerSlot: 10 } })
   expect(it.relay.capacity()).toBe(30)
   const outcomes = Array.from({ length: 30 }, (_, i) => send(it.relay, i))
   expect(it.relay.capacity()).toBe(0)
@@ -61,6 +62,24 @@ test('many mails share a few connections, and each arrives once', async () => {
   expect(it.relay.capacity()).toBe(30)
   expect(server.connections()).toBe(3)
   expect(server.mails.map((mail) => mail.to).sort()).toEqual(Array.from({ length: 30 }, (_, i) => mailTo(i).to).sort())
+})
+
+test('a mail is written when a connection is free for it, and one that cannot be written fails alone', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 1 })
+  const written: number[] = []
+  const write = (i: number) => () => {
+    if (i === 1) throw new Error('no such template')
+    written.push(i)
+    return { envelope: mailTo(i), raw: `Subject: ${i}\r\n\r\nHi\r\n` }
+  }
+  const before = it.relay.capacity()
+  const outcomes = [0, 1, 2].map((i) => it.relay.send(write(i)))
+  expect(written).toEqual([])
+  const settled = await Promise.allSettled(outcomes)
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(server.mails.map((mail) => mail.to)).toEqual([mailTo(0).to, mailTo(2).to])
+  expect(it.relay.capacity()).toBe(before)
 })
 
 test('a connection is left with QUIT after so many mails, or when no mail comes', async () => {
@@ -288,6 +307,7 @@ test('under faults at random each mail gets one outcome, and the outcome is true
       await using server = await startRawSmtp({ answer, extensions: pipelining ? ['PIPELINING'] : [] })
       await using it = open(server.url, {
         connections: 3,
+        relayLimits: { mailsPerSlot: 10 },
         limits: { connectMs: 1000, greetingMs: 20, commandMs: 20, dataEndMs: 20 },
       })
       const outcomes = await sendAll(it.relay, 12)

@@ -2,10 +2,10 @@ import { Outage, type OutageLimits } from './outage.ts'
 import { openSmtp, type SmtpConnection, type SmtpOptions } from './smtp-client.ts'
 import { toWireData, type WireData } from './smtp-data.ts'
 import { parseSmtpUrl, type SmtpTarget } from './smtp-url.ts'
-import type { Envelope, RelayState, SendOutcome, Transport } from './transport.ts'
+import type { Envelope, Mail, RelayState, SendOutcome, Transport } from './transport.ts'
 
 export type RelayLimits = OutageLimits & {
-  /** Mails in our hands for each connection: one answered, one right behind it, the rest to bridge the next batch. */
+  /** Mails in our hands for each connection: one answered, one right behind it, the rest for large batches of records. */
   mailsPerSlot: number
   /** After this many mails a connection is closed in good order, since relays tire of long ones. */
   mailsPerConnection: number
@@ -14,7 +14,7 @@ export type RelayLimits = OutageLimits & {
 }
 
 export const relayLimits: RelayLimits = {
-  mailsPerSlot: 10,
+  mailsPerSlot: 50,
   mailsPerConnection: 1_000,
   idleMs: 30_000,
   firstWaitMs: 1_000,
@@ -36,7 +36,12 @@ export function openRelay(url: string, options: RelayOptions = {}): Transport {
   return new Relay(parseSmtpUrl(url), options)
 }
 
-type Item = { envelope: Envelope; data: WireData; tries: number; resolve: (outcome: SendOutcome) => void }
+type Item = {
+  mail: Mail | (() => Mail)
+  tries: number
+  resolve: (outcome: SendOutcome) => void
+  reject: (error: unknown) => void
+}
 
 /**
  * A pool of connections. When one cannot be opened, no other is tried until a wait is over, and then one alone. While
@@ -68,14 +73,14 @@ class Relay implements Transport {
     this.#outage = new Outage(this.#limits, () => void this.#probe())
   }
 
-  send(envelope: Envelope, raw: Buffer | string): Promise<SendOutcome> {
+  send(mail: Mail | (() => Mail)): Promise<SendOutcome> {
     if (this.#closed) return Promise.resolve(closing)
     const state = this.state()
     if (state.kind === 'down') return Promise.resolve(unreachable(state.because))
     if (this.capacity() <= 0) return Promise.resolve(full)
     this.#inHand++
-    return new Promise((resolve) => {
-      this.#queue.push({ envelope, data: toWireData(raw), tries: 0, resolve })
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ mail, tries: 0, resolve, reject })
       this.#pump()
     })
   }
@@ -140,6 +145,8 @@ class Relay implements Transport {
   }
 
   #give(connection: SmtpConnection, item: Item): void {
+    const written = this.#write(item)
+    if (!written) return
     this.#free.delete(connection)
     const fresh = connection.carried === 0
     let freed = false
@@ -147,12 +154,23 @@ class Relay implements Transport {
       freed = true
       this.#release(connection)
     }
-    void connection.send(item.envelope, item.data, onFree).then((outcome) => {
+    void connection.send(written.envelope, written.data, onFree).then((outcome) => {
       if (!freed) this.#release(connection)
       this.#settle(item, outcome, fresh)
       if (this.#isSpent(connection) && connection.quiet) this.#retire(connection)
       this.#pump()
     })
+  }
+
+  #write(item: Item): { envelope: Envelope; data: WireData } | undefined {
+    try {
+      const { envelope, raw } = typeof item.mail === 'function' ? item.mail() : item.mail
+      return { envelope, data: toWireData(raw) }
+    } catch (error) {
+      this.#inHand--
+      item.reject(error)
+      return undefined
+    }
   }
 
   #settle(item: Item, outcome: SendOutcome, fresh: boolean): void {

@@ -24,9 +24,15 @@ export type SendOutcome =
 
 export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; because: string; nextTryAt: Date }
 
+/** A whole message with its headers. */
+export type Mail = { envelope: Envelope; raw: Buffer | string }
+
 export interface Transport {
-  /** Takes a whole message with its headers. Never throws for what the outside does. */
-  send(envelope: Envelope, raw: Buffer | string): Promise<SendOutcome>
+  /**
+   * Takes a mail, or a function that writes it when a connection is free: mails that wait then take no room. Throws what
+   * that function throws, and never for what the outside does.
+   */
+  send(mail: Mail | (() => Mail)): Promise<SendOutcome>
   /** How many more mails it takes now: 0 while the relay is down or enough are under way. */
   capacity(): number
   state(): RelayState

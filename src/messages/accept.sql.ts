@@ -72,8 +72,8 @@ export type NewMessage = {
   lane: string
   idempotencyKey: string | null
   requestHash: string | null
-  /** JSON text. */
-  answer: string
+  /** JSON text, kept with the idempotency key. */
+  answer: string | null
 }
 
 /**

@@ -33,7 +33,6 @@ export class Acceptor {
       run: (requests) => this.#acceptAll(requests),
       itemsMax: batchMax,
       waitingMax,
-      concurrency: 2,
       splitOn: (error) => !isConnectionFault(error),
     })
   }
@@ -65,7 +64,7 @@ export class Acceptor {
     const left: Pending[] = later
     for (const draft of drafts) {
       const queuedAt = written.get(draft.message.id)
-      if (queuedAt) results[draft.index] = { ok: true, value: { ...draft.accepted, queuedAt } }
+      if (queuedAt) results[draft.index] = { ok: true, value: { queuedAt, ...draft.accepted } }
       else left.push(draft)
     }
     const replayed = await this.#replay(left, results)

@@ -115,7 +115,10 @@ export function draftMessage(
       lane: String(Number.parseInt(messageId.slice(-1), 16) % lanesPerOrganization),
       idempotencyKey: request.idempotencyKey,
       requestHash: request.requestHash,
-      answer: JSON.stringify({ contact_created: contactCreated, status, reason, warnings }),
+      answer:
+        request.idempotencyKey === null
+          ? null
+          : JSON.stringify({ contact_created: contactCreated, status, reason, warnings }),
     },
   }
 }

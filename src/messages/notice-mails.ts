@@ -62,7 +62,9 @@ export async function mailNotices(parts: NoticeMailParts): Promise<void> {
 /** Whether that was the end of it. */
 async function send({ dkim, log, settings }: NoticeMailParts, relay: Transport, mail: NoticeMail): Promise<boolean> {
   const { raw, sender, recipient } = makeNoticeMail(mail, settings)
-  const outcome = await withinTime(relay.send({ from: sender, to: recipient }, dkim ? dkim.sign(raw) : raw))
+  const outcome = await withinTime(
+    relay.send({ envelope: { from: sender, to: recipient }, raw: dkim ? dkim.sign(raw) : raw }),
+  )
   switch (outcome?.kind) {
     case 'accepted':
       return true

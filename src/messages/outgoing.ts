@@ -52,7 +52,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
   const unsubscribeUrl = `${baseUrl}/u/${tokens.sign('unsubscribe', ids)}`
   const rendered = renderMail(version.template, row, unsubscribeUrl)
   const html = trackLinks(rendered.html, {
-    trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { ...ids, url })}`,
+    trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { url, ...ids })}`,
     pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
     unsubscribeUrl,
   })

@@ -46,11 +46,15 @@ export function sendEmailRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPl
       async (request, reply) => {
         const { flow_id, contact_email: email, context } = request.body
         const idempotencyKey = checkKey(request.headers['idempotency-key'])
-        const accepted = await acceptor.accept({
-          ...sendRequest(keyOf(request).organizationId, { flowId: flow_id, email, context }),
-          idempotencyKey,
-          requestHash: idempotencyKey === null ? null : hashOf(request.body),
-        })
+        const accepted = await acceptor.accept(
+          sendRequest(keyOf(request).organizationId, {
+            flowId: flow_id,
+            email,
+            context,
+            idempotencyKey,
+            requestHash: idempotencyKey === null ? null : hashOf(request.body),
+          }),
+        )
         if (accepted.replayed) reply.header('idempotent-replayed', 'true')
         return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'The email is queued' : 'The email is not sent')
       },
@@ -75,18 +79,25 @@ export function testSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
       async (request) => {
         const { to: email, context } = request.body
         const { organizationId } = memberOf(request)
-        const draft = sendRequest(organizationId, { flowId: request.params.id, email, context }, 'to')
-        return ok(acceptedOut(await acceptor.accept({ ...draft, isTest: true })))
+        const test = sendRequest(organizationId, { flowId: request.params.id, email, context, isTest: true }, 'to')
+        return ok(acceptedOut(await acceptor.accept(test)))
       },
     )
   }
 }
 
-type Input = { flowId: string; email: string; context: Record<string, unknown> | null | undefined }
+type Input = {
+  flowId: string
+  email: string
+  context: Record<string, unknown> | null | undefined
+  idempotencyKey?: string | null
+  requestHash?: string | null
+  isTest?: boolean
+}
 
 function sendRequest(
   organizationId: OrganizationId,
-  { flowId: flowText, email, context }: Input,
+  { flowId: flowText, email, context, idempotencyKey = null, requestHash = null, isTest = false }: Input,
   emailField = 'contact_email',
 ): SendRequest {
   const flowId = parseId('flw', flowText)
@@ -101,9 +112,9 @@ function sendRequest(
     emailKey: parsed.key,
     context: context ?? {},
     contextText,
-    idempotencyKey: null,
-    requestHash: null,
-    isTest: false,
+    idempotencyKey,
+    requestHash,
+    isTest,
   }
 }
 

@@ -2,7 +2,7 @@ import { Batcher } from '../batcher.ts'
 import { type Db, isRetryable } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
 import type { BounceDetail } from '../event-types.ts'
-import { derivedEventId, type NewEvent, recordEvents } from '../events/record.ts'
+import { derivedEventId, type NewEvent } from '../events/record.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import { classifyReply } from '../mail/bounce/classify-reply.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
@@ -12,8 +12,15 @@ import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Tokens } from '../tokens.ts'
 import { suppressionReason } from './draft.ts'
-import { type MailSettings, makeMail, type OutgoingMail } from './outgoing.ts'
-import { findMessagesToSend, insertIntoInbox, type MessageChange, type SendRow, settleMessages } from './send.sql.ts'
+import { type MailSettings, makeMail } from './outgoing.ts'
+import {
+  findMessagesToSend,
+  type InboxRow,
+  insertQueuedIntoInbox,
+  type MessageChange,
+  type SendRow,
+  settleMessages,
+} from './send.sql.ts'
 
 export type SendParts = {
   db: Db
@@ -30,10 +37,11 @@ export type SendParts = {
 }
 
 type Work = { row: SendRow; version: ReadyVersion }
-type Ending = { change: MessageChange; row: SendRow; event: NewEvent | null; inbox: OutgoingMail | null }
+type Ending = { change: MessageChange; inbox: InboxRow | null }
 
 const settleBatchMax = 500
 const settleWaitingMax = 10_000
+const settlePaceMs = 25
 const settleTries = 5
 const jitter = 0.1
 
@@ -45,7 +53,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
   const endings = new Batcher<Ending, void>({
     itemsMax: settleBatchMax,
     waitingMax: settleWaitingMax,
-    concurrency: 2,
+    paceMs: settlePaceMs,
     run: async (batch) => {
       await settle(parts, batch)
       return batch.map(() => ({ ok: true, value: undefined }))
@@ -81,52 +89,47 @@ async function load({ db, templates }: SendParts, claims: Claim[]): Promise<(Wor
 
 /** Undefined when the relay takes nothing now, so that nothing was tried. */
 async function send(parts: SendParts, claim: Claim, { row, version }: Work): Promise<Ending | undefined> {
-  const end = (
-    change: Partial<MessageChange> & Pick<MessageChange, 'status'>,
-    more: Partial<Ending> = {},
-    retryInMs: number | null = null,
-  ): Ending => ({
-    change: { settlement: { claim, retryInMs }, reason: null, relayReply: null, queueId: null, ...change },
-    row,
-    event: null,
+  const end: End = (change, retryInMs) => ({
+    change: {
+      settlement: { claim, retryInMs: retryInMs ?? null },
+      reason: null,
+      relayReply: null,
+      queueId: null,
+      event: null,
+      ...change,
+    },
     inbox: null,
-    ...more,
   })
 
   // Somebody may have unsubscribed or bounced since the message was accepted.
   const suppressed = suppressionReason({ kind: row.flowKind }, row, row.isTest)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
-  let mail: OutgoingMail
+  const { relay, dkim } = parts
+  const write = () => makeMail(row, version, parts.tokens, parts.settings)
   try {
-    mail = makeMail(row, version, parts.tokens, parts.settings)
+    if (!relay) {
+      const ending = end({ status: 'sent', relayReply: 'kept in the built-in inbox', event: sentEvent(row) })
+      return { ...ending, inbox: { organizationId: row.organizationId, messageId: row.id, ...write() } }
+    }
+    const outcome = await relay.send(() => {
+      const { sender, recipient, raw } = write()
+      return { envelope: { from: sender, to: recipient }, raw: dkim ? dkim.sign(raw) : raw }
+    })
+    return endingOf(outcome, { row, claim, retryDelays: parts.retryDelays, end })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return end({ status: 'failed', reason: error.message })
   }
-  if (!parts.relay)
-    return end({ status: 'sent', relayReply: 'kept in the built-in inbox' }, { event: sentEvent(row), inbox: mail })
-
-  const raw = parts.dkim ? parts.dkim.sign(mail.raw) : mail.raw
-  const outcome = await parts.relay.send({ from: mail.sender, to: mail.recipient }, raw)
-  return endingOf(outcome, { row, claim, retryDelays: parts.retryDelays, end })
 }
 
-type EndingContext = {
-  row: SendRow
-  claim: Claim
-  retryDelays: readonly number[]
-  end: (
-    change: Partial<MessageChange> & Pick<MessageChange, 'status'>,
-    more?: Partial<Ending>,
-    retryInMs?: number | null,
-  ) => Ending
-}
+type End = (change: Partial<MessageChange> & Pick<MessageChange, 'status'>, retryInMs?: number) => Ending
+type EndingContext = { row: SendRow; claim: Claim; retryDelays: readonly number[]; end: End }
 
 function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: EndingContext): Ending | undefined {
   switch (outcome.kind) {
     case 'accepted':
-      return end({ status: 'sent', relayReply: outcome.reply, queueId: outcome.queueId }, { event: sentEvent(row) })
+      return end({ status: 'sent', relayReply: outcome.reply, queueId: outcome.queueId, event: sentEvent(row) })
     case 'refused': {
       // A refused sender is our fault, not the contact's: nothing bounced.
       if (outcome.stage === 'sender')
@@ -138,14 +141,14 @@ function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Ending
       })
       const { replyCode, status, reply } = outcome
       const bounce = { type: kind, status, reply_code: replyCode, reason, diagnostic: reply }
-      return end({ status: 'bounced', reason, relayReply: reply }, { event: bounceEvent(row, bounce) })
+      return end({ status: 'bounced', reason, relayReply: reply, event: bounceEvent(row, bounce) })
     }
     case 'deferred':
     case 'interrupted': {
       const words = outcome.kind === 'deferred' ? outcome.reply : outcome.because
       const delay = retryDelays[claim.attempt]
       if (delay !== undefined)
-        return end({ status: 'queued', reason: 'deferred', relayReply: words }, {}, withJitter(delay * 1000))
+        return end({ status: 'queued', reason: 'deferred', relayReply: words }, withJitter(delay * 1000))
       const { status, replyCode } = outcome.kind === 'deferred' ? outcome : { status: null, replyCode: null }
       const bounce = {
         type: 'soft' as const,
@@ -154,7 +157,7 @@ function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Ending
         reason: 'given up after repeated deferrals',
         diagnostic: words,
       }
-      return end({ status: 'bounced', reason: bounce.reason, relayReply: words }, { event: bounceEvent(row, bounce) })
+      return end({ status: 'bounced', reason: bounce.reason, relayReply: words, event: bounceEvent(row, bounce) })
     }
     case 'unreachable':
       return undefined
@@ -163,34 +166,38 @@ function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Ending
 
 const withJitter = (ms: number) => Math.round(ms * (1 - jitter + 2 * jitter * Math.random()))
 
-function eventOf(row: SendRow, what: string, event: Pick<NewEvent, 'eventName' | 'data'>): NewEvent {
-  const { organizationId, id: messageId, flowId, contactId } = row
-  const at = { id: derivedEventId(messageId, what), occurredAt: new Date(), machine: false, machineReason: null }
-  return { ...at, organizationId, messageId, flowId, contactId, ...event }
+function eventOf(row: SendRow, what: string, eventName: NewEvent['eventName'], data: NewEvent['data']): NewEvent {
+  return {
+    id: derivedEventId(row.id, what),
+    organizationId: row.organizationId,
+    eventName,
+    occurredAt: new Date(),
+    messageId: row.id,
+    flowId: row.flowId,
+    contactId: row.contactId,
+    machine: false,
+    machineReason: null,
+    data,
+  }
 }
-const sentEvent = (row: SendRow) => eventOf(row, 'sent', { eventName: 'emailSent', data: {} })
+const sentEvent = (row: SendRow) => eventOf(row, 'sent', 'emailSent', {})
 /** The same event as when a bounce mail or a provider tells of it. */
 function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
   const eventName = bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce'
-  return eventOf(row, eventName, { eventName, data: { bounce } })
+  return eventOf(row, eventName, eventName, { bounce })
 }
 
 async function settle({ db, hints }: SendParts, endings: Ending[]): Promise<void> {
+  const changes = endings.map(({ change }) => change)
+  const inbox = endings.flatMap((ending) => ending.inbox ?? [])
   for (let attempt = 1; ; attempt++) {
     try {
-      await db.begin(async (tx) => {
-        const ours = await settleMessages(
-          tx,
-          endings.map(({ change }) => change),
-        )
-        const settled = endings.filter(({ row }) => ours.has(row.id))
-        const inbox = settled.flatMap(({ row, inbox }) =>
-          inbox ? [{ organizationId: row.organizationId, messageId: row.id, ...inbox }] : [],
-        )
-        const events = settled.flatMap(({ event }) => event ?? [])
-        if (inbox.length > 0) await insertIntoInbox(tx, inbox)
-        if (events.length > 0) await recordEvents(tx, events)
-      })
+      if (inbox.length === 0) await settleMessages(db.alone, changes)
+      else
+        await db.begin(async (tx) => {
+          await insertQueuedIntoInbox(tx, inbox)
+          await settleMessages(tx, changes)
+        })
       break
     } catch (error) {
       if (!isRetryable(error) || attempt === settleTries) throw error

@@ -1,4 +1,6 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { dataText, insertEventsAfter, type NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
@@ -37,10 +39,15 @@ export async function findMessagesToSend(
           and reason <> 'unsubscribe'
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
-    join messages using (organization_id, id)
+    -- "offset 0" keeps the planner from reading whole tables when nobody told it yet how large they became.
+    cross join lateral (
+      select * from messages where organization_id = key.organization_id and messages.id = key.id offset 0
+    ) as messages
     join organizations on organizations.id = messages.organization_id
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
-    left join contacts on contacts.organization_id = messages.organization_id and contacts.id = messages.contact_id
+    left join lateral (
+      select * from contacts where organization_id = messages.organization_id and id = messages.contact_id offset 0
+    ) as contacts on true
     where messages.status = 'queued'`
 }
 
@@ -50,30 +57,48 @@ export type MessageChange = {
   reason: string | null
   relayReply: string | null
   queueId: string | null
+  event: NewEvent | null
 }
 
-/** Settles the jobs and writes what became of the messages. Answers with the messages that still were ours. */
-export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<Set<string>> {
-  const rows = await tx<{ id: string }>`
-    with ${settleJobs(changes.map(({ settlement }) => settlement))},
-    change as (
-      select * from unnest(
-        ${changes.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
-        ${changes.map(({ settlement }) => settlement.claim.id)}::uuid[],
-        ${changes.map(({ status }) => status)}::text[],
-        ${changes.map(({ reason }) => reason)}::text[],
-        ${changes.map(({ relayReply }) => relayReply)}::text[],
-        ${changes.map(({ queueId }) => queueId)}::text[]
-      ) as change (organization_id, id, status, reason, relay_reply, queue_id)
-      join ours using (organization_id, id)
-    )
-    update messages
-    set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
-      sent_at = case change.status when 'sent' then now() end
-    from change
-    where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'
-    returning messages.id`
-  return new Set(rows.map(({ id }) => id))
+/**
+ * Settles the jobs, writes what became of the messages and records the events of it, in one statement: between the
+ * statements of a transaction the rows of the counters would stay locked. Nothing happens to messages that are not ours
+ * any more.
+ */
+export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<void> {
+  const outcomes = {
+    columns: sql`status, reason, relay_reply, queue_id, event_id, event_name, occurred_at, flow_id, contact_id, data`,
+    arrays: sql`
+      ${changes.map(({ status }) => status)}::text[],
+      ${changes.map(({ reason }) => reason)}::text[],
+      ${changes.map(({ relayReply }) => relayReply)}::text[],
+      ${changes.map(({ queueId }) => queueId)}::text[],
+      ${changes.map(({ event }) => event?.id)}::uuid[],
+      ${changes.map(({ event }) => event?.eventName)}::text[],
+      ${changes.map(({ event }) => event?.occurredAt)}::timestamptz[],
+      ${changes.map(({ event }) => event?.flowId)}::uuid[],
+      ${changes.map(({ event }) => event?.contactId)}::uuid[],
+      ${changes.map(({ event }) => event && dataText(event.data))}::text[]`,
+  }
+  const settled = settleJobs(
+    changes.map(({ settlement }) => settlement),
+    outcomes,
+  )
+  await insertEventsAfter(tx, {
+    ctes: settled,
+    events: sql`
+      select organization_id, event_id as id, event_name, occurred_at, id as message_id, flow_id, contact_id,
+        false as machine, null::text as machine_reason, data
+      from ours where event_id is not null`,
+    messagesChanged: sql`
+      messages_changed as (
+        update messages
+        set status = ours.status, reason = ours.reason, relay_reply = ours.relay_reply, queue_id = ours.queue_id,
+          sent_at = case ours.status when 'sent' then now() end
+        from ours
+        where messages.organization_id = ours.organization_id and messages.id = ours.id and messages.status = 'queued'
+      )`,
+  })
 }
 
 export type InboxRow = {
@@ -85,7 +110,14 @@ export type InboxRow = {
   raw: string
 }
 
-export async function insertIntoInbox(tx: Tx, rows: InboxRow[]): Promise<void> {
+/** True of a row whose message still waits: its contact may have been erased meanwhile. */
+const isQueued = sql`exists (
+  select from messages
+  where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued')`
+
+export const insertQueuedIntoInbox = (tx: Tx, rows: InboxRow[]) => insertIntoInbox(tx, rows, isQueued)
+
+export async function insertIntoInbox(tx: Tx, rows: InboxRow[], condition = sql`true`): Promise<void> {
   await tx`
     insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
     select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8')
@@ -97,6 +129,7 @@ export async function insertIntoInbox(tx: Tx, rows: InboxRow[]): Promise<void> {
       ${rows.map((row) => row.subject)}::text[],
       ${rows.map((row) => row.raw)}::text[]
     ) as row (organization_id, message_id, sender, recipient, subject, raw)
+    where ${condition}
     on conflict do nothing`
 }
 

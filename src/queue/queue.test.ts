@@ -28,6 +28,7 @@ function startWorker(db: Db, handle?: Handle, laneWidthMax = 16) {
       kind,
       inFlightMax: 100,
       laneWidthMax,
+      laneWidthFirst: 4,
       load: async (claims) => claims.map(() => ({})),
       handle: async (claim) => {
         seen.push(claim)

@@ -69,12 +69,15 @@ export async function enqueue(tx: Tx, jobs: NewJob[]): Promise<void> {
 /** How a claim ended: for good, or to be tried again after a while by the database's clock. */
 export type Settlement = { claim: Claim; retryInMs: number | null }
 
+/** What a statement records about each settled job: names of columns, and an array for each of them. */
+export type Outcomes = { columns: Sql; arrays: Sql }
+
 /**
  * CTEs that end or postpone jobs within the statement that records their outcome. `ours (organization_id, id,
- * retry_in_ms)` holds the claims whose lane still is ours: the rest of the statement must join it, so that a worker
- * which lost its lease changes nothing.
+ * retry_in_ms, …)` holds the claims whose lane still is ours, with what is to be recorded: the rest of the statement
+ * must come from it, so that a worker which lost its lease changes nothing.
  */
-export function settleJobs(settlements: Settlement[]): Sql {
+export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql {
   return sql`
     settled as (
       select * from unnest(
@@ -84,8 +87,8 @@ export function settleJobs(settlements: Settlement[]): Sql {
         ${settlements.map(({ claim }) => claim.dueAt)}::timestamptz[],
         ${settlements.map(({ claim }) => claim.id)}::uuid[],
         ${settlements.map(({ claim }) => claim.token)}::uuid[],
-        ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]
-      ) as settled (organization_id, kind, lane, due_at, id, token, retry_in_ms)
+        ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]${outcomes ? sql`, ${outcomes.arrays}` : sql``}
+      ) as settled (organization_id, kind, lane, due_at, id, token, retry_in_ms${outcomes ? sql`, ${outcomes.columns}` : sql``})
     ),
     ours as materialized (
       select settled.* from settled

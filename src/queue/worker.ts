@@ -19,6 +19,8 @@ export type WorkerSpec<Work> = {
   inFlightMax: number
   /** Jobs under way at once in one lane. */
   laneWidthMax: number
+  /** … when it is taken; as it goes well it widens step by step, since each step may cost a connection. */
+  laneWidthFirst?: number
   /** Loads what the handler needs for a whole batch; undefined for a job whose subject is gone. */
   load: (claims: Claim[]) => Promise<(Work | undefined)[]>
   /** Does the work, records and settles it. Throwing is our own fault: the job is tried again later. */
@@ -27,11 +29,10 @@ export type WorkerSpec<Work> = {
   isOpen?: () => boolean
 }
 
-const leaseMs = 15_000
-const renewEveryMs = 5_000
+const leaseMs = 10_000
+const renewEveryMs = 3_000
 const pollEveryMs = 250
 const lanesMax = 2_000
-const firstWidth = 4
 /** Jobs committed late carry a due time before the last row read: a look this far back finds them. */
 const lookBackMs = 5_000
 const lookBackEveryMs = 1_000
@@ -44,6 +45,7 @@ const zeroId = '00000000-0000-0000-0000-000000000000'
 type Job<Work> = { claim: Claim; work: Work }
 type Lane<Work> = LaneKey & {
   token: string
+  /** Grows by one when as many jobs as it is wide went well, so it is no whole number. */
   width: number
   ready: Job<Work>[]
   /** Ids that are ready or under way: a look back must not take them twice. */
@@ -150,7 +152,7 @@ export class Worker<Work> {
       this.#lanes.set(laneName(key), {
         ...key,
         token,
-        width: Math.min(firstWidth, this.#spec.laneWidthMax),
+        width: Math.min(this.#spec.laneWidthFirst ?? this.#spec.laneWidthMax, this.#spec.laneWidthMax),
         ready: [],
         known: new Set(),
         inFlight: 0,
@@ -167,7 +169,11 @@ export class Worker<Work> {
   async #fill(): Promise<void> {
     const lanes = [...this.#lanes.values()].filter((lane) => lane.ready.length < lane.width && this.#mayRead(lane))
     if (lanes.length === 0) return
-    const reads = lanes.map((lane) => ({ ...this.#readFrom(lane), limit: 2 * lane.width + lane.known.size, lane }))
+    const reads = lanes.map((lane) => ({
+      ...this.#readFrom(lane),
+      limit: 2 * Math.floor(lane.width) + lane.known.size,
+      lane,
+    }))
     const rows = await readJobs(
       this.#db,
       this.#spec.kind,
@@ -191,7 +197,7 @@ export class Worker<Work> {
       }
       if (lane.known.has(row.id)) continue
       lane.known.add(row.id)
-      claims.push({ ...row, kind: this.#spec.kind, token: lane.token })
+      claims.push({ kind: this.#spec.kind, token: lane.token, ...row })
     }
     for (const { lane, limit } of reads) if (rowsOf.get(lane) === limit) lane.hungry = true
     if (claims.length > 0) await this.#load(claims)
@@ -243,7 +249,7 @@ export class Worker<Work> {
       started = false
       for (const lane of this.#lanes.values()) {
         if (this.#inFlight >= this.#spec.inFlightMax) return
-        if (lane.inFlight >= lane.width || lane.ready.length === 0) continue
+        if (lane.inFlight + 1 > lane.width || lane.ready.length === 0) continue
         this.#start(lane, lane.ready.shift()!)
         started = true
       }
@@ -259,7 +265,7 @@ export class Worker<Work> {
       lane.known.delete(job.claim.id)
       if (health === 'unchanged') this.#forgetReady(lane)
       else if (health === 'ill') lane.width = 1
-      else lane.width = Math.min(lane.width * 2, this.#spec.laneWidthMax)
+      else lane.width = Math.min(lane.width + 1 / lane.width, this.#spec.laneWidthMax)
       this.#rouse()
     })
   }

@@ -28,8 +28,11 @@ export type DeliverParts = {
 type Work = { row: DeliveryRow; body: string; secrets: string[] }
 
 const inFlightMax = 1_000
+const laneWidthFirst = 4
 const recordBatchMax = 500
 const recordWaitingMax = 10_000
+/** An endpoint's next post waits for the record of the one before, so this is short. */
+const recordPaceMs = 10
 const recordTries = 5
 
 /** Posts events to endpoints. May run twice for one delivery: receivers tell by the webhook-id header. */
@@ -37,7 +40,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
   const records = new Batcher<DeliveryEnding, void>({
     itemsMax: recordBatchMax,
     waitingMax: recordWaitingMax,
-    concurrency: 2,
+    paceMs: recordPaceMs,
     run: async (endings) => {
       await record(parts.db, endings)
       return endings.map(() => ({ ok: true, value: undefined }))
@@ -48,9 +51,17 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
     kind: deliverKind,
     inFlightMax,
     laneWidthMax: parts.laneWidthMax,
+    laneWidthFirst,
     load: (claims) => load(parts, claims),
     handle: async (claim, { row, body, secrets }) => {
-      const { attempt, outcome } = await attemptDelivery(parts, { ...row, body, secrets, number: row.attemptCount + 1 })
+      const { attempt, outcome } = await attemptDelivery(parts, {
+        id: row.id,
+        eventName: row.eventName,
+        url: row.url,
+        body,
+        secrets,
+        number: row.attemptCount + 1,
+      })
       await records.add(endingOf(claim, body, attempt, outcome, parts.retryDelays))
       return healthOf(outcome)
     },
@@ -59,13 +70,25 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
 
 async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(Work | undefined)[]> {
   const rows = new Map((await findDeliveriesToSend(db, claims)).map((row) => [row.id as string, row]))
+  const open = openEachOnce(box)
   return claims.map(({ id }) => {
     const row = rows.get(id)
     const body = row && (row.body ?? bodyOf(row))
     if (body === undefined) return undefined
     const sealed = row!.previousSecret ? [row!.secret, row!.previousSecret] : [row!.secret]
-    return { row: row!, body, secrets: sealed.map((secret) => box.open(secret)) }
+    return { row: row!, body, secrets: sealed.map(open) }
   })
+}
+
+/** The deliveries of an endpoint share its secrets. */
+function openEachOnce(box: SecretBox): (sealed: Buffer) => string {
+  const opened = new Map<string, string>()
+  return (sealed) => {
+    const key = sealed.toString('latin1')
+    const secret = opened.get(key) ?? box.open(sealed)
+    opened.set(key, secret)
+    return secret
+  }
 }
 
 /** Undefined when the event is gone: its month was dropped before the delivery was ever tried. */

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../event-types.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
@@ -36,7 +37,10 @@ export async function findDeliveriesToSend(
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
       contacts.email as contact_email, contacts.first_name as contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
-    join deliveries using (organization_id, id)
+    -- "offset 0" keeps the planner from reading whole tables when nobody told it yet how large they became.
+    cross join lateral (
+      select * from deliveries where organization_id = key.organization_id and deliveries.id = key.id offset 0
+    ) as deliveries
     join webhooks on webhooks.organization_id = deliveries.organization_id and webhooks.id = deliveries.webhook_id
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
       and deliveries.body is null
@@ -56,39 +60,38 @@ export type DeliveryEnding = {
  * worker that lost its lane records nothing: whoever has it now attempts again.
  */
 export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise<void> {
+  const outcomes = {
+    columns: sql`body, status, number, at, duration_ms, status_code, outcome, reason, signature, response_body`,
+    arrays: sql`
+      ${endings.map(({ body }) => body)}::text[],
+      ${endings.map(({ status }) => status)}::text[],
+      ${endings.map(({ attempt }) => attempt.number)}::int[],
+      ${endings.map(({ attempt }) => attempt.at)}::timestamptz[],
+      ${endings.map(({ attempt }) => attempt.durationMs)}::int[],
+      ${endings.map(({ attempt }) => attempt.statusCode)}::int[],
+      ${endings.map(({ attempt }) => attempt.outcome)}::text[],
+      ${endings.map(({ attempt }) => attempt.reason)}::text[],
+      ${endings.map(({ attempt }) => attempt.signature)}::text[],
+      ${endings.map(({ attempt }) => attempt.responseBody)}::text[]`,
+  }
+  const settled = settleJobs(
+    endings.map(({ settlement }) => settlement),
+    outcomes,
+  )
   await tx`
-    with ${settleJobs(endings.map(({ settlement }) => settlement))},
-    ending as materialized (
-      select * from unnest(
-        ${endings.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
-        ${endings.map(({ settlement }) => settlement.claim.id)}::uuid[],
-        ${endings.map(({ settlement }) => settlement.claim.lane)}::uuid[],
-        ${endings.map(({ body }) => body)}::text[],
-        ${endings.map(({ status }) => status)}::text[],
-        ${endings.map(({ attempt }) => attempt.number)}::int[],
-        ${endings.map(({ attempt }) => attempt.at)}::timestamptz[],
-        ${endings.map(({ attempt }) => attempt.durationMs)}::int[],
-        ${endings.map(({ attempt }) => attempt.statusCode)}::int[],
-        ${endings.map(({ attempt }) => attempt.outcome)}::text[],
-        ${endings.map(({ attempt }) => attempt.reason)}::text[],
-        ${endings.map(({ attempt }) => attempt.signature)}::text[],
-        ${endings.map(({ attempt }) => attempt.responseBody)}::text[]
-      ) as ending (organization_id, id, webhook_id, body, status, number, at, duration_ms, status_code, outcome, reason,
-        signature, response_body)
-      join (select organization_id, id, retry_in_ms from ours) ours using (organization_id, id)
-    ),
+    with ${settled},
     attempts as (
       insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
         signature, response_body)
-      select organization_id, id, number, at, duration_ms, status_code, outcome, reason, signature, response_body from ending
+      select organization_id, id, number, at, duration_ms, status_code, outcome, reason, signature, response_body from ours
       on conflict do nothing
     ),
     endpoints as (
       update webhooks
       set last_delivery_at = now(), failing_since = case when tally.succeeded then null else coalesce(failing_since, now()) end
       from (
-        select organization_id, webhook_id, bool_or(status = 'delivered') as succeeded
-        from ending group by organization_id, webhook_id order by organization_id, webhook_id
+        select organization_id, lane::uuid as webhook_id, bool_or(status = 'delivered') as succeeded
+        from ours group by organization_id, lane order by organization_id, lane
       ) tally
       where webhooks.organization_id = tally.organization_id and webhooks.id = tally.webhook_id
         -- A busy endpoint's row is written once a second, not with every batch.
@@ -96,10 +99,10 @@ export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise
           or (failing_since is null) <> tally.succeeded)
     )
     update deliveries
-    set status = ending.status, attempt_count = ending.number, reason = ending.reason,
-      body = coalesce(deliveries.body, ending.body),
-      next_attempt_at = now() + ending.retry_in_ms * interval '1 ms',
-      delivered_at = case ending.status when 'delivered' then ending.at end
-    from ending
-    where deliveries.organization_id = ending.organization_id and deliveries.id = ending.id`
+    set status = ours.status, attempt_count = ours.number, reason = ours.reason,
+      body = coalesce(deliveries.body, ours.body),
+      next_attempt_at = now() + ours.retry_in_ms * interval '1 ms',
+      delivered_at = case ours.status when 'delivered' then ours.at end
+    from ours
+    where deliveries.organization_id = ours.organization_id and deliveries.id = ours.id`
 }

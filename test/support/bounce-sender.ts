@@ -77,7 +77,7 @@ Hello
 export async function deliver(port: number, from: string, to: string, raw: string): Promise<SendOutcome> {
   const relay = openRelay(`smtp://127.0.0.1:${port}`)
   try {
-    return await relay.send({ from, to }, raw)
+    return await relay.send({ envelope: { from, to }, raw })
   } finally {
     await relay.close()
   }

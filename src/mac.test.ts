@@ -1,0 +1,27 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { hmacSha256, macKey } from './mac.ts'
+
+test('is the HMAC that Node itself makes, for any key and message', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), fc.uint8Array({ maxLength: 8_192 }), (key, message) => {
+      const expected = createHmac('sha256', key).update(message).digest('hex')
+      expect(hmacSha256(macKey(key), message).toString('hex')).toBe(expected)
+    }),
+  )
+})
+
+test('one key serves many messages, long and short', () => {
+  const key = macKey(Buffer.alloc(32, 7))
+  const macs = ['a longer one', 'short', 'a longer one'].map((text) =>
+    hmacSha256(key, Buffer.from(text)).toString('hex'),
+  )
+  expect(macs[2]).toBe(macs[0])
+  expect(macs[1]).toBe(createHmac('sha256', Buffer.alloc(32, 7)).update('short').digest('hex'))
+})
+
+test('a key or message that is too long is not cut', () => {
+  expect(() => macKey(Buffer.alloc(65))).toThrow(RangeError)
+  expect(() => hmacSha256(macKey(Buffer.alloc(32)), Buffer.alloc(8_193))).toThrow(RangeError)
+})
