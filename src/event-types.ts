@@ -34,7 +34,7 @@ export type EventData = {
 export const eventTypes: Record<EventName, { description: string; example: EventData & { machine?: boolean } }> = {
   emailSent: { description: 'The relay took an email.', example: {} },
   emailOpen: {
-    description: 'An email is opened. `machine` tells privacy proxies and scanners from people.',
+    description: 'An email is opened. The field "machine" tells privacy proxies and scanners from people.',
     example: { machine: false, user_agent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)' },
   },
   emailClick: {

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { Refusal } from '../errors.ts'
+import { within } from '../within.ts'
 import { answers, errorsOnly, ok } from './envelope.ts'
 
 const Health = Type.Object({
@@ -10,6 +11,7 @@ const Health = Type.Object({
 })
 
 const retrySeconds = 2
+const readyWithinMs = 2_000
 
 export function healthRoutes({ isReady }: { isReady: () => Promise<boolean> }): FastifyPluginAsyncTypebox {
   return async (server) => {
@@ -29,7 +31,7 @@ export function healthRoutes({ isReady }: { isReady: () => Promise<boolean> }): 
       '/ready',
       { schema: { tags: ['Health'], summary: 'Can it serve requests?', response: answers(Type.String()) } },
       async () => {
-        if (await isReady().catch(() => false)) return ok('ready', 'ready')
+        if (await within(readyWithinMs, isReady()).catch(() => false)) return ok('ready', 'ready')
         throw new Refusal('unavailable', 'The database does not answer, or is not migrated yet.', {
           retryAfterSeconds: retrySeconds,
         })

@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import type { OrganizationId } from '../ids.ts'
+import { within } from '../within.ts'
 import { findKeepsAddresses } from './tracking.sql.ts'
-import { within } from './within.ts'
 
 /** A change of the setting counts after this time at the latest. */
 const knownForMs = 10_000

@@ -102,3 +102,12 @@ test('without database and spool a link still leads on, its loss is counted, and
   expect([leave.status, leave.text.includes('Please try again in a moment')]).toEqual([503, true])
   expect(await app.figure('waxwing_hits_lost_total')).toBe(2)
 })
+
+test('operators get their figures, and a plain no for readiness, while the database hangs', async () => {
+  await using app = await startBehindProxy()
+  app.proxy.hang()
+  const [metrics, ready] = await Promise.all([app.get('/metrics'), app.get('/ready')])
+  expect(metrics.text).toContain('waxwing_webhook_lag_seconds Nan')
+  expect(metrics.text).toContain('process_resident_memory_bytes')
+  expect(ready.status).toBe(503)
+})

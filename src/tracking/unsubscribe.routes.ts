@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Db, isConnectionFault } from '../db/db.ts'
 import { newId } from '../ids.ts'
 import type { MailIds, Tokens } from '../tokens.ts'
+import { within } from '../within.ts'
 import type { Hits } from './hits.ts'
 import type { PageSender } from './page.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from './pages.ts'
 import { findRecipient, type Recipient } from './tracking.sql.ts'
 import { undoUnsubscription } from './unsubscribe.ts'
-import { within } from './within.ts'
 
 export type UnsubscribeParts = { db: Db; baseUrl: string; tokens: Tokens; hits: Hits; pages: PageSender }
 
