@@ -3,7 +3,7 @@ import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { interleave } from './support/rounds.ts'
 
-const perRound = 8_000
+const perRound = 16_000
 
 /** Events to signed https webhooks: claimed, posted, attempt recorded. */
 export async function deliver(): Promise<Result> {

@@ -52,6 +52,8 @@ export class EventRecorder {
       run: (events) => this.#run(events),
       itemsMax: batchMax,
       waitingMax,
+      // While the database writes one batch, this process answers the other.
+      concurrency: 2,
       // What the database refuses to store is refused alone.
       splitOn: (error) => /^2[23]/.test(String((error as { code?: unknown } | null)?.code)),
     })

@@ -33,6 +33,8 @@ export class Acceptor {
       run: (requests) => this.#acceptAll(requests),
       itemsMax: batchMax,
       waitingMax,
+      // While the database writes one batch, this process answers the other.
+      concurrency: 2,
       splitOn: (error) => !isConnectionFault(error),
     })
   }

@@ -33,6 +33,11 @@ const leaseMs = 10_000
 const renewEveryMs = 3_000
 const pollEveryMs = 250
 const lanesMax = 2_000
+/** An empty lane is kept for a while: the next job then needs no claim, and no look over what was deleted since. */
+const lingerMs = 2_000
+/** A lane that fails again and again is probed ever less often, up to this. */
+const probeStepMs = 10
+const probePauseMaxMs = 1_000
 /** Jobs committed late carry a due time before the last row read: a look this far back finds them. */
 const lookBackMs = 5_000
 const lookBackEveryMs = 1_000
@@ -51,8 +56,13 @@ type Lane<Work> = LaneKey & {
   /** Ids that are ready or under way: a look back must not take them twice. */
   known: Set<string>
   inFlight: number
+  /** Failures in a row, and the time before which it is not probed again. */
+  failures: number
+  probeAt: number
+  usedAt: number
   afterDue: Date
   afterId: string
+  readAt: number
   lookedBackAt: number
   lookedEverywhereAt: number
   /** Whether there may be more to read than was read. */
@@ -133,7 +143,7 @@ export class Worker<Work> {
           await this.#fill()
           this.#dispatch()
         }
-        await this.#release([...this.#lanes.values()].filter((lane) => this.#isEmpty(lane)))
+        await this.#release(this.#leftLanes())
       } catch (error) {
         this.#log.error({ error }, 'The queue could not be read; trying again')
         await this.#sleep(pollEveryMs)
@@ -156,8 +166,12 @@ export class Worker<Work> {
         ready: [],
         known: new Set(),
         inFlight: 0,
+        failures: 0,
+        probeAt: 0,
+        usedAt: now,
         afterDue: beginningOfTime,
         afterId: zeroId,
+        readAt: now,
         lookedBackAt: now,
         lookedEverywhereAt: now,
         hungry: true,
@@ -184,7 +198,11 @@ export class Worker<Work> {
         token: read.lane.token,
       })),
     )
-    for (const { lane } of reads) lane.hungry = false
+    const now = Date.now()
+    for (const { lane } of reads) {
+      lane.hungry = false
+      lane.readAt = now
+    }
 
     const claims: Claim[] = []
     const rowsOf = new Map<Lane<Work>, number>()
@@ -203,8 +221,14 @@ export class Worker<Work> {
     if (claims.length > 0) await this.#load(claims)
   }
 
+  /** A lane at rest is polled, too: what it postponed becomes due without a hint. */
   #mayRead(lane: Lane<Work>): boolean {
-    return lane.hungry || Date.now() - lane.lookedBackAt >= lookBackEveryMs
+    const now = Date.now()
+    return (
+      lane.hungry ||
+      now - lane.lookedBackAt >= lookBackEveryMs ||
+      (lane.inFlight === 0 && now - lane.readAt >= pollEveryMs)
+    )
   }
 
   #readFrom(lane: Lane<Work>): { afterDue: Date; afterId: string } {
@@ -244,12 +268,13 @@ export class Worker<Work> {
 
   /** One job of each lane in turn, so that no lane fills the process before the others had their share. */
   #dispatch(): void {
+    const now = Date.now()
     let started = true
     while (started && this.#inFlight < this.#spec.inFlightMax) {
       started = false
       for (const lane of this.#lanes.values()) {
         if (this.#inFlight >= this.#spec.inFlightMax) return
-        if (lane.inFlight + 1 > lane.width || lane.ready.length === 0) continue
+        if (lane.inFlight + 1 > lane.width || lane.ready.length === 0 || lane.probeAt > now) continue
         this.#start(lane, lane.ready.shift()!)
         started = true
       }
@@ -263,11 +288,22 @@ export class Worker<Work> {
       lane.inFlight--
       this.#inFlight--
       lane.known.delete(job.claim.id)
+      lane.usedAt = Date.now()
       if (health === 'unchanged') this.#forgetReady(lane)
-      else if (health === 'ill') lane.width = 1
-      else lane.width = Math.min(lane.width + 1 / lane.width, this.#spec.laneWidthMax)
+      else if (health === 'ill') this.#narrow(lane)
+      else {
+        lane.failures = 0
+        lane.width = Math.min(lane.width + 1 / lane.width, this.#spec.laneWidthMax)
+      }
       this.#rouse()
     })
+  }
+
+  #narrow(lane: Lane<Work>): void {
+    lane.width = 1
+    const pauseMs = Math.min(lane.failures++ * probeStepMs, probePauseMaxMs)
+    lane.probeAt = Date.now() + pauseMs
+    if (pauseMs > 0) setTimeout(() => this.#rouse(), pauseMs).unref()
   }
 
   async #handle({ claim, work }: Job<Work>): Promise<Health> {
@@ -280,8 +316,11 @@ export class Worker<Work> {
     }
   }
 
-  #isEmpty(lane: Lane<Work>): boolean {
-    return lane.ready.length === 0 && lane.inFlight === 0 && !lane.hungry
+  #leftLanes(): Lane<Work>[] {
+    const usedBefore = Date.now() - (this.#lanes.size < lanesMax / 2 ? lingerMs : 0)
+    const isLeft = (lane: Lane<Work>) =>
+      lane.ready.length === 0 && lane.inFlight === 0 && !lane.hungry && lane.usedAt <= usedBefore
+    return [...this.#lanes.values()].filter(isLeft)
   }
 
   async #release(lanes: Lane<Work>[]): Promise<void> {

@@ -28,11 +28,11 @@ export type DeliverParts = {
 type Work = { row: DeliveryRow; body: string; secrets: string[] }
 
 const inFlightMax = 1_000
-const laneWidthFirst = 4
+const laneWidthFirst = 2
 const recordBatchMax = 500
 const recordWaitingMax = 10_000
 /** An endpoint's next post waits for the record of the one before, so this is short. */
-const recordPaceMs = 10
+const recordPaceMs = 25
 const recordTries = 5
 
 /** Posts events to endpoints. May run twice for one delivery: receivers tell by the webhook-id header. */
