@@ -14,7 +14,7 @@ export type DkimSigner = {
   selector: string
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   publicKey: KeyObject
-  /** The message with its signature on top. Costs 0.4 ms with RSA-2048, a tenth of that with Ed25519. */
+  /** The message with its signature on top. With RSA-2048 that is by far the dearest step of a mail; Ed25519 is cheaper. */
   sign<Raw extends string | Buffer>(raw: Raw, now?: Date): Raw
 }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import type { Hints } from './hints.ts'
-import { claimLanes, type LaneKey, readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
+import { type Job, Lane, laneName, pollEveryMs } from './lane.ts'
+import { claimLanes, readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { type Claim, endJobs, type JobKind } from './queue.ts'
 
 /**
@@ -31,45 +32,12 @@ export type WorkerSpec<Work> = {
 
 const leaseMs = 10_000
 const renewEveryMs = 3_000
-const pollEveryMs = 250
 const lanesMax = 2_000
 /** An empty lane is kept for a while: the next job then needs no claim, and no look over what was deleted since. */
 const lingerMs = 2_000
-/** A lane that fails again and again is probed ever less often, up to this. */
-const probeStepMs = 10
-const probePauseMaxMs = 1_000
-/** Jobs committed late carry a due time before the last row read: a look this far back finds them. */
-const lookBackMs = 5_000
-const lookBackEveryMs = 1_000
-const lookEverywhereEveryMs = 60_000
+const slowMs = 250
 const faultRetryMs = 10_000
 const stopWithinMs = 10_000
-const beginningOfTime = new Date(0)
-const zeroId = '00000000-0000-0000-0000-000000000000'
-
-type Job<Work> = { claim: Claim; work: Work }
-type Lane<Work> = LaneKey & {
-  token: string
-  /** Grows by one when as many jobs as it is wide went well, so it is no whole number. */
-  width: number
-  ready: Job<Work>[]
-  /** Ids that are ready or under way: a look back must not take them twice. */
-  known: Set<string>
-  inFlight: number
-  /** Failures in a row, and the time before which it is not probed again. */
-  failures: number
-  probeAt: number
-  usedAt: number
-  afterDue: Date
-  afterId: string
-  readAt: number
-  lookedBackAt: number
-  lookedEverywhereAt: number
-  /** Whether there may be more to read than was read. */
-  hungry: boolean
-}
-
-const laneName = (key: LaneKey) => `${key.organizationId} ${key.lane}`
 
 /** Takes lanes of one kind, reads their jobs in batches and keeps as many under way as the limits allow. */
 export class Worker<Work> {
@@ -121,17 +89,9 @@ export class Worker<Work> {
       this.#polledAt = 0
       for (const lane of this.#lanes.values()) lane.hungry = true
     } else {
-      for (const lane of this.#lanes.values()) if (lane.lane === changedLane) this.#forgetReady(lane)
+      for (const lane of this.#lanes.values()) if (lane.lane === changedLane) lane.forgetReady()
     }
     this.#rouse()
-  }
-
-  #forgetReady(lane: Lane<Work>): void {
-    for (const { claim } of lane.ready) lane.known.delete(claim.id)
-    lane.ready = []
-    lane.afterDue = beginningOfTime
-    lane.afterId = zeroId
-    lane.hungry = true
   }
 
   async #run(): Promise<void> {
@@ -146,6 +106,7 @@ export class Worker<Work> {
         await this.#release(this.#leftLanes())
       } catch (error) {
         this.#log.error({ error }, 'The queue could not be read; trying again')
+        for (const lane of this.#lanes.values()) lane.hungry = true
         await this.#sleep(pollEveryMs)
       }
       await this.#sleep(pollEveryMs)
@@ -158,97 +119,39 @@ export class Worker<Work> {
     this.#polledAt = now
     const token = randomUUID()
     const claimed = await claimLanes(this.#db.alone, this.#spec.kind, token, leaseMs, lanesMax - this.#lanes.size)
-    for (const key of claimed) {
-      this.#lanes.set(laneName(key), {
-        ...key,
-        token,
-        width: Math.min(this.#spec.laneWidthFirst ?? this.#spec.laneWidthMax, this.#spec.laneWidthMax),
-        ready: [],
-        known: new Set(),
-        inFlight: 0,
-        failures: 0,
-        probeAt: 0,
-        usedAt: now,
-        afterDue: beginningOfTime,
-        afterId: zeroId,
-        readAt: now,
-        lookedBackAt: now,
-        lookedEverywhereAt: now,
-        hungry: true,
-      })
-    }
+    const { laneWidthMax: max, laneWidthFirst: first = max } = this.#spec
+    for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
   }
 
-  /** Reads ahead by one width, for every lane that has room, in one statement. */
+  /** Reads ahead for every lane that has room, in one statement. */
   async #fill(): Promise<void> {
-    const lanes = [...this.#lanes.values()].filter((lane) => lane.ready.length < lane.width && this.#mayRead(lane))
-    if (lanes.length === 0) return
-    const reads = lanes.map((lane) => ({
-      ...this.#readFrom(lane),
-      limit: 2 * Math.floor(lane.width) + lane.known.size,
-      lane,
-    }))
-    const rows = await readJobs(
-      this.#db,
-      this.#spec.kind,
-      reads.map((read) => ({
-        ...read,
-        lane: read.lane.lane,
-        organizationId: read.lane.organizationId,
-        token: read.lane.token,
-      })),
-    )
     const now = Date.now()
-    for (const { lane } of reads) {
-      lane.hungry = false
-      lane.readAt = now
-    }
+    const lanes = [...this.#lanes.values()].filter((lane) => lane.wantsToRead(now))
+    if (lanes.length === 0) return
+    const reads = lanes.map((held) => {
+      const { organizationId, lane, token } = held
+      return { organizationId, lane, token, ...held.nextRead(now) }
+    })
+    const rows = await readJobs(this.#db, this.#spec.kind, reads)
 
     const claims: Claim[] = []
-    const rowsOf = new Map<Lane<Work>, number>()
+    const rowsOf = new Map<string, number>()
     for (const row of rows) {
-      const lane = this.#lanes.get(laneName(row))!
-      rowsOf.set(lane, (rowsOf.get(lane) ?? 0) + 1)
-      if (row.dueAt > lane.afterDue || (+row.dueAt === +lane.afterDue && row.id > lane.afterId)) {
-        lane.afterDue = row.dueAt
-        lane.afterId = row.id
-      }
-      if (lane.known.has(row.id)) continue
-      lane.known.add(row.id)
-      claims.push({ kind: this.#spec.kind, token: lane.token, ...row })
+      const name = laneName(row)
+      const lane = this.#lanes.get(name)!
+      rowsOf.set(name, (rowsOf.get(name) ?? 0) + 1)
+      if (lane.takesRow(row.id, row.dueAt)) claims.push({ kind: this.#spec.kind, token: lane.token, ...row })
     }
-    for (const { lane, limit } of reads) if (rowsOf.get(lane) === limit) lane.hungry = true
+    for (const read of reads)
+      if (rowsOf.get(laneName(read)) === read.limit) this.#lanes.get(laneName(read))!.hungry = true
     if (claims.length > 0) await this.#load(claims)
-  }
-
-  /** A lane at rest is polled, too: what it postponed becomes due without a hint. */
-  #mayRead(lane: Lane<Work>): boolean {
-    const now = Date.now()
-    return (
-      lane.hungry ||
-      now - lane.lookedBackAt >= lookBackEveryMs ||
-      (lane.inFlight === 0 && now - lane.readAt >= pollEveryMs)
-    )
-  }
-
-  #readFrom(lane: Lane<Work>): { afterDue: Date; afterId: string } {
-    const now = Date.now()
-    if (now - lane.lookedEverywhereAt >= lookEverywhereEveryMs) {
-      lane.lookedEverywhereAt = now
-      return { afterDue: beginningOfTime, afterId: zeroId }
-    }
-    if (now - lane.lookedBackAt >= lookBackEveryMs) {
-      lane.lookedBackAt = now
-      return { afterDue: new Date(+lane.afterDue - lookBackMs), afterId: zeroId }
-    }
-    return { afterDue: lane.afterDue, afterId: lane.afterId }
   }
 
   async #load(claims: Claim[]): Promise<void> {
     const works = await this.#spec.load(claims).catch((error) => {
       // What was read is forgotten and read again later; nothing has been settled.
-      for (const claim of claims) this.#lanes.get(laneName(claim))?.known.delete(claim.id)
-      for (const lane of this.#lanes.values()) this.#forgetReady(lane)
+      for (const claim of claims) this.#lanes.get(laneName(claim))?.forget(claim.id)
+      for (const lane of this.#lanes.values()) lane.forgetReady()
       throw error
     })
     const gone: Claim[] = []
@@ -256,7 +159,7 @@ export class Worker<Work> {
       const lane = this.#lanes.get(laneName(claim))
       const work = works[index]
       if (work === undefined) gone.push(claim)
-      if (work === undefined || !lane) lane?.known.delete(claim.id)
+      if (work === undefined || !lane) lane?.forget(claim.id)
       else lane.ready.push({ claim, work })
     })
     if (gone.length > 0)
@@ -274,36 +177,26 @@ export class Worker<Work> {
       started = false
       for (const lane of this.#lanes.values()) {
         if (this.#inFlight >= this.#spec.inFlightMax) return
-        if (lane.inFlight + 1 > lane.width || lane.ready.length === 0 || lane.probeAt > now) continue
-        this.#start(lane, lane.ready.shift()!)
+        if (!lane.mayStart(now)) continue
+        this.#start(lane, lane.start())
         started = true
       }
     }
   }
 
   #start(lane: Lane<Work>, job: Job<Work>): void {
-    lane.inFlight++
     this.#inFlight++
+    const startedAt = Date.now()
     void this.#handle(job).then((health) => {
-      lane.inFlight--
+      // Width helps where the other side takes its time. Where this process is busy, it only costs connections.
+      const mayWiden = this.#inFlight < this.#spec.inFlightMax / 4 || Date.now() - startedAt > slowMs
       this.#inFlight--
-      lane.known.delete(job.claim.id)
-      lane.usedAt = Date.now()
-      if (health === 'unchanged') this.#forgetReady(lane)
-      else if (health === 'ill') this.#narrow(lane)
-      else {
-        lane.failures = 0
-        lane.width = Math.min(lane.width + 1 / lane.width, this.#spec.laneWidthMax)
-      }
+      lane.ended(job.claim.id)
+      if (health === 'unchanged') lane.forgetReady()
+      else if (health === 'well') lane.wentWell(mayWiden)
+      else setTimeout(() => this.#rouse(), lane.wentIll()).unref()
       this.#rouse()
     })
-  }
-
-  #narrow(lane: Lane<Work>): void {
-    lane.width = 1
-    const pauseMs = Math.min(lane.failures++ * probeStepMs, probePauseMaxMs)
-    lane.probeAt = Date.now() + pauseMs
-    if (pauseMs > 0) setTimeout(() => this.#rouse(), pauseMs).unref()
   }
 
   async #handle({ claim, work }: Job<Work>): Promise<Health> {
@@ -317,10 +210,8 @@ export class Worker<Work> {
   }
 
   #leftLanes(): Lane<Work>[] {
-    const usedBefore = Date.now() - (this.#lanes.size < lanesMax / 2 ? lingerMs : 0)
-    const isLeft = (lane: Lane<Work>) =>
-      lane.ready.length === 0 && lane.inFlight === 0 && !lane.hungry && lane.usedAt <= usedBefore
-    return [...this.#lanes.values()].filter(isLeft)
+    const since = Date.now() - (this.#lanes.size < lanesMax / 2 ? lingerMs : 0)
+    return [...this.#lanes.values()].filter((lane) => lane.isLeft(since))
   }
 
   async #release(lanes: Lane<Work>[]): Promise<void> {

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { newId } from '../ids.ts'
+import { Lane } from './lane.ts'
+import type { Claim } from './queue.ts'
+
+const organizationId = newId('org')
+const laneOf = (first: number, max: number) =>
+  new Lane<null>({ organizationId, lane: 'lane' }, '00000000-0000-4000-8000-000000000000', { first, max })
+const addReady = (lane: Lane<null>, count: number) => {
+  for (let i = 0; i < count; i++) lane.ready.push({ claim: { id: newId('dlv') } as unknown as Claim, work: null })
+}
+/** How many jobs it lets start at once. */
+const startable = (lane: Lane<null>, now = Date.now()) => {
+  let started = 0
+  for (; lane.mayStart(now); started++) lane.start()
+  return started
+}
+
+test('a lane widens by one when as many jobs as it is wide went well, up to its limit', () => {
+  const lane = laneOf(2, 4)
+  addReady(lane, 100)
+  expect(startable(lane)).toBe(2)
+  const widths = Array.from({ length: 12 }, () => {
+    lane.ended('any')
+    lane.wentWell(true)
+    startable(lane)
+    return lane.inFlight
+  })
+  expect(widths.slice(0, 3)).toEqual([2, 2, 3])
+  expect(widths.at(-1)).toBe(4)
+})
+
+test('where width would not help it stays as it is', () => {
+  const lane = laneOf(2, 16)
+  addReady(lane, 100)
+  for (let i = 0; i < 50; i++) lane.wentWell(false)
+  expect(startable(lane)).toBe(2)
+})
+
+test('a lane that fails is probed alone and ever less often, at least once a second, until it answers', () => {
+  const lane = laneOf(4, 16)
+  addReady(lane, 100)
+  const pauses = Array.from({ length: 200 }, () => lane.wentIll())
+  expect(pauses.slice(0, 4)).toEqual([0, 10, 20, 30])
+  expect(pauses.at(-1)).toBe(1_000)
+  expect(startable(lane)).toBe(0)
+  expect(startable(lane, Date.now() + 1_000)).toBe(1)
+  lane.ended('any')
+  lane.wentWell(true)
+  expect(lane.wentIll()).toBe(0)
+})
+
+test('at rest it asks again by itself, and is left when nothing came for a while', () => {
+  const lane = laneOf(4, 16)
+  const now = Date.now()
+  lane.nextRead(now)
+  expect([lane.wantsToRead(now), lane.wantsToRead(now + 250)]).toEqual([false, true])
+  expect([lane.isLeft(now - 1_000), lane.isLeft(now + 1_000)]).toEqual([false, true])
+  lane.hungry = true
+  expect([lane.wantsToRead(now), lane.isLeft(now + 1_000)]).toEqual([true, false])
+})
+
+test('a row is taken once, however often it is read', () => {
+  const lane = laneOf(4, 16)
+  const id = newId('dlv')
+  const dueAt = new Date()
+  expect([lane.takesRow(id, dueAt), lane.takesRow(id, dueAt)]).toEqual([true, false])
+  lane.forget(id)
+  expect(lane.takesRow(id, dueAt)).toBe(true)
+})

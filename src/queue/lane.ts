@@ -1,0 +1,135 @@
+import type { LaneKey } from './lanes.sql.ts'
+import type { Claim } from './queue.ts'
+
+export const pollEveryMs = 250
+/** Jobs committed late carry a due time before the last row read: a look this far back finds them. */
+const lookBackMs = 5_000
+const lookBackEveryMs = 1_000
+const lookEverywhereEveryMs = 60_000
+/** A lane that fails again and again is probed ever less often, up to this. */
+const probeStepMs = 10
+const probePauseMaxMs = 1_000
+const beginningOfTime = new Date(0)
+const zeroId = '00000000-0000-0000-0000-000000000000'
+
+export type Job<Work> = { claim: Claim; work: Work }
+export type Widths = { first: number; max: number }
+
+export const laneName = (key: LaneKey) => `${key.organizationId} ${key.lane}`
+
+/** A lane in our hands: how far it is read, what is ready and under way, and how much it may have under way. */
+export class Lane<Work> {
+  readonly organizationId: LaneKey['organizationId']
+  readonly lane: string
+  readonly token: string
+  /** Whether there may be more to read than was read. */
+  hungry = true
+  inFlight = 0
+  ready: Job<Work>[] = []
+
+  readonly #widthMax: number
+  /** Grows by one when as many jobs as it is wide went well, so it is no whole number. */
+  #width: number
+  /** Ids that are ready or under way: a look back must not take them twice. */
+  readonly #known = new Set<string>()
+  #failures = 0
+  #probeAt = 0
+  #afterDue = beginningOfTime
+  #afterId = zeroId
+  #readAt: number
+  #lookedBackAt: number
+  #lookedEverywhereAt: number
+  #usedAt: number
+
+  constructor(key: LaneKey, token: string, widths: Widths) {
+    const now = Date.now()
+    this.organizationId = key.organizationId
+    this.lane = key.lane
+    this.token = token
+    this.#widthMax = widths.max
+    this.#width = Math.min(widths.first, widths.max)
+    this.#readAt = now
+    this.#lookedBackAt = now
+    this.#lookedEverywhereAt = now
+    this.#usedAt = now
+  }
+
+  /** A lane at rest is polled, too: what it postponed becomes due without a hint. */
+  wantsToRead(now: number): boolean {
+    if (this.ready.length >= this.#width) return false
+    const isAtRest = this.inFlight === 0 && this.ready.length === 0
+    return this.hungry || now - this.#lookedBackAt >= lookBackEveryMs || (isAtRest && now - this.#readAt >= pollEveryMs)
+  }
+
+  /** Where the next read begins, and how many rows it may bring: one width ahead. Hints from here on count for the next. */
+  nextRead(now: number): { afterDue: Date; afterId: string; limit: number } {
+    this.hungry = false
+    this.#readAt = now
+    const limit = 2 * Math.floor(this.#width) + this.#known.size
+    if (now - this.#lookedEverywhereAt >= lookEverywhereEveryMs) {
+      this.#lookedEverywhereAt = now
+      return { afterDue: beginningOfTime, afterId: zeroId, limit }
+    }
+    if (now - this.#lookedBackAt >= lookBackEveryMs) {
+      this.#lookedBackAt = now
+      return { afterDue: new Date(+this.#afterDue - lookBackMs), afterId: zeroId, limit }
+    }
+    return { afterDue: this.#afterDue, afterId: this.#afterId, limit }
+  }
+
+  /** Moves the cursor behind a row that was read. False when the row is already in our hands. */
+  takesRow(id: string, dueAt: Date): boolean {
+    if (dueAt > this.#afterDue || (+dueAt === +this.#afterDue && id > this.#afterId)) {
+      this.#afterDue = dueAt
+      this.#afterId = id
+    }
+    if (this.#known.has(id)) return false
+    this.#known.add(id)
+    return true
+  }
+
+  forget(id: string): void {
+    this.#known.delete(id)
+  }
+
+  /** What was read is read again, from the beginning. */
+  forgetReady(): void {
+    for (const { claim } of this.ready) this.#known.delete(claim.id)
+    this.ready = []
+    this.#afterDue = beginningOfTime
+    this.#afterId = zeroId
+    this.hungry = true
+  }
+
+  mayStart(now: number): boolean {
+    return this.ready.length > 0 && this.inFlight + 1 <= this.#width && this.#probeAt <= now
+  }
+
+  start(): Job<Work> {
+    this.inFlight++
+    return this.ready.shift()!
+  }
+
+  ended(id: string): void {
+    this.inFlight--
+    this.#known.delete(id)
+    this.#usedAt = Date.now()
+  }
+
+  wentWell(mayWiden: boolean): void {
+    this.#failures = 0
+    if (mayWiden) this.#width = Math.min(this.#width + 1 / this.#width, this.#widthMax)
+  }
+
+  /** One probe at a time from now on, the next after a pause of so many milliseconds. */
+  wentIll(): number {
+    this.#width = 1
+    const pauseMs = Math.min(this.#failures++ * probeStepMs, probePauseMaxMs)
+    this.#probeAt = Date.now() + pauseMs
+    return pauseMs
+  }
+
+  isLeft(since: number): boolean {
+    return this.ready.length === 0 && this.inFlight === 0 && !this.hungry && this.#usedAt <= since
+  }
+}
