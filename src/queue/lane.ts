@@ -6,9 +6,9 @@ export const pollEveryMs = 250
 const lookBackMs = 5_000
 const lookBackEveryMs = 1_000
 const lookEverywhereEveryMs = 60_000
-/** A lane that fails again and again is probed ever less often, up to this. */
-const probeStepMs = 10
-const probePauseMaxMs = 1_000
+/** A lane that failed so often in a row is probed with pauses, each a millisecond longer than the one before, up to this. */
+const failuresWithoutPause = 500
+const probePauseMaxMs = 200
 const beginningOfTime = new Date(0)
 const zeroId = '00000000-0000-0000-0000-000000000000'
 
@@ -124,7 +124,7 @@ export class Lane<Work> {
   /** One probe at a time from now on, the next after a pause of so many milliseconds. */
   wentIll(): number {
     this.#width = 1
-    const pauseMs = Math.min(this.#failures++ * probeStepMs, probePauseMaxMs)
+    const pauseMs = Math.min(Math.max(0, this.#failures++ - failuresWithoutPause), probePauseMaxMs)
     this.#probeAt = Date.now() + pauseMs
     return pauseMs
   }
