@@ -9,6 +9,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'service',
+          // Tests wait for servers and timers more than they compute: one more than the cores of a small machine.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
           // Processes are killed and clocks are real: on a machine that is busy elsewhere a second try tells bad luck from a fault.
           retry: 1,
           globalSetup: ['test/support/global-setup.ts'],
@@ -18,17 +21,18 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Apart, so that the other tests need neither a built web app nor a browser.
+        // Apart, so that the other tests need neither a built web app nor a browser; and one at a time, since a browser and
+        // its service fill two cores.
         test: {
           name: 'browser',
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
           retry: 2,
           globalSetup: ['test/support/global-setup.ts', 'test/browser/support/global-setup.ts'],
           include: ['test/browser/**/*.test.ts'],
         },
       },
     ],
-    // Tests wait for servers and timers more than they compute: one more than the cores of a small machine.
-    maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

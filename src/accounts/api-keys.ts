@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../ids.ts'
@@ -6,6 +6,9 @@ import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey, type Scope, scop
 
 const keysMax = 100
 const hintLength = 8
+/** Letters and digits alone, so that a double click takes all of it. 43 of them are 256 bits. */
+const keyCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const keyLength = 43
 
 /** SHA-256 in hex: the key has 256 random bits, so there is nothing to guess and nothing slower is needed. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
@@ -23,7 +26,8 @@ export async function createApiKey(
   if ((await countApiKeys(db, organizationId)) >= keysMax)
     throw new Refusal('conflict', `An organization can have ${keysMax} keys. Delete one that is not used any more.`)
 
-  const key = `wxk_${randomBytes(32).toString('base64url')}`
+  const random = Array.from({ length: keyLength }, () => keyCharacters[randomInt(keyCharacters.length)])
+  const key = `wxk_${random.join('')}`
   const record = await insertApiKey(db.alone, {
     id: newId('key'),
     organizationId,
