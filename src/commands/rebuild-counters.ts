@@ -8,6 +8,7 @@ export async function rebuildAllCounters(): Promise<number> {
   const config = readConfig(readEnvironment())
   const database = await databaseOf(config, await openLog(config.LOG_LEVEL), { orRunning: true })
   try {
+    process.stderr.write('Counting all events anew. A million take about half a minute …\n')
     const { countersDifferent, firstsDifferent, differences, since } = await rebuildCounters(database.db)
     const found = countersDifferent + firstsDifferent
     const from = since ? ` since ${since.toISOString()}, before which single events were removed` : ''

@@ -16,8 +16,11 @@ export interface Tx extends Reader {
 }
 
 export interface Db extends Reader {
-  /** Runs `work` in one transaction. It is rolled back when `work` throws. */
-  begin<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
+  /**
+   * Runs `work` in one transaction. It is rolled back when `work` throws. Statements have half a minute each; for what an
+   * operator waits for, such as a migration, `patient` gives them all the time they need.
+   */
+  begin<Result>(work: (tx: Tx) => Promise<Result>, options?: { patient?: boolean }): Promise<Result>
   /** For a write that is one statement and thereby its own transaction: saves two round trips. */
   readonly alone: Tx
   /** Calls `heard` for each notification until the returned function is called; reconnects by itself. */
@@ -28,12 +31,18 @@ export interface Db extends Reader {
 
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }
 
-export type DbOptions = { connection: Connection; connectionsMax?: number; applicationName?: string }
+export type DbOptions = {
+  connection: Connection
+  connectionsMax?: number
+  applicationName?: string
+  statementTimeoutMs?: number
+}
 
 const connectTimeoutMs = 5_000
-const statementTimeoutMs = 30_000
-/** When not even the server’s own timeout comes back, the way to it is broken. */
-const answerTimeoutMs = statementTimeoutMs + 5_000
+const usualStatementTimeoutMs = 30_000
+/** When not even the server’s own timeout comes back by then, the way to it is broken. */
+const answerTimeoutFactor = 1.2
+const patientTimeoutMs = 24 * 60 * 60 * 1_000
 const idleInTransactionTimeoutMs = 30_000
 const relistenDelayMs = 1_000
 const namedStatementsMax = 500
@@ -45,13 +54,15 @@ const types: pg.CustomTypesConfig = {
     oid === int8Oid ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
-export function openDb({ connection, connectionsMax = 10, applicationName = 'waxwing' }: DbOptions): Db {
+export function openDb(options: DbOptions): Db {
+  const { connection, connectionsMax = 10, applicationName = 'waxwing' } = options
+  const { statementTimeoutMs = usualStatementTimeoutMs } = options
   const settings = {
     ...connection,
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    query_timeout: statementTimeoutMs * answerTimeoutFactor,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     types,
   }
@@ -66,13 +77,17 @@ export function openDb({ connection, connectionsMax = 10, applicationName = 'wax
   return Object.assign(onPool, {
     alone: onPool as Tx,
     pool,
-    begin: <Result>(work: (tx: Tx) => Promise<Result>) => begin(pool, work),
+    begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: { patient?: boolean }) => begin(pool, work, options),
     listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
     close: () => pool.end(),
   })
 }
 
-async function begin<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+async function begin<Result>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<Result>,
+  { patient = false } = {},
+): Promise<Result> {
   const client = await pool.connect()
   let broken: Error | undefined
   // Without a listener a connection lost between two statements would end the process.
@@ -81,8 +96,8 @@ async function begin<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): 
   }
   client.on('error', lost)
   try {
-    await client.query('begin')
-    const result = await work(reader(client) as Tx)
+    await client.query(patient ? 'begin; set local statement_timeout = 0' : 'begin')
+    const result = await work(reader(client, patient ? patientTimeoutMs : undefined) as Tx)
     await client.query('commit')
     return result
   } catch (error) {
@@ -96,15 +111,22 @@ async function begin<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): 
   }
 }
 
-function reader(target: pg.Pool | pg.PoolClient): Reader {
+function reader(target: pg.Pool | pg.PoolClient, answerWithinMs?: number): Reader {
   const run = async <Row>(query: Sql): Promise<Row[]> => {
-    const config: pg.QueryArrayConfig = { text: query.text, values: query.values as unknown[], rowMode: 'array' }
+    const config: Timed<pg.QueryArrayConfig> = {
+      text: query.text,
+      values: query.values as unknown[],
+      rowMode: 'array',
+    }
     const name = statementName(query.text)
     if (name) config.name = name
+    if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
     return toObjects<Row>(await target.query(config))
   }
   const script = async (text: string) => {
-    await target.query(text)
+    const config: Timed<pg.QueryConfig> = { text }
+    if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
+    await target.query(config)
   }
   return Object.assign(
     <Row>(strings: TemplateStringsArray, ...values: unknown[]) => run<Row>(sql(strings, ...values)),
@@ -114,6 +136,9 @@ function reader(target: pg.Pool | pg.PoolClient): Reader {
     },
   ) as Reader
 }
+
+/** pg takes the time limit of a single query, too, but its types do not say so. */
+type Timed<Config> = Config & { query_timeout?: number }
 
 /** Each distinct text is prepared once per connection. The texts are our call sites, so they are few. */
 const statementNames = new Map<string, string>()

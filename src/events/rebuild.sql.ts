@@ -3,11 +3,10 @@ import { counterRows } from './counters.sql.ts'
 
 const workMemory = '128MB'
 
-/** As long as it takes, and for a comparison all of it at one moment, whatever is recorded meanwhile. */
+/** For a comparison all of it at one moment, whatever is recorded meanwhile. */
 export async function prepareToCompare(tx: Tx, isolation: 'repeatable read' | 'read committed'): Promise<void> {
   await tx.script(`
     set transaction isolation level ${isolation};
-    set local statement_timeout = 0;
     set local work_mem = '${workMemory}'`)
 }
 
