@@ -338,7 +338,8 @@ test('erasing a contact leaves nothing that names it but its suppression, and al
     ...['group_members', 'jobs', 'imports'],
   ]) {
     const { rows } = await app.db.pool.query(`select to_jsonb(t)::text as row from ${table} as t`)
-    for (const { row } of rows) expect(row, table).not.toMatch(/ada|192\.0/i)
+    // Ids and signatures are hexadecimal, and one in a hundred has an "ada" in it.
+    for (const { row } of rows) expect(row.replace(/[\da-f-]{32,}/g, ''), table).not.toMatch(/ada|192\.0/i)
   }
   expect((await app.manage('GET', '/organization/suppressions')).body.data).toMatchObject([
     { email: 'ada@example.com' },
