@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Batcher } from '../batcher.ts'
 import { type Db, isRetryable, type Tx } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import type { EventId, MessageId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
@@ -37,7 +37,6 @@ async function write(tx: Tx, events: NewEvent[]): Promise<Inserted> {
 const batchMax = 500
 const waitingMax = 20_000
 const triesMax = 5
-const retryAfterMs = 20
 
 /** Records single events in batches: what `record` resolved with is on the disk. */
 export class EventRecorder {
@@ -88,21 +87,14 @@ export class EventRecorder {
     return inserted
   }
 
-  async #write(events: NewEvent[]): Promise<Inserted> {
-    for (let tries = 1; ; tries++) {
-      try {
-        if (mayHoldBurst(events)) return await this.#db.begin((tx) => write(tx, events))
-        return await this.#writeAlone(events)
-      } catch (error) {
-        if (!(isRetryable(error) || hasNewPartition(error)) || tries === triesMax) throw error
-        await sleep(retryAfterMs * tries * Math.random())
-      }
-    }
+  #write(events: NewEvent[]): Promise<Inserted> {
+    const once = () => (mayHoldBurst(events) ? this.#db.begin((tx) => write(tx, events)) : this.#writeAlone(events))
+    return retrying(triesMax, once, mayRecordAgain)
   }
 }
 
-/** A row waited to be written to the default partition while its month got a partition of its own. */
-function hasNewPartition(error: unknown): boolean {
+/** True when recording failed for now only: also when a row waited for the default partition while its month got its own. */
+export function mayRecordAgain(error: unknown): boolean {
   const { code, table } = (error ?? {}) as { code?: unknown; table?: unknown }
-  return code === '23514' && table === 'events_default'
+  return isRetryable(error) || (code === '23514' && table === 'events_default')
 }

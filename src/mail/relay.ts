@@ -167,7 +167,7 @@ class Relay implements Transport {
       const { envelope, raw } = typeof item.mail === 'function' ? item.mail() : item.mail
       return { envelope, data: toWireData(raw) }
     } catch (error) {
-      this.#inHand--
+      this.#letGo()
       item.reject(error)
       return undefined
     }
@@ -188,8 +188,12 @@ class Relay implements Transport {
   }
 
   #resolve(item: Item, outcome: SendOutcome): void {
-    this.#inHand--
+    this.#letGo()
     item.resolve(outcome)
+  }
+
+  #letGo(): void {
+    this.#inHand--
     if (this.#inHand === 0) this.#onDrained?.()
   }
 

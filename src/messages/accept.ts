@@ -1,5 +1,6 @@
 import { Batcher, type Settled } from '../batcher.ts'
-import { type Db, isConnectionFault, isRetryable } from '../db/db.ts'
+import { type Db, isConnectionFault } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { ContactId, MessageId } from '../ids.ts'
@@ -108,14 +109,8 @@ export class Acceptor {
   async #write(drafts: PendingDraft[]): Promise<Map<MessageId, Date>> {
     if (drafts.length === 0) return new Map()
     const messages = drafts.map(({ message }) => message)
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const rows = await insertMessages(this.#db.alone, messages)
-        return new Map(rows.map(({ id, queuedAt }) => [id, queuedAt]))
-      } catch (error) {
-        if (!isRetryable(error) || attempt === inVainMax) throw error
-      }
-    }
+    const rows = await retrying(inVainMax, () => insertMessages(this.#db.alone, messages))
+    return new Map(rows.map(({ id, queuedAt }) => [id, queuedAt]))
   }
 
   /** Settles those whose idempotency key is taken. */

@@ -58,7 +58,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
   })
   const from = version.fromEmail === null ? settings.mailFrom : { name: version.fromName, email: version.fromEmail }
   const addressIds = { organizationId, messageId }
-  const signedId = tokens.sign('bounce', addressIds)
+  const signedId = bounceDomain || settings.idHeaders ? tokens.sign('bounce', addressIds) : ''
   const { raw, recipient } = compose({
     id: messageId,
     domain: from.email.slice(from.email.lastIndexOf('@') + 1),

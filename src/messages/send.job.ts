@@ -1,8 +1,9 @@
 import { Batcher } from '../batcher.ts'
-import { type Db, isRetryable } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
 import type { BounceDetail } from '../event-types.ts'
-import { derivedEventId, type NewEvent } from '../events/record.ts'
+import { derivedEventId, mayRecordAgain, type NewEvent } from '../events/record.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import { classifyReply } from '../mail/bounce/classify-reply.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
@@ -190,18 +191,13 @@ function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
 async function settle({ db, hints }: SendParts, endings: Ending[]): Promise<void> {
   const changes = endings.map(({ change }) => change)
   const inbox = endings.flatMap((ending) => ending.inbox ?? [])
-  for (let attempt = 1; ; attempt++) {
-    try {
-      if (inbox.length === 0) await settleMessages(db.alone, changes)
-      else
-        await db.begin(async (tx) => {
-          await insertQueuedIntoInbox(tx, inbox)
-          await settleMessages(tx, changes)
-        })
-      break
-    } catch (error) {
-      if (!isRetryable(error) || attempt === settleTries) throw error
-    }
+  const write = async () => {
+    if (inbox.length === 0) return settleMessages(db.alone, changes)
+    return db.begin(async (tx) => {
+      await insertQueuedIntoInbox(tx, inbox)
+      await settleMessages(tx, changes)
+    })
   }
+  await retrying(settleTries, write, mayRecordAgain)
   hints.give('webhook.deliver')
 }

@@ -1,6 +1,7 @@
 import { signWebhook } from '@waxwing/sdk'
 import { Batcher } from '../batcher.ts'
-import { type Db, isRetryable } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { retrying } from '../db/retrying.ts'
 import { toText } from '../ids.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { Health, WorkerSpec } from '../queue/worker.ts'
@@ -42,7 +43,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
     run: async (endings) => {
-      await record(parts.db, endings)
+      await retrying(recordTries, () => recordAttempts(parts.db.alone, endings))
       return endings.map(() => ({ ok: true, value: undefined }))
     },
   })
@@ -174,14 +175,4 @@ function endingOf(
 
 function healthOf(outcome: PostOutcome): Health {
   return outcome.kind === 'timed_out' || outcome.kind === 'unreachable' ? 'ill' : 'well'
-}
-
-async function record(db: Db, endings: DeliveryEnding[]): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await recordAttempts(db.alone, endings)
-    } catch (error) {
-      if (!isRetryable(error) || attempt === recordTries) throw error
-    }
-  }
 }
