@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import { readUuid, uuidBytes } from './uuid.ts'
 
 declare const brand: unique symbol
 type Branded<Name extends string> = string & { readonly [brand]: Name }
@@ -38,10 +39,11 @@ type IdOf = {
 }
 export type Prefix = keyof IdOf
 
-const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const poolBytes = 4096
 const pool = new Uint8Array(poolBytes)
 let poolAt = poolBytes
+const made = new DataView(new ArrayBuffer(uuidBytes))
+const madeBytes = new Uint8Array(made.buffer)
 let lastMs = 0
 let sequence = 0
 
@@ -61,13 +63,12 @@ export function newId<P extends Prefix>(_prefix: P, nowMs = Date.now()): IdOf[P]
     randomFillSync(pool)
     poolAt = 0
   }
-  const r = poolAt
-  poolAt += 8
-  const time = lastMs.toString(16).padStart(12, '0')
-  const seq = (0x7000 | sequence).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-${seq}-${hex[(pool[r]! & 0x3f) | 0x80]}${hex[pool[r + 1]!]}-${
-    hex[pool[r + 2]!]
-  }${hex[pool[r + 3]!]}${hex[pool[r + 4]!]}${hex[pool[r + 5]!]}${hex[pool[r + 6]!]}${hex[pool[r + 7]!]}` as IdOf[P]
+  made.setUint16(0, lastMs / 2 ** 32)
+  made.setUint32(2, lastMs)
+  made.setUint16(6, 0x7000 | sequence)
+  for (let index = 8; index < uuidBytes; index++) madeBytes[index] = pool[poolAt++]!
+  madeBytes[8] = (madeBytes[8]! & 0x3f) | 0x80
+  return readUuid(madeBytes, 0) as IdOf[P]
 }
 
 // Crockford's alphabet in lower case: no i, l, o or u, and the text sorts as the number does.

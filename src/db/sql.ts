@@ -1,3 +1,5 @@
+import { binaryArray } from './arrays.ts'
+
 // Query text with bind parameters, written as it reads: sql`select … where id = ${id}`. A nested piece of sql is spliced
 // in; every other value becomes a parameter, so there is no way to write a value into the text.
 
@@ -15,6 +17,15 @@ class Query implements Sql {
 /** Texts of call sites without nested pieces, which is nearly all of them. */
 const plainTexts = new WeakMap<TemplateStringsArray, string>()
 
+const arrayCast = /^::([a-z]+)\[\]/
+
+/** An array goes out in the form of the type that it is cast to, where we know that form. */
+function parameter(value: unknown, textBehind: string): unknown {
+  if (!Array.isArray(value)) return value
+  const elementType = arrayCast.exec(textBehind)?.[1]
+  return (elementType && binaryArray(elementType, value)) ?? value
+}
+
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   if (!values.some((value) => value instanceof Query)) {
     let text = plainTexts.get(strings)
@@ -22,7 +33,10 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
       text = strings.reduce((joined, part, index) => `${joined}$${index}${part}`)
       plainTexts.set(strings, text)
     }
-    return new Query(text, values)
+    return new Query(
+      text,
+      values.map((value, index) => parameter(value, strings[index + 1]!)),
+    )
   }
 
   let text = strings[0]!
@@ -32,7 +46,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
       text += value.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + all.length}`)
       all.push(...value.values)
     } else {
-      all.push(value)
+      all.push(parameter(value, strings[index + 1]!))
       text += `$${all.length}`
     }
     text += strings[index + 1]!
