@@ -1,7 +1,7 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { ContactId, FlowId, MessageId, OrganizationId } from './ids.ts'
 import { hmacSha256, type MacKey, macKey } from './mac.ts'
-import { readUuid, uuidBytes as idBytes, writeUuid } from './uuid.ts'
+import { uuidBytes as idBytes, readUuid, writeUuid } from './uuid.ts'
 
 // Tokens let the addresses in a mail carry all that a hit on them needs, so that answering asks no database. Each
 // purpose has its own key, so a token of one is nothing to another.

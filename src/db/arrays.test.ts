@@ -8,16 +8,23 @@ const orNull = <T>(values: fc.Arbitrary<T>) => fc.array(fc.option(values), { max
 // PostgreSQL stores no NUL.
 const texts = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\0', ''))
 const times = fc.date({ noInvalidDate: true, min: new Date('0001-01-01Z'), max: new Date('9999-12-31Z') })
+const columns = {
+  uuids: orNull(fc.uuid()),
+  words: orNull(texts),
+  dates: orNull(times),
+  flags: orNull(fc.boolean()),
+  numbers: orNull(fc.maxSafeInteger()),
+}
 
 test('PostgreSQL reads every array as it was given', async () => {
   await using db = await createTestDb()
   await fc.assert(
-    fc.asyncProperty(orNull(fc.uuid()), orNull(texts), orNull(times), orNull(fc.boolean()), async (...given) => {
-      const [uuids, words, dates, flags] = given
+    fc.asyncProperty(fc.record(columns), async (given) => {
+      const { uuids, words, dates, flags, numbers } = given
       const rows = await db.db<Record<string, unknown>>`
         select ${uuids}::uuid[]::text[] as uuids, ${words}::text[] as words, ${dates}::timestamptz[] as dates,
-          ${flags}::bool[] as flags`
-      expect(rows).toEqual([{ uuids, words, dates, flags }])
+          ${flags}::bool[] as flags, to_json(${numbers}::int8[]) as numbers`
+      expect(rows).toEqual([given])
     }),
     { numRuns: 200 },
   )
@@ -30,7 +37,8 @@ test('values that are not of the type are left to PostgreSQL, which refuses what
     ['uuid', ['no uuid']],
     ['uuid', [newId('evt').replaceAll('-', '_')]],
     ['text', [1]],
-    ['text', [undefined]],
+    ['int8', [0.5]],
+    ['int8', ['1']],
     ['bool', ['t']],
     ['timestamptz', ['2026-01-01']],
     ['timestamptz', [new Date(Number.NaN)]],
@@ -38,7 +46,8 @@ test('values that are not of the type are left to PostgreSQL, which refuses what
   ] as const)
     expect(binaryArray(type, values), `${type} ${values}`).toBeUndefined()
   await using db = await createTestDb()
-  expect(await db.db`select ${[1]}::text[] as words`).toEqual([{ words: ['1'] }])
+  expect(await db.db`select ${[1, undefined]}::text[] as words`).toEqual([{ words: ['1', null] }])
+  expect(await db.db`select ${['1', undefined]}::text[] as words`).toEqual([{ words: ['1', null] }])
   await expect(db.db`select ${['no uuid']}::uuid[]`).rejects.toMatchObject({ code: '22P02' })
   await expect(db.db`select ${['a\0b']}::text[]`).rejects.toMatchObject({ code: '22021' })
 })

@@ -5,7 +5,7 @@ import { uuidBytes, writeUuid } from '../uuid.ts'
 
 const headBytes = 20
 const lengthBytes = 4
-const isNull = -1
+const nullLength = -1
 
 /** How one element is written behind its length; returns how many bytes it took, or undefined for what it cannot write. */
 type ElementType = {
@@ -28,7 +28,13 @@ const elementTypes: Record<string, ElementType> = {
   timestamptz: {
     oid: 1184,
     bytesMax: () => 8,
-    write: (buffer, at, value) => (value instanceof Date ? writeTime(buffer, at, value) : undefined),
+    write: (buffer, at, value) =>
+      value instanceof Date ? writeInt8(buffer, at, (value.getTime() - year2000Ms) * microsPerMs) : undefined,
+  },
+  int8: {
+    oid: 20,
+    bytesMax: () => 8,
+    write: (buffer, at, value) => (typeof value === 'number' ? writeInt8(buffer, at, value) : undefined),
   },
   bool: {
     oid: 16,
@@ -37,19 +43,21 @@ const elementTypes: Record<string, ElementType> = {
   },
 }
 
+const isNull = (value: unknown) => value === null || value === undefined
+
 /** Undefined for an array that is left to the text form, such as one with a number among texts. */
 export function binaryArray(elementType: string, values: readonly unknown[]): Buffer | undefined {
   const type = elementTypes[elementType]
   if (!type) return undefined
   let size = headBytes
-  for (const value of values) size += lengthBytes + (value === null ? 0 : type.bytesMax(value))
+  for (const value of values) size += lengthBytes + (isNull(value) ? 0 : type.bytesMax(value))
   const buffer = Buffer.allocUnsafe(size)
   let hasNull = 0
   let at = headBytes
   for (const value of values) {
-    if (value === null) {
+    if (isNull(value)) {
       hasNull = 1
-      at = buffer.writeInt32BE(isNull, at)
+      at = buffer.writeInt32BE(nullLength, at)
       continue
     }
     const length = type.write(buffer, at + lengthBytes, value)
@@ -70,15 +78,15 @@ function writeHead(buffer: Buffer, hasNull: number, oid: number, length: number)
   buffer.writeInt32BE(1, 16)
 }
 
+// PostgreSQL counts microseconds since 2000.
 const year2000Ms = Date.UTC(2000, 0, 1)
+const microsPerMs = 1_000
 
-/** Microseconds since 2000. */
-function writeTime(buffer: Buffer, at: number, time: Date): number | undefined {
-  const micros = (time.getTime() - year2000Ms) * 1000
-  // Beyond the year 2285 a double is not exact any more.
-  if (!Number.isSafeInteger(micros)) return undefined
-  const high = Math.floor(micros / 2 ** 32)
+/** Undefined for what a double cannot say exactly, which no time before the year 2285 is. */
+function writeInt8(buffer: Buffer, at: number, value: number): number | undefined {
+  if (!Number.isSafeInteger(value)) return undefined
+  const high = Math.floor(value / 2 ** 32)
   buffer.writeInt32BE(high, at)
-  buffer.writeUInt32BE(micros - high * 2 ** 32, at + 4)
+  buffer.writeUInt32BE(value - high * 2 ** 32, at + 4)
   return 8
 }

@@ -17,7 +17,7 @@ class Query implements Sql {
 /** Texts of call sites without nested pieces, which is nearly all of them. */
 const plainTexts = new WeakMap<TemplateStringsArray, string>()
 
-const arrayCast = /^::([a-z]+)\[\]/
+const arrayCast = /^::([a-z0-9]+)\[\]/
 
 /** An array goes out in the form of the type that it is cast to, where we know that form. */
 function parameter(value: unknown, textBehind: string): unknown {
@@ -57,4 +57,10 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 /** Conditions that all must hold; none means true. */
 export function and(conditions: readonly Sql[]): Sql {
   return conditions.reduce((joined, condition) => sql`${joined} and ${condition}`, sql`true`)
+}
+
+/** Pieces with commas between them. */
+export function list(pieces: readonly Sql[]): Sql {
+  const commas = pieces.map((_, index) => (index === 0 ? '' : ', '))
+  return sql([...commas, ''] as unknown as TemplateStringsArray, ...pieces)
 }

@@ -24,13 +24,11 @@ export function mayHoldBurst(events: readonly NewEvent[]): boolean {
 }
 
 /** Of events just written, the clicks that are not alone: most are the only one on their message, and need no look. */
-export function burstCandidates(events: readonly NewEvent[], { ids, firstIds }: Inserted): NewEvent[] {
-  const isNew = new Set(ids)
-  const isFirst = new Set(firstIds)
-  const clicks = events.filter((event) => mayBeBurst(event) && isNew.has(event.id))
+export function burstCandidates(events: readonly NewEvent[], { newIds, laterClickIds }: Inserted): NewEvent[] {
+  const clicks = events.filter((event) => mayBeBurst(event) && (!newIds || newIds.has(event.id)))
   const clicksOn = new Map<string | null, number>()
   for (const { messageId } of clicks) clicksOn.set(messageId, (clicksOn.get(messageId) ?? 0) + 1)
-  return clicks.filter(({ id, messageId }) => !isFirst.has(id) || clicksOn.get(messageId)! > 1)
+  return clicks.filter(({ id, messageId }) => laterClickIds.has(id) || clicksOn.get(messageId)! > 1)
 }
 
 /** Of the clicks on one message: those within three seconds that hold clicks on three different links. */

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { list, type Sql, sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 import { fanOut } from '../webhooks/fan-out.ts'
@@ -21,34 +21,44 @@ export type NewEvent = {
 }
 
 export type Inserted = {
-  /** Of the events that were new. */
-  ids: EventId[]
-  /** Of new events, those whose message or contact has no other of this kind made by a person, but in this batch. */
-  firstIds: EventId[]
+  /** Of the events that were new; undefined when all were. */
+  newIds: ReadonlySet<EventId> | undefined
+  /** Of new clicks made by people, those that are not the first on their message, but in this batch. */
+  laterClickIds: ReadonlySet<EventId>
   /** Whether a webhook is to be told. */
   fannedOut: boolean
 }
 
-/** What a statement does before it writes events: CTEs, of which one selects the events, and one changes `messages`. */
-export type Prelude = { ctes: Sql; events: Sql; messagesChanged: Sql }
+/** What a statement does besides writing events: CTEs before, where these come from, and what changes `messages`, if anything. */
+export type Surroundings = { ctes: Sql; events: Sql; messagesChanged: Sql | undefined }
 
 /**
  * Writes events and all that follows from them in one statement. Everything else comes from the rows really inserted, so
  * an event given twice changes nothing. Rows that others may touch are taken in the order of their keys.
  */
 export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
-  return insertEventsAfter(tx, {
+  return insertEventsAfter(tx, events, {
     ctes: given(events),
     events: sql`select * from given`,
-    messagesChanged: messageStates,
+    messagesChanged: events.some(({ eventName }) => namesOfSending.has(eventName)) ? messageStates : undefined,
   })
 }
 
-/** The same at the end of a statement that has to do more, such as to end the job that made the event happen. */
-export async function insertEventsAfter(tx: Tx, { ctes, events, messagesChanged }: Prelude): Promise<Inserted> {
-  const rows = await tx<{ id: EventId; isFirst: boolean; fannedOut: boolean }>`
+/**
+ * The same at the end of a statement that has to do more, such as to end the job that made the event happen. Of `events`
+ * the names are looked at: what cannot follow from them is left out, since also a part that finds nothing to do costs
+ * a tenth of the statement.
+ */
+export async function insertEventsAfter(
+  tx: Tx,
+  events: readonly Pick<NewEvent, 'eventName'>[],
+  { ctes, events: source, messagesChanged }: Surroundings,
+): Promise<Inserted> {
+  const suppresses = events.some(({ eventName }) => suppressingNames.has(eventName))
+  const consequences = [countChanges, messagesChanged, suppresses ? suppressed : undefined, fanOut]
+  const [row] = await tx<{ newIds: EventId[] | null; laterClickIds: EventId[] | null; fannedOut: boolean }>`
     with ${ctes},
-    ${recorded(events)},
+    ${recorded(source)},
     ${firstOccurrences},
     changes as (
       select organization_id, event_name, flow_id, occurred_at as at, 1 as total, 0 as uniques, machine::int as machine
@@ -58,18 +68,19 @@ export async function insertEventsAfter(tx: Tx, { ctes, events, messagesChanged 
       union all
       select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from firsts where previous_at < 'infinity'
     ),
-    ${countChanges},
-    ${messagesChanged},
-    ${suppressed},
-    ${fanOut}
-    select id, exists (select from new_jobs) as fanned_out,
-      (organization_id, coalesce(message_id, contact_id), event_name) in (
-        select organization_id, subject_id, event_name from firsts where previous_at is null) as is_first
+    ${list(consequences.filter((each) => each !== undefined))}
+    -- Ids come back only where something is unusual: hundreds of them are dear to write and to read.
+    select exists (select from new_jobs) as fanned_out,
+      case when count(*) < ${events.length} then coalesce(array_agg(id), '{}') end as new_ids,
+      array_agg(id) filter (where event_name = 'emailClick' and not machine
+        and (organization_id, message_id) not in (
+          select organization_id, subject_id from firsts where event_name = 'emailClick' and previous_at is null)
+      ) as later_click_ids
     from recorded`
   return {
-    ids: rows.map(({ id }) => id),
-    firstIds: rows.filter(({ isFirst }) => isFirst).map(({ id }) => id),
-    fannedOut: rows[0]?.fannedOut ?? false,
+    newIds: row!.newIds ? new Set(row!.newIds) : undefined,
+    laterClickIds: new Set(row!.laterClickIds),
+    fannedOut: row!.fannedOut,
   }
 }
 
@@ -130,6 +141,8 @@ const firstOccurrences: Sql = sql`
     returning organization_id, subject_id, event_name, flow_id, occurred_at, previous_at
   )`
 
+const namesOfSending: ReadonlySet<EventName> = new Set(['emailSent', 'emailSoftBounce', 'emailHardBounce'])
+
 /** A bounce may come before the news that the mail was sent: it stays bounced, and gets its time of sending. */
 const messageStates: Sql = sql`
   message_states as (
@@ -155,6 +168,8 @@ const messageStates: Sql = sql`
       and (is_hard or (is_bounce and status <> 'bounced')
         or (messages.sent_at is null and state.sent_at is not null))
   )`
+
+const suppressingNames: ReadonlySet<EventName> = new Set(['emailHardBounce', 'emailComplaint', 'contactUnsubscribe'])
 
 /**
  * Who gets no more mail: the address the message went to, which need not be the contact's any more. (`lower` of the old

@@ -24,11 +24,12 @@ export function derivedEventId(messageId: MessageId, what: string): EventId {
  * `webhook.deliver`.
  */
 export async function recordEvents(tx: Tx, events: NewEvent[]): Promise<EventId[]> {
-  return (await write(tx, events)).ids
+  const { newIds } = await write(tx, events)
+  return newIds ? [...newIds] : events.map(({ id }) => id)
 }
 
 async function write(tx: Tx, events: NewEvent[]): Promise<Inserted> {
-  if (events.length === 0) return { ids: [], firstIds: [], fannedOut: false }
+  if (events.length === 0) return { newIds: undefined, laterClickIds: new Set(), fannedOut: false }
   const inserted = await insertEvents(tx, events)
   await detectBursts(tx, burstCandidates(events, inserted))
   return inserted
@@ -69,11 +70,12 @@ export class EventRecorder {
   }
 
   async #run(events: NewEvent[]) {
-    const { ids, fannedOut } = await this.#write(events)
+    const { newIds, fannedOut } = await this.#write(events)
     if (fannedOut) this.#hints.give('webhook.deliver')
-    const isNew = new Set(ids)
+    if (!newIds) return events.map(() => ({ ok: true as const, value: true }))
     // An event given twice in one batch is new once.
-    return events.map(({ id }) => ({ ok: true as const, value: isNew.delete(id) }))
+    const untold = new Set(newIds)
+    return events.map(({ id }) => ({ ok: true as const, value: untold.delete(id) }))
   }
 
   /**

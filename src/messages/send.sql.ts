@@ -84,7 +84,8 @@ export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<
     changes.map(({ settlement }) => settlement),
     outcomes,
   )
-  await insertEventsAfter(tx, {
+  const newEvents = changes.flatMap(({ event }) => event ?? [])
+  await insertEventsAfter(tx, newEvents, {
     ctes: settled,
     events: sql`
       select organization_id, event_id as id, event_name, occurred_at, id as message_id, flow_id, contact_id,
