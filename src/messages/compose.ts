@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import { type MessageId, toText } from '../ids.ts'
+import { encodeBody } from './body-encoding.ts'
 import { headerText, type Mailbox, mailboxHeader, textHeader, toAsciiDomain, toMailAddress } from './headers.ts'
-import { quotedPrintable } from './quoted-printable.ts'
 
 export const rawLengthMax = 10_000_000
 
@@ -40,7 +40,7 @@ export function compose(mail: Mail): ComposedMail {
   const domain = toAsciiDomain(mail.domain)
   if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not a domain.')
   const messageIdHeader = `<${id}@${domain}>`
-  // `=_` cannot occur in quoted-printable text, so no body can contain the boundary.
+  // `=_` cannot occur in quoted-printable text, so no such body can contain the boundary.
   const boundary = `=_${id}`
   const raw = [
     ...headersOf(mail, messageIdHeader),
@@ -85,12 +85,7 @@ function extraHeader(name: string, value: string): string {
   return textHeader(name, value)
 }
 
-function part(boundary: string, type: string, body: string): string[] {
-  return [
-    `--${boundary}`,
-    `Content-Type: ${type}; charset=utf-8`,
-    'Content-Transfer-Encoding: quoted-printable',
-    '',
-    quotedPrintable(body),
-  ]
+function part(boundary: string, type: string, text: string): string[] {
+  const { encoding, body } = encodeBody(text, boundary)
+  return [`--${boundary}`, `Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`, '', body]
 }
