@@ -10,12 +10,14 @@ export type EncodedBody = { encoding: '7bit' | 'quoted-printable'; body: string 
  * a quarter of the time of quoted-printable.
  */
 export function encodeBody(text: string, boundary: string): EncodedBody {
-  if (!/[^\t\n\r\x20-\x7e]/.test(text) && !text.includes(boundary)) {
+  if (isAscii(text) && !text.includes('\0') && !text.includes(boundary)) {
     const lines = text.includes('\r') ? text.split(/\r\n|\r|\n/) : text.split('\n')
     if (lines.every(isCarried)) return { encoding: '7bit', body: lines.join('\r\n') }
   }
   return { encoding: 'quoted-printable', body: quotedPrintable(text) }
 }
 
-/** Old transports trip over a dot or "From " at the start of a line, and cut off spaces at its end. */
-const isCarried = (line: string) => line.length <= lineLengthMax && !/^\.|^From |[ \t]$/.test(line)
+const isAscii = (text: string) => Buffer.byteLength(text) === text.length
+
+/** Old transports trip over lines that start with a dot or with "From ". */
+const isCarried = (line: string) => line.length <= lineLengthMax && line[0] !== '.' && !line.startsWith('From ')
