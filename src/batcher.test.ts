@@ -38,6 +38,37 @@ test('no batch is larger than the limit, and more than the limit may not wait', 
   expect(sizes).toEqual([2, 2, 1])
 })
 
+test('beside a batch under way another goes only when it is large', async () => {
+  const sizes: number[] = []
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const batcher = new Batcher<number, number>({
+    itemsMax: 500,
+    waitingMax: 1000,
+    concurrency: 2,
+    run: async (items) => {
+      sizes.push(items.length)
+      await finished
+      return items.map(ok)
+    },
+  })
+  const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  const calls = [batcher.add(0)]
+  await turn()
+  for (let item = 1; item < 100; item++) calls.push(batcher.add(item))
+  await turn()
+  expect(sizes).toEqual([1])
+  calls.push(batcher.add(100))
+  await turn()
+  expect(sizes).toEqual([1, 100])
+  calls.push(batcher.add(101))
+  finish()
+  await Promise.all(calls)
+  expect(sizes).toEqual([1, 100, 1])
+})
+
 test('one bad item fails alone: the batch is tried again in halves', async () => {
   const batcher = new Batcher<number, number>({
     itemsMax: 100,

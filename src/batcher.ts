@@ -7,7 +7,7 @@ export type BatcherOptions<Item, Result> = {
   itemsMax: number
   /** How many items may wait. One more is refused, so that a slow database cannot fill the memory. */
   waitingMax: number
-  /** Batches under way at once. */
+  /** Batches under way at once. Beside another one goes only a large one: a small one does better to wait and grow. */
   concurrency?: number
   /**
    * Time from the start of a batch to the next, unless that is full: for work nobody waits for, where few large batches
@@ -23,6 +23,8 @@ export class BatcherFull extends Error {
     super('Too much is waiting to be written.')
   }
 }
+
+const largeBatch = 100
 
 type Waiting<Item, Result> = { item: Item; resolve: (value: Result) => void; reject: (error: unknown) => void }
 
@@ -70,7 +72,7 @@ export class Batcher<Item, Result> {
   }
 
   #start(): void {
-    while (this.#running < this.#concurrency && this.#waiting.length > 0) {
+    while (this.#mayStart()) {
       if (this.#mustPause()) return
       const batch = this.#waiting.splice(0, this.#options.itemsMax)
       this.#running++
@@ -80,6 +82,13 @@ export class Batcher<Item, Result> {
         if (this.#running === 0 && this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
       })
     }
+  }
+
+  #mayStart(): boolean {
+    return (
+      this.#running < this.#concurrency &&
+      this.#waiting.length >= (this.#running === 0 ? 1 : Math.min(largeBatch, this.#options.itemsMax))
+    )
   }
 
   #mustPause(): boolean {

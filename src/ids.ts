@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { readUuid, uuidBytes } from './uuid.ts'
+import { readUuid, uuidBytes, writeUuid } from './uuid.ts'
 
 declare const brand: unique symbol
 type Branded<Name extends string> = string & { readonly [brand]: Name }
@@ -71,46 +71,48 @@ export function newId<P extends Prefix>(_prefix: P, nowMs = Date.now()): IdOf[P]
   return readUuid(madeBytes, 0) as IdOf[P]
 }
 
-// Crockford's alphabet in lower case: no i, l, o or u, and the text sorts as the number does.
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+// Crockford's alphabet in lower case: no i, l, o or u, and the text sorts as the number does. 128 bits are 26 digits of
+// 5 bits, with two bits of nothing before them.
+const alphabet = Buffer.from('0123456789abcdefghjkmnpqrstvwxyz')
+const digitBits = 5
+const emptyBits = 2
+const noDigit = 255
+const values = new Uint8Array(128).fill(noDigit)
+for (const [value, digit] of alphabet.entries()) values[digit] = value
 const textLength = 26
-const textPattern = new RegExp(`^[0-7][${alphabet}]{${textLength - 1}}$`)
+const digits = Buffer.alloc(textLength)
+const idBytes = new Uint8Array(uuidBytes)
 
 /** The id as people and programs outside see it: `msg_` and 26 characters. */
 export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
-  // 128 bits are 26 digits of 5 bits: two bits of nothing, and then as many of each hex digit as there is room for.
-  let text = `${prefix}_`
+  writeUuid(idBytes, 0, id)
   let held = 0
-  let bits = 2
-  for (let index = 0; index < id.length; index++) {
-    const code = id.charCodeAt(index)
-    if (code === dash) continue
-    held = (held << 4) | (code <= digitNine ? code - digitZero : code - letterA + 10)
-    bits += 4
-    if (bits < 5) continue
-    bits -= 5
-    text += alphabet[held >> bits]!
+  let bits = emptyBits
+  let at = 0
+  for (const byte of idBytes) {
+    held = (held << 8) | byte
+    for (bits += 8; bits >= digitBits; bits -= digitBits) digits[at++] = alphabet[(held >> (bits - digitBits)) & 31]!
     held &= (1 << bits) - 1
   }
-  return text
+  return `${prefix}_${digits.toString('latin1')}`
 }
-
-const dash = 45
-const digitZero = 48
-const digitNine = 57
-const letterA = 97
 
 /** Undefined for whatever `toText` did not write: then there is no such thing, and the answer is a 404. */
 export function parseId<P extends Prefix>(prefix: P, text: string): IdOf[P] | undefined {
-  if (!text.startsWith(`${prefix}_`)) return undefined
-  const digits = text.slice(prefix.length + 1)
-  if (!textPattern.test(digits)) return undefined
-  let id = ''
-  for (let end = textLength; end > 0; end -= 4) {
-    let chunk = 0
-    for (const digit of digits.slice(Math.max(0, end - 4), end)) chunk = chunk * 32 + alphabet.indexOf(digit)
-    id = chunk.toString(16).padStart(5, '0') + id
+  const start = prefix.length + 1
+  if (text.length !== start + textLength || !text.startsWith(prefix) || text[prefix.length] !== '_') return undefined
+  let held = 0
+  let bits = -emptyBits
+  let at = 0
+  for (let index = start; index < text.length; index++) {
+    const value = values[text.charCodeAt(index)] ?? noDigit
+    if (value === noDigit || (index === start && value > 7)) return undefined
+    held = (held << digitBits) | value
+    bits += digitBits
+    if (bits < 8) continue
+    bits -= 8
+    idBytes[at++] = held >> bits
+    held &= (1 << bits) - 1
   }
-  const h = id.slice(-32)
-  return `${h.slice(0, 8)}-${h.slice(8, 12)}-${h.slice(12, 16)}-${h.slice(16, 20)}-${h.slice(20)}` as IdOf[P]
+  return readUuid(idBytes, 0) as IdOf[P]
 }

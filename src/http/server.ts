@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import { Refusal } from '../errors.ts'
-import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { answerError } from './errors.ts'
@@ -30,7 +30,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     logController: new LogController({ disableRequestLogging: true }),
     // The few lines that a request may write name it themselves: a logger for each request costs more than the request.
     childLoggerFactory: (logger) => logger,
-    genReqId: () => `req_${newId('evt').replaceAll('-', '')}`,
+    genReqId: requestIds(),
     bodyLimit: bodyBytesMax,
     routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true },
     requestTimeout: requestTimeoutMs,
@@ -69,6 +69,13 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
   answerUnknownRoutes(server)
   closeConnectionsOnStop(server)
   return server
+}
+
+/** Unlike any other, and nothing secret: what is random is drawn once. */
+function requestIds(): () => string {
+  const start = `req_${randomBytes(8).toString('hex')}`
+  let count = 0
+  return () => `${start}${(++count).toString(36).padStart(6, '0')}`
 }
 
 /** Stopping waits for requests under way, not for connections that are kept alive behind them, and not for ever. */
