@@ -1,4 +1,5 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { list, sql } from '../db/sql.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
 
@@ -22,8 +23,6 @@ export async function findFlowStates(
 }
 
 export type Recipient = {
-  organizationId: OrganizationId
-  emailKey: string
   organizationName: string
   contactId: ContactId | null
   email: string | null
@@ -34,13 +33,13 @@ export type Recipient = {
   suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
 }
 
-/** Everything about the people to be written to, whether or not they are contacts yet. */
+/** Everything about the people to be written to, whether or not they are contacts yet, in the order of the keys. */
 export async function findRecipients(
   db: Reader,
   keys: { organizationId: OrganizationId; emailKey: string }[],
 ): Promise<Recipient[]> {
-  return db<Recipient>`
-    select key.organization_id, key.email_key, organizations.name as organization_name,
+  const rows = await db<Recipient & { place: number }>`
+    select key.place, organizations.name as organization_name,
       contacts.id as contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
       contacts.subscription,
       (select reason from suppressions
@@ -48,9 +47,12 @@ export async function findRecipients(
           and reason <> 'unsubscribe'
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
-      as key (organization_id, email_key)
+      with ordinality as key (organization_id, email_key, place)
     join organizations on organizations.id = key.organization_id
     left join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key`
+  const inOrder: Recipient[] = []
+  for (const row of rows) inOrder[row.place - 1] = row
+  return inOrder
 }
 
 export type NewMessage = {
@@ -76,13 +78,22 @@ export type NewMessage = {
   answer: string | null
 }
 
+export type Written = {
+  /** Of the messages that were written; undefined when all were. */
+  ids: ReadonlySet<MessageId> | undefined
+  queuedAt: Date
+}
+
 /**
  * Writes contacts, messages, jobs and idempotency keys of a whole batch in one statement, and answers with those that
  * were written. One is left out when its flow was changed or its contact created by somebody else since it was looked
  * up, or when its idempotency key is taken: then nothing of it is written but the contact.
  */
-export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<{ id: MessageId; queuedAt: Date }[]> {
-  return tx<{ id: MessageId; queuedAt: Date }>`
+export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<Written> {
+  // Most batches bring neither, and also a part that finds nothing to do costs time.
+  const bringsContacts = messages.some(({ newContactKey }) => newContactKey !== null)
+  const bringsKeys = messages.some(({ idempotencyKey }) => idempotencyKey !== null)
+  const [row] = await tx<{ ids: MessageId[] | null; queuedAt: Date }>`
     with item as materialized (
       select * from unnest(
         ${messages.map((m) => m.organizationId)}::uuid[],
@@ -109,51 +120,68 @@ export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<{ 
       join flows on flows.organization_id = item.organization_id and flows.id = item.flow_id
         and flows.version_id = item.version_id and (item.is_test or flows.status = 'active') and flows.deleted_at is null
     ),
-    new_contacts as (
-      insert into contacts (organization_id, id, email, email_key, subscription)
-      select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key, 'not_subscribed'
-      from live
-      where new_contact_key is not null
-      order by organization_id, new_contact_key
-      on conflict (organization_id, email_key) do nothing
-      returning organization_id, id
-    ),
-    held_keys as (
-      insert into idempotency_keys (organization_id, key, request_hash, message_id, answer)
-      select live.organization_id, idempotency_key, decode(request_hash, 'hex'), live.id, answer::jsonb
-      from live
-      left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
-      where idempotency_key is not null and (new_contact_key is null or new_contacts.id is not null)
-      order by live.organization_id, idempotency_key
-      on conflict (organization_id, key) do update
-        set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer, created_at = now()
-        where idempotency_keys.created_at < now() - interval '24 hours'
-      returning organization_id, message_id
-    ),
-    -- Those that are written. The job's row is made from here and not from what the insert returns: such a join of two
-    -- results compares each with each, since nobody knows beforehand how many there are.
-    chosen as materialized (
-      select live.*
-      from live
-      left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
-      left join held_keys on held_keys.organization_id = live.organization_id and held_keys.message_id = live.id
-      where (live.new_contact_key is null or new_contacts.id is not null)
-        and (live.idempotency_key is null or held_keys.message_id is not null)
-    ),
+    ${list([
+      bringsContacts ? newContacts : noNewContacts,
+      bringsKeys ? heldKeys : noHeldKeys,
+      bringsContacts || bringsKeys ? chosenByBoth : chosenAll,
+    ])},
     written as (
       insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
         reason, is_test)
       select organization_id, id, flow_id, version_id, contact_id, email, subject, context::jsonb, status, reason, is_test
       from chosen
-      returning id, queued_at
+      returning id
     ),
     new_jobs as (
       select organization_id, 'message.send'::text as kind, lane, now() as due_at, id, null::jsonb as payload
       from chosen
       where status = 'queued'
     ), ${enqueueNewJobs}
-    select id, queued_at from written`
+    -- The column's default, so the same for all.
+    select now() as queued_at, case when count(*) < ${messages.length} then coalesce(array_agg(id), '{}') end as ids
+    from written`
+  return { ids: row!.ids ? new Set(row!.ids) : undefined, queuedAt: row!.queuedAt }
 }
+
+const newContacts = sql`
+  new_contacts as (
+    insert into contacts (organization_id, id, email, email_key, subscription)
+    select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key, 'not_subscribed'
+    from live
+    where new_contact_key is not null
+    order by organization_id, new_contact_key
+    on conflict (organization_id, email_key) do nothing
+    returning organization_id, id
+  )`
+const noNewContacts = sql`new_contacts as (select organization_id, id from item where false)`
+
+const heldKeys = sql`
+  held_keys as (
+    insert into idempotency_keys (organization_id, key, request_hash, message_id, answer)
+    select live.organization_id, idempotency_key, decode(request_hash, 'hex'), live.id, answer::jsonb
+    from live
+    left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
+    where idempotency_key is not null and (new_contact_key is null or new_contacts.id is not null)
+    order by live.organization_id, idempotency_key
+    on conflict (organization_id, key) do update
+      set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer, created_at = now()
+      where idempotency_keys.created_at < now() - interval '24 hours'
+    returning organization_id, message_id
+  )`
+const noHeldKeys = sql`held_keys as (select organization_id, id as message_id from item where false)`
+
+// Those that are written. The job's row is made from here and not from what the insert returns: such a join of two
+// results compares each with each, since nobody knows beforehand how many there are.
+const chosenByBoth = sql`
+  chosen as materialized (
+    select live.*
+    from live
+    left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
+    left join held_keys on held_keys.organization_id = live.organization_id and held_keys.message_id = live.id
+    where (live.new_contact_key is null or new_contacts.id is not null)
+      and (live.idempotency_key is null or held_keys.message_id is not null)
+  )`
+const chosenAll = sql`chosen as (select * from live)`
 
 export type HeldKey = {
   organizationId: OrganizationId

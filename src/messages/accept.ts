@@ -3,10 +3,17 @@ import { type Db, isConnectionFault } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
-import type { ContactId, MessageId } from '../ids.ts'
+import type { ContactId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
-import { findFlowStates, findHeldKeys, findRecipients, type HeldKey, insertMessages } from './accept.sql.ts'
-import { type Accepted, checkFlow, type Draft, draftMessage, personKey, type SendRequest } from './draft.ts'
+import {
+  findFlowStates,
+  findHeldKeys,
+  findRecipients,
+  type HeldKey,
+  insertMessages,
+  type Written,
+} from './accept.sql.ts'
+import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest } from './draft.ts'
 
 const batchMax = 500
 const waitingMax = 5_000
@@ -63,12 +70,13 @@ export class Acceptor {
     const { now, later } = withoutTwins(pending)
     const { drafts, settled } = await this.#draft(now)
     for (const [index, result] of settled) results[index] = result
-    const written = await this.#write(drafts)
     const left: Pending[] = later
-    for (const draft of drafts) {
-      const queuedAt = written.get(draft.message.id)
-      if (queuedAt) results[draft.index] = { ok: true, value: { queuedAt, ...draft.accepted } }
-      else left.push(draft)
+    if (drafts.length > 0) {
+      const { ids, queuedAt } = await this.#write(drafts)
+      for (const draft of drafts)
+        if (!ids || ids.has(draft.message.id))
+          results[draft.index] = { ok: true, value: { queuedAt, ...draft.accepted } }
+        else left.push(draft)
     }
     const replayed = await this.#replay(left, results)
     return left.filter((each) => !replayed.has(each))
@@ -84,20 +92,16 @@ export class Acceptor {
     const versions = await this.#templates.getAll(
       states.map(({ organizationId, versionId: id }) => ({ organizationId, id })),
     )
-    const people = new Map(recipients.map((person) => [personKey(person), person]))
     const newContacts = new Map<string, ContactId>()
 
     const drafts: PendingDraft[] = []
     const settled = new Map<number, Settled<Accepted>>()
-    for (const { request, index } of pending) {
+    for (const [place, { request, index }] of pending.entries()) {
       try {
         const flow = checkFlow(request, flows.get(request.flowId))
-        const person = people.get(personKey(request))!
-        drafts.push({
-          request,
-          index,
-          ...draftMessage(request, flow, versions.get(flow.versionId)!, person, newContacts),
-        })
+        const version = versions.get(flow.versionId)!
+        const { message, accepted } = draftMessage(request, flow, version, recipients[place]!, newContacts)
+        drafts.push({ request, index, message, accepted })
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         settled.set(index, refused(error))
@@ -106,11 +110,9 @@ export class Acceptor {
     return { drafts, settled }
   }
 
-  async #write(drafts: PendingDraft[]): Promise<Map<MessageId, Date>> {
-    if (drafts.length === 0) return new Map()
+  #write(drafts: PendingDraft[]): Promise<Written> {
     const messages = drafts.map(({ message }) => message)
-    const rows = await retrying(inVainMax, () => insertMessages(this.#db.alone, messages))
-    return new Map(rows.map(({ id, queuedAt }) => [id, queuedAt]))
+    return retrying(inVainMax, () => insertMessages(this.#db.alone, messages))
   }
 
   /** Settles those whose idempotency key is taken. */

@@ -38,9 +38,6 @@ const lanesPerOrganization = 4
 
 export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
 
-export const personKey = ({ organizationId, emailKey }: { organizationId: OrganizationId; emailKey: string }) =>
-  `${organizationId} ${emailKey}`
-
 export function checkFlow({ organizationId, isTest }: SendRequest, flow: FlowState | undefined): FlowState {
   if (!flow || flow.organizationId !== organizationId) throw new Refusal('not_found', 'There is no such flow.')
   if (!isTest && flow.status !== 'active')
@@ -77,15 +74,15 @@ export function draftMessage(
       })),
     })
 
-  const known = newContacts.get(personKey(request))
-  const contactId = person.contactId ?? known ?? newId('con')
-  if (!person.contactId) newContacts.set(personKey(request), contactId)
+  const known = person.contactId ?? newContacts.get(personKey(request))
+  const contactId = known ?? newId('con')
+  if (!known) newContacts.set(personKey(request), contactId)
   const reason = suppressionReason(flow, person, isTest)
   const status = reason === null ? 'queued' : 'suppressed'
   const warnings = unusedContextKeys(version.template, context).map(
     (key) => `The template does not use the context key "${key}".`,
   )
-  const contactCreated = !person.contactId && !known
+  const contactCreated = !known
   const messageId = newId('msg')
   return {
     accepted: {
@@ -122,6 +119,8 @@ export function draftMessage(
     },
   }
 }
+
+const personKey = ({ organizationId, emailKey }: SendRequest) => `${organizationId} ${emailKey}`
 
 /** Why this person gets no mail of this flow; null when they do. */
 export function suppressionReason(
