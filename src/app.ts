@@ -76,7 +76,7 @@ const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 /** Mails under way at once while they only go into the inbox. */
-const inboxInFlightMax = 500
+const inboxInHandMax = 500
 
 export type Role = 'serve' | 'work'
 export type AppOptions = {
@@ -264,7 +264,7 @@ function createWorkers(parts: Parts) {
     ...parts,
     settings: parts.mail,
     retryDelays: config.MAIL_RETRY_DELAYS,
-    inFlightMax: relay?.capacity() ?? inboxInFlightMax,
+    inHandMax: relay?.capacity() ?? inboxInHandMax,
   })
   const delivering = deliverJob({
     ...parts,

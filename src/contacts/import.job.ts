@@ -29,13 +29,13 @@ export const problemsKeptMax = 1_000
 /** After this long an import makes room for others; it goes on in its next turn. */
 const sliceMs = 3_000
 /** Imports under way at once in one process. Each takes a connection and a good part of a core. */
-const inFlightMax = 2
+const inHandMax = 2
 
 /** Imports files, a slice at a time. Each import is a lane of its own, so that a long one does not hold up a short one. */
 export function importWorker({ db, log }: { db: Db; log: Log }): WorkerSpec<Import> {
   return {
     kind: importKind,
-    inFlightMax,
+    inHandMax,
     laneWidthMax: 1,
     load: (claims: Claim[]) => findUnfinished(db, claims),
     handle: async (claim, record) => {
@@ -44,7 +44,7 @@ export function importWorker({ db, log }: { db: Db; log: Log }): WorkerSpec<Impo
       )
       // What is finished has no job any more. What another worker carries on is not ours to settle, and this does not.
       if (outcome !== 'finished') await endJobs(db.alone, [{ claim, retryInMs: 0 }])
-      return 'well'
+      return { health: 'well' }
     },
   }
 }

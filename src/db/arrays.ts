@@ -6,6 +6,7 @@ import { uuidBytes, writeUuid } from '../uuid.ts'
 const headBytes = 20
 const lengthBytes = 4
 const nullLength = -1
+const scratchBytesMax = 512 * 1024
 
 /** How one element is written behind its length; returns how many bytes it took, or undefined for what it cannot write. */
 type ElementType = {
@@ -51,7 +52,7 @@ export function binaryArray(elementType: string, values: readonly unknown[]): Bu
   if (!type) return undefined
   let size = headBytes
   for (const value of values) size += lengthBytes + (isNull(value) ? 0 : type.bytesMax(value))
-  const buffer = Buffer.allocUnsafe(size)
+  const buffer = scratchFor(size)
   let hasNull = 0
   let at = headBytes
   for (const value of values) {
@@ -66,7 +67,16 @@ export function binaryArray(elementType: string, values: readonly unknown[]): Bu
     at += lengthBytes + length
   }
   writeHead(buffer, hasNull, type.oid, values.length)
-  return buffer.subarray(0, at)
+  return Buffer.copyBytesFrom(buffer, 0, at)
+}
+
+let scratch = Buffer.alloc(0)
+
+/** Used anew for each array: the greatest size that a text could have is three times what it has. */
+function scratchFor(size: number): Buffer {
+  if (size > scratchBytesMax) return Buffer.allocUnsafe(size)
+  if (size > scratch.length) scratch = Buffer.allocUnsafe(Math.min(2 * size, scratchBytesMax))
+  return scratch
 }
 
 /** Dimensions, whether there are nulls, the type, and of the one dimension its length and first index. */

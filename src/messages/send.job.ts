@@ -34,7 +34,7 @@ export type SendParts = {
   dkim: DkimSigner | undefined
   /** Seconds between tries of a mail that the relay defers. */
   retryDelays: readonly number[]
-  inFlightMax: number
+  inHandMax: number
 }
 
 type Work = { row: SendRow; version: ReadyVersion }
@@ -63,15 +63,13 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
 
   return {
     kind: 'message.send',
-    inFlightMax: parts.inFlightMax,
-    laneWidthMax: parts.inFlightMax,
+    inHandMax: parts.inHandMax,
+    laneWidthMax: parts.inHandMax,
     isOpen: () => parts.relay?.state().kind !== 'down',
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
       const ending = await send(parts, claim, work)
-      if (!ending) return 'unchanged'
-      await endings.add(ending)
-      return 'well'
+      return ending ? { health: 'well', recorded: endings.add(ending) } : { health: 'unchanged' }
     },
   }
 }

@@ -21,7 +21,7 @@ test('a lane widens by one when as many jobs as it is wide went well, up to its 
   addReady(lane, 100)
   expect(startable(lane)).toBe(2)
   const widths = Array.from({ length: 12 }, () => {
-    lane.ended('any')
+    lane.answered()
     lane.wentWell(true)
     startable(lane)
     return lane.inFlight
@@ -42,12 +42,12 @@ test('a lane that fails is probed alone, and with pauses when it goes on failing
   addReady(lane, 100)
   expect(lane.wentIll()).toBe(0)
   expect(startable(lane)).toBe(1)
-  lane.ended('any')
+  lane.answered()
   const pauses = Array.from({ length: 1_000 }, () => lane.wentIll())
   expect([pauses[400], pauses[510], pauses.at(-1)]).toEqual([0, 11, 200])
   expect(startable(lane)).toBe(0)
   expect(startable(lane, Date.now() + 200)).toBe(1)
-  lane.ended('any')
+  lane.answered()
   lane.wentWell(true)
   expect(lane.wentIll()).toBe(0)
 })

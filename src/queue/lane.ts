@@ -30,7 +30,7 @@ export class Lane<Work> {
   readonly #widthMax: number
   /** Grows by one when as many jobs as it is wide went well, so it is no whole number. */
   #width: number
-  /** Ids that are ready or under way: a look back must not take them twice. */
+  /** Ids that are ready, under way, or not recorded yet: a look back must not take them twice. */
   readonly #known = new Set<string>()
   #failures = 0
   #probeAt = 0
@@ -88,8 +88,10 @@ export class Lane<Work> {
     return true
   }
 
+  /** Ended, or never begun. */
   forget(id: string): void {
     this.#known.delete(id)
+    this.#usedAt = Date.now()
   }
 
   /** What was read is read again, from the beginning. */
@@ -110,10 +112,8 @@ export class Lane<Work> {
     return this.ready.shift()!
   }
 
-  ended(id: string): void {
+  answered(): void {
     this.inFlight--
-    this.#known.delete(id)
-    this.#usedAt = Date.now()
   }
 
   wentWell(mayWiden: boolean): void {
@@ -130,6 +130,6 @@ export class Lane<Work> {
   }
 
   isLeft(since: number): boolean {
-    return this.ready.length === 0 && this.inFlight === 0 && !this.hungry && this.#usedAt <= since
+    return this.#known.size === 0 && !this.hungry && this.#usedAt <= since
   }
 }

@@ -26,15 +26,15 @@ function startWorker(db: Db, handle?: Handle, laneWidthMax = 16) {
     hints,
     spec: {
       kind,
-      inFlightMax: 100,
+      inHandMax: 100,
       laneWidthMax,
       laneWidthFirst: 4,
       load: async (claims) => claims.map(() => ({})),
       handle: async (claim) => {
         seen.push(claim)
-        if (handle) return handle(claim)
+        if (handle) return { health: await handle(claim) }
         await endJobs(db.alone, [{ claim, retryInMs: null }])
-        return 'well'
+        return { health: 'well' }
       },
     },
   })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
 import type { Db } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import type { Hints } from './hints.ts'
@@ -14,10 +15,16 @@ import { type Claim, endJobs, type JobKind } from './queue.ts'
  */
 export type Health = 'well' | 'ill' | 'unchanged'
 
+/**
+ * The lane may go on with its next job. This one stays in our hands until it is `recorded`, so that what waits for a
+ * commit takes up no connection to the other side.
+ */
+export type Handled = { health: Health; recorded?: Promise<unknown> }
+
 export type WorkerSpec<Work> = {
   kind: JobKind
-  /** Jobs under way at once in this process. */
-  inFlightMax: number
+  /** Jobs in the hands of this process at once. */
+  inHandMax: number
   /** Jobs under way at once in one lane. */
   laneWidthMax: number
   /** … when it is taken; as it goes well it widens step by step, since each step may cost a connection. */
@@ -25,7 +32,7 @@ export type WorkerSpec<Work> = {
   /** Loads what the handler needs for a whole batch; undefined for a job whose subject is gone. */
   load: (claims: Claim[]) => Promise<(Work | undefined)[]>
   /** Does the work, records and settles it. Throwing is our own fault: the job is tried again later. */
-  handle: (claim: Claim, work: Work) => Promise<Health>
+  handle: (claim: Claim, work: Work) => Promise<Handled>
   /** False while there is no point in starting anything (the relay is down). */
   isOpen?: () => boolean
 }
@@ -35,7 +42,7 @@ const renewEveryMs = 3_000
 const lanesMax = 2_000
 /** An empty lane is kept for a while: the next job then needs no claim, and no look over what was deleted since. */
 const lingerMs = 2_000
-const slowMs = 250
+const busyFrom = 0.6
 const faultRetryMs = 10_000
 const stopWithinMs = 10_000
 
@@ -47,6 +54,7 @@ export class Worker<Work> {
   readonly #hints: Hints
   readonly #lanes = new Map<string, Lane<Work>>()
   #inFlight = 0
+  #inHand = 0
   #stopping = false
   #polledAt = 0
   #renewedAt = Date.now()
@@ -62,6 +70,7 @@ export class Worker<Work> {
     this.#hints = options.hints
   }
 
+  /** Jobs that the other side has not answered yet. */
   get inFlight(): number {
     return this.#inFlight
   }
@@ -78,7 +87,7 @@ export class Worker<Work> {
     this.#rouse()
     await this.#loop
     const deadline = Date.now() + stopWithinMs
-    while (this.#inFlight > 0 && Date.now() < deadline) await this.#sleep(100)
+    while (this.#inHand > 0 && Date.now() < deadline) await this.#sleep(100)
     for (const lane of this.#lanes.values()) lane.ready = []
     await this.#release([...this.#lanes.values()]).catch(() => {})
   }
@@ -144,10 +153,10 @@ export class Worker<Work> {
     }
     for (const read of reads)
       if (rowsOf.get(laneName(read)) === read.limit) this.#lanes.get(laneName(read))!.hungry = true
-    if (claims.length > 0) await this.#load(claims)
+    if (claims.length > 0) await this.#prepare(claims)
   }
 
-  async #load(claims: Claim[]): Promise<void> {
+  async #prepare(claims: Claim[]): Promise<void> {
     const works = await this.#spec.load(claims).catch((error) => {
       // What was read is forgotten and read again later; nothing has been settled.
       for (const claim of claims) this.#lanes.get(laneName(claim))?.forget(claim.id)
@@ -173,40 +182,44 @@ export class Worker<Work> {
   #dispatch(): void {
     const now = Date.now()
     let started = true
-    while (started && this.#inFlight < this.#spec.inFlightMax) {
+    while (started && this.#inHand < this.#spec.inHandMax) {
       started = false
       for (const lane of this.#lanes.values()) {
-        if (this.#inFlight >= this.#spec.inFlightMax) return
+        if (this.#inHand >= this.#spec.inHandMax) return
         if (!lane.mayStart(now)) continue
-        this.#start(lane, lane.start())
+        void this.#start(lane, lane.start())
         started = true
       }
     }
   }
 
-  #start(lane: Lane<Work>, job: Job<Work>): void {
+  async #start(lane: Lane<Work>, { claim, work }: Job<Work>): Promise<void> {
     this.#inFlight++
-    const startedAt = Date.now()
-    void this.#handle(job).then((health) => {
-      // Width helps where the other side takes its time. Where this process is busy, it only costs connections.
-      const mayWiden = this.#inFlight < this.#spec.inFlightMax / 4 || Date.now() - startedAt > slowMs
+    this.#inHand++
+    // Width helps where the other side takes its time. Where this process was busy meanwhile, it only costs connections.
+    const before = performance.eventLoopUtilization()
+    let answered = false
+    const free = (health: Health) => {
+      answered = true
       this.#inFlight--
-      lane.ended(job.claim.id)
+      lane.answered()
       if (health === 'unchanged') lane.forgetReady()
-      else if (health === 'well') lane.wentWell(mayWiden)
+      else if (health === 'well') lane.wentWell(performance.eventLoopUtilization(before).utilization < busyFrom)
       else setTimeout(() => this.#rouse(), lane.wentIll()).unref()
       this.#rouse()
-    })
-  }
-
-  async #handle({ claim, work }: Job<Work>): Promise<Health> {
+    }
     try {
-      return await this.#spec.handle(claim, work)
+      const { health, recorded } = await this.#spec.handle(claim, work)
+      free(health)
+      await recorded
     } catch (error) {
       this.#log.error({ error, job: claim.id, attempt: claim.attempt }, 'A job failed; it will be tried again')
       await endJobs(this.#db.alone, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
-      return 'ill'
+      if (!answered) free('ill')
     }
+    this.#inHand--
+    lane.forget(claim.id)
+    this.#rouse()
   }
 
   #leftLanes(): Lane<Work>[] {

@@ -28,11 +28,11 @@ export type DeliverParts = {
 
 type Work = { row: DeliveryRow; body: string; secrets: string[] }
 
-const inFlightMax = 1_000
+const inHandMax = 1_000
 const laneWidthFirst = 2
 const recordBatchMax = 500
 const recordWaitingMax = 10_000
-/** An endpoint's next post waits for the record of the one before, so this is short. */
+/** Short, since a delivery whose record is lost with the process is posted again. */
 const recordPaceMs = 25
 const recordTries = 5
 
@@ -50,7 +50,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
 
   return {
     kind: deliverKind,
-    inFlightMax,
+    inHandMax,
     laneWidthMax: parts.laneWidthMax,
     laneWidthFirst,
     load: (claims) => load(parts, claims),
@@ -63,8 +63,8 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
         secrets,
         number: row.attemptCount + 1,
       })
-      await records.add(endingOf(claim, body, attempt, outcome, parts.retryDelays))
-      return healthOf(outcome)
+      const recorded = records.add(endingOf(claim, body, attempt, outcome, parts.retryDelays))
+      return { health: healthOf(outcome), recorded }
     },
   }
 }
