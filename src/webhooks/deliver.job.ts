@@ -26,8 +26,6 @@ export type DeliverParts = {
   laneWidthMax: number
 }
 
-type Work = { row: DeliveryRow; body: string; secrets: string[] }
-
 const inHandMax = 1_000
 const laneWidthFirst = 2
 const recordBatchMax = 500
@@ -37,7 +35,7 @@ const recordPaceMs = 25
 const recordTries = 5
 
 /** Posts events to endpoints. May run twice for one delivery: receivers tell by the webhook-id header. */
-export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
+export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
   const records = new Batcher<DeliveryEnding, void>({
     itemsMax: recordBatchMax,
     waitingMax: recordWaitingMax,
@@ -54,30 +52,24 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<Work> {
     laneWidthMax: parts.laneWidthMax,
     laneWidthFirst,
     load: (claims) => load(parts, claims),
-    handle: async (claim, { row, body, secrets }) => {
-      const { attempt, outcome } = await attemptDelivery(parts, {
-        id: row.id,
-        eventName: row.eventName,
-        url: row.url,
-        body,
-        secrets,
-        number: row.attemptCount + 1,
-      })
-      const recorded = records.add(endingOf(claim, body, attempt, outcome, parts.retryDelays))
+    handle: async (claim, toAttempt) => {
+      const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
+      const recorded = records.add(endingOf(claim, toAttempt.body, attempt, outcome, parts.retryDelays))
       return { health: healthOf(outcome), recorded }
     },
   }
 }
 
-async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(Work | undefined)[]> {
+async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAttempt | undefined)[]> {
   const rows = new Map((await findDeliveriesToSend(db, claims)).map((row) => [row.id as string, row]))
   const open = openEachOnce(box)
   return claims.map(({ id }) => {
     const row = rows.get(id)
     const body = row && (row.body ?? bodyOf(row))
-    if (body === undefined) return undefined
-    const sealed = row!.previousSecret ? [row!.secret, row!.previousSecret] : [row!.secret]
-    return { row: row!, body, secrets: sealed.map(open) }
+    if (!row || body === undefined) return undefined
+    const sealed = row.previousSecret ? [row.secret, row.previousSecret] : [row.secret]
+    const { id: deliveryId, eventName, url, attemptCount } = row
+    return { id: deliveryId, eventName, url, body, secrets: sealed.map(open), number: attemptCount + 1 }
   })
 }
 
