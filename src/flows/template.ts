@@ -25,15 +25,17 @@ export type StoredTemplate = {
   text: { from: 'flow' | 'template'; source: string } | { from: 'html' }
 }
 
-export type RenderedMail = { subject: string; html: string; text: string }
+export type RenderedBody = { html: string; text: string }
+export type RenderedMail = RenderedBody & { subject: string }
 
 export type CompiledTemplate = {
   stored: StoredTemplate
   variables: readonly Variable[]
   /** Refuses when the template fails on these values, or takes more than a mail may take. */
   render(values: TemplateValues): RenderedMail
-  /** The subject alone, which is known from the moment a mail is accepted. */
+  /** The subject alone, which is known from the moment a mail is accepted, and what is left to be made when it is sent. */
   renderSubject(values: TemplateValues): string
+  renderBody(values: TemplateValues): RenderedBody
 }
 
 export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
@@ -62,19 +64,16 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   const leavesGaps = stored.text.from === 'template' && text?.plan.steps.some((step) => 'nodes' in step)
 
   const renderSubject = (values: TemplateValues) => oneLine(renderPart(subject, scopeOf(values), new Budget()))
-  const render = (values: TemplateValues): RenderedMail => {
+  const renderBody = (values: TemplateValues): RenderedBody => {
     const scope = scopeOf(values)
     const budget = new Budget()
     const finishedHtml = renderPart(html, scope, budget)
     const plainText = text ? renderPart(text, scope, budget) : htmlToText!(finishedHtml)
-    return {
-      subject: oneLine(renderPart(subject, scope, budget)),
-      html: finishedHtml,
-      text: leavesGaps ? tidyDerived(plainText) : plainText,
-    }
+    return { html: finishedHtml, text: leavesGaps ? tidyDerived(plainText) : plainText }
   }
+  const render = (values: TemplateValues) => ({ subject: renderSubject(values), ...renderBody(values) })
   const variables = mergeVariables([subject.variables, html.variables, text?.variables ?? []])
-  return { stored, variables, render, renderSubject }
+  return { stored, variables, render, renderSubject, renderBody }
 }
 
 /** The variables that this mail lacks: used without default, and given neither by the context nor by the contact. */

@@ -22,7 +22,8 @@ export const reservedNames: readonly string[] = ['contact', 'organization', 'uns
  * The names a template sees. The keys of the context stand at the top (and under `context`), and win over the contact's
  * `email`, `first_name` and `last_name` unless they are null; the reserved names win over the context.
  */
-export function scopeOf({ contact, organization, unsubscribeUrl, context }: TemplateValues): Scope {
+export function scopeOf(values: TemplateValues): Scope {
+  const { contact, organization, context } = values
   const { email, firstName, lastName, attributes } = contact
   const scope: Record<string, unknown> = {
     email,
@@ -30,7 +31,10 @@ export function scopeOf({ contact, organization, unsubscribeUrl, context }: Temp
     last_name: lastName,
     contact: { email, first_name: firstName, last_name: lastName, attributes },
     organization: { name: organization.name },
-    unsubscribe_url: unsubscribeUrl,
+    // Signed when it is read: most transactional mail does not show it.
+    get unsubscribe_url() {
+      return values.unsubscribeUrl
+    },
     context,
   }
   // One by one, since names behind a spread, on the way of every mail, take ten times as long.

@@ -133,7 +133,7 @@ async function contentOf(
   const version = versions.get(message.flowVersionId)
   if (!version) return nothing
   try {
-    const { html, text } = renderMail(version.template, message, '#unsubscribe')
+    const { html, text } = renderMail(version.template, message, () => '#unsubscribe')
     return { html, text }
   } catch (error) {
     if (error instanceof Refusal) return nothing

@@ -35,11 +35,13 @@ type TemplateRow = Pick<
 >
 
 /** What a message is made from, as the template sees it. */
-function valuesOf(row: TemplateRow, unsubscribeUrl: string): TemplateValues {
+function valuesOf(row: TemplateRow, unsubscribeUrl: () => string): TemplateValues {
   return {
     contact: { email: row.email, firstName: row.firstName, lastName: row.lastName, attributes: row.attributes ?? {} },
     organization: { name: row.organizationName },
-    unsubscribeUrl,
+    get unsubscribeUrl() {
+      return unsubscribeUrl()
+    },
     context: row.context ?? {},
   }
 }
@@ -49,12 +51,16 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
   const { organizationId, id: messageId, contactId, flowId } = row
   const ids = { organizationId, messageId, contactId, flowId }
   const { baseUrl, bounceDomain } = settings
-  const unsubscribeUrl = `${baseUrl}/u/${tokens.sign('unsubscribe', ids)}`
+  let signedUrl: string | undefined
+  const unsubscribeUrl = () => {
+    signedUrl ??= `${baseUrl}/u/${tokens.sign('unsubscribe', ids)}`
+    return signedUrl
+  }
   const rendered = renderMail(version.template, row, unsubscribeUrl)
   const html = trackLinks(rendered.html, {
     trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { url, ...ids })}`,
     pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
-    unsubscribeUrl,
+    unsubscribeUrl: signedUrl,
   })
   const from = version.fromEmail === null ? settings.mailFrom : { name: version.fromName, email: version.fromEmail }
   const addressIds = { organizationId, messageId }
@@ -72,7 +78,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
     ...(settings.idHeaders && { headers: settings.idHeaders(signedId) }),
     ...(row.flowKind === 'marketing' && {
       unsubscribe: {
-        url: unsubscribeUrl,
+        url: unsubscribeUrl(),
         email: bounceDomain ? `${tokens.sign('unsubscribe_by_mail', addressIds)}@${bounceDomain}` : null,
       },
     }),
@@ -82,7 +88,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
 }
 
 /** Marketing mail always shows a way out, also when its template forgot it. */
-export function renderMail(template: CompiledTemplate, row: TemplateRow, unsubscribeUrl: string) {
-  const rendered = template.render(valuesOf(row, unsubscribeUrl))
-  return row.flowKind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl) : rendered
+export function renderMail(template: CompiledTemplate, row: TemplateRow, unsubscribeUrl: () => string) {
+  const rendered = template.renderBody(valuesOf(row, unsubscribeUrl))
+  return row.flowKind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl()) : rendered
 }

@@ -7,8 +7,8 @@ export type Tracking = {
   trackedUrl: (url: string) => string
   /** The image that counts an open. */
   pixelUrl: string
-  /** The one link that must not lead through anything. */
-  unsubscribeUrl: string
+  /** The one link that must not lead through anything; undefined when the mail has none. */
+  unsubscribeUrl: string | undefined
 }
 
 /**
