@@ -44,6 +44,11 @@ const usualStatementTimeoutMs = 30_000
 const answerTimeoutFactor = 1.2
 const patientTimeoutMs = 24 * 60 * 60 * 1_000
 const idleInTransactionTimeoutMs = 30_000
+/**
+ * Statements are planned once and kept. One that was planned while a queue was empty would go on to read the whole table
+ * when it is full; through an index it is right in both cases.
+ */
+const byIndex = '-c enable_seqscan=off'
 const relistenDelayMs = 1_000
 const namedStatementsMax = 500
 
@@ -64,6 +69,7 @@ export function openDb(options: DbOptions): Db {
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs * answerTimeoutFactor,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    options: byIndex,
     types,
   }
   const pool = new pg.Pool({ ...settings, max: connectionsMax })
@@ -96,7 +102,7 @@ async function begin<Result>(
   }
   client.on('error', lost)
   try {
-    await client.query(patient ? 'begin; set local statement_timeout = 0' : 'begin')
+    await client.query(patient ? 'begin; set local statement_timeout = 0; set local enable_seqscan = on' : 'begin')
     const result = await work(reader(client, patient ? patientTimeoutMs : undefined) as Tx)
     await client.query('commit')
     return result

@@ -5,9 +5,10 @@ import { expect, test } from 'vitest'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
 import { newId, type OrganizationId } from '../ids.ts'
 import { Hints } from './hints.ts'
-import { type Claim, dropLane, endJobs, enqueue, holdLane } from './queue.ts'
+import { type Claim, dropLane, endJobs, enqueue, holdLane, settleJobs } from './queue.ts'
 import { type Health, Worker } from './worker.ts'
 
 const organizationId = newId('org')
@@ -246,4 +247,17 @@ test('a hint reaches the workers of other processes', async () => {
   } finally {
     await Promise.all([here.stop(), there.stop()])
   }
+})
+
+test('jobs are ended by their key, also when the queue was empty the last time PostgreSQL counted', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('a lane')])
+  await test.db.alone.script('delete from jobs')
+  await test.db.alone.script('vacuum (analyze, truncate off) jobs')
+  const claim = { ...job('a lane'), dueAt: new Date(), attempt: 0, payload: null, token: newId('evt') }
+  const rows = await test.db.run<object>(sql`
+    explain with ${settleJobs([{ claim, retryInMs: null }])} select`)
+  const plan = rows.map((row) => Object.values(row)[0]).join('\n')
+  expect(plan).not.toMatch(/Join Filter|Seq Scan/)
+  expect(plan.match(/Tid Scan on jobs/g)).toHaveLength(2)
 })

@@ -94,19 +94,27 @@ export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql 
       select settled.* from settled
       join lanes using (organization_id, kind, lane, token)
     ),
+    -- Found one by one through the key: joined directly, they would be compared with every job there is, if the table
+    -- was empty the last time PostgreSQL counted, as a queue often is.
+    found as materialized (
+      select job.ctid as place, ours.retry_in_ms
+      from ours
+      cross join lateral (
+        select jobs.ctid from jobs
+        where jobs.organization_id = ours.organization_id and jobs.kind = ours.kind and jobs.lane = ours.lane
+          and jobs.due_at = ours.due_at and jobs.id = ours.id
+        offset 0
+      ) as job
+    ),
     jobs_ended as (
-      delete from jobs using ours
-      where ours.retry_in_ms is null
-        and jobs.organization_id = ours.organization_id and jobs.kind = ours.kind and jobs.lane = ours.lane
-        and jobs.due_at = ours.due_at and jobs.id = ours.id
+      delete from jobs using found
+      where jobs.ctid = found.place and found.retry_in_ms is null
     ),
     jobs_postponed as (
       update jobs
-      set due_at = now() + ours.retry_in_ms * interval '1 ms', attempt = jobs.attempt + 1
-      from ours
-      where ours.retry_in_ms is not null
-        and jobs.organization_id = ours.organization_id and jobs.kind = ours.kind and jobs.lane = ours.lane
-        and jobs.due_at = ours.due_at and jobs.id = ours.id
+      set due_at = now() + found.retry_in_ms * interval '1 ms', attempt = jobs.attempt + 1
+      from found
+      where jobs.ctid = found.place and found.retry_in_ms is not null
     )`
 }
 
