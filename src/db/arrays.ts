@@ -1,3 +1,4 @@
+import { scratchBuffer } from '../scratch.ts'
 import { uuidBytes, writeUuid } from '../uuid.ts'
 
 // A batch goes to PostgreSQL as one array for each column. In text form both sides spend more on quotes and commas than on
@@ -6,7 +7,8 @@ import { uuidBytes, writeUuid } from '../uuid.ts'
 const headBytes = 20
 const lengthBytes = 4
 const nullLength = -1
-const scratchBytesMax = 512 * 1024
+/** The greatest size that a text could have is three times what it has, so arrays are cut from here. */
+const scratchFor = scratchBuffer(512 * 1024)
 
 /** How one element is written behind its length; returns how many bytes it took, or undefined for what it cannot write. */
 type ElementType = {
@@ -68,15 +70,6 @@ export function binaryArray(elementType: string, values: readonly unknown[]): Bu
   }
   writeHead(buffer, hasNull, type.oid, values.length)
   return Buffer.copyBytesFrom(buffer, 0, at)
-}
-
-let scratch = Buffer.alloc(0)
-
-/** Used anew for each array: the greatest size that a text could have is three times what it has. */
-function scratchFor(size: number): Buffer {
-  if (size > scratchBytesMax) return Buffer.allocUnsafe(size)
-  if (size > scratch.length) scratch = Buffer.allocUnsafe(Math.min(2 * size, scratchBytesMax))
-  return scratch
 }
 
 /** Dimensions, whether there are nulls, the type, and of the one dimension its length and first index. */

@@ -1,6 +1,8 @@
+import { scratchBuffer } from '../scratch.ts'
+
 // Of the 76 characters that RFC 2045 gives a line, the last is kept for the `=` of a soft break.
 const lineLengthMax = 75
-const scratchBytesMax = 512 * 1024
+const scratchFor = scratchBuffer(512 * 1024)
 
 const tab = 9
 const lf = 10
@@ -27,7 +29,8 @@ kinds[cr] = kinds[lf] = lineEnd
  */
 export function quotedPrintable(text: string): string {
   const bytes = Buffer.from(text)
-  const out = scratchFor(bytes.length)
+  // Each byte takes at most three characters, and each 25 of them three more for a soft break.
+  const out = scratchFor(Math.ceil(bytes.length * 3.13) + 8)
   let end = 0
   let column = 0
   let at = 0
@@ -73,14 +76,3 @@ const needsCareAtStart = (bytes: Buffer, at: number) =>
   bytes[at] === dot || (bytes[at] === letterF && from.every((byte, index) => bytes[at + index] === byte))
 
 const endsLine = (bytes: Buffer, at: number) => at + 1 === bytes.length || kinds[bytes[at + 1]!] === lineEnd
-
-let scratch = Buffer.alloc(0)
-
-/** Used anew for each text, since allocating takes as long as encoding. */
-function scratchFor(bytes: number): Buffer {
-  // Each byte takes at most three characters, and each 25 of them three more for a soft break.
-  const needed = Math.ceil(bytes * 3.13) + 8
-  if (needed > scratchBytesMax) return Buffer.allocUnsafe(needed)
-  if (needed > scratch.length) scratch = Buffer.allocUnsafe(Math.min(2 * needed, scratchBytesMax))
-  return scratch
-}
