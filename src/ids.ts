@@ -85,7 +85,8 @@ const idBytes = new Uint8Array(uuidBytes)
 
 /** The id as people and programs outside see it: `msg_` and 26 characters. */
 export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
-  writeUuid(idBytes, 0, id)
+  // The bytes are those of the id before until they are written.
+  if (!writeUuid(idBytes, 0, id)) throw new TypeError('an id is no UUID')
   let held = 0
   let bits = emptyBits
   let at = 0

@@ -29,8 +29,8 @@ export type Inserted = {
   fannedOut: boolean
 }
 
-/** What a statement does besides writing events: CTEs before, where these come from, and what changes `messages`, if anything. */
-export type Surroundings = { ctes: Sql; events: Sql; messagesChanged: Sql | undefined }
+/** What a statement does besides writing events: CTEs before, the source of the events, and what changes `messages`, if anything. */
+export type Surroundings = { ctes: Sql; source: Sql; messagesChanged: Sql | undefined }
 
 /**
  * Writes events and all that follows from them in one statement. Everything else comes from the rows really inserted, so
@@ -39,7 +39,7 @@ export type Surroundings = { ctes: Sql; events: Sql; messagesChanged: Sql | unde
 export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
   return insertEventsAfter(tx, events, {
     ctes: given(events),
-    events: sql`select * from given`,
+    source: sql`select * from given`,
     messagesChanged: events.some(({ eventName }) => namesOfSending.has(eventName)) ? messageStates : undefined,
   })
 }
@@ -52,7 +52,7 @@ export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
 export async function insertEventsAfter(
   tx: Tx,
   events: readonly Pick<NewEvent, 'eventName'>[],
-  { ctes, events: source, messagesChanged }: Surroundings,
+  { ctes, source, messagesChanged }: Surroundings,
 ): Promise<Inserted> {
   const suppresses = events.some(({ eventName }) => suppressingNames.has(eventName))
   const consequences = [countChanges, messagesChanged, suppresses ? suppressed : undefined, fanOut]

@@ -87,7 +87,7 @@ export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<
   const newEvents = changes.flatMap(({ event }) => event ?? [])
   await insertEventsAfter(tx, newEvents, {
     ctes: settled,
-    events: sql`
+    source: sql`
       select organization_id, event_id as id, event_name, occurred_at, id as message_id, flow_id, contact_id,
         false as machine, null::text as machine_reason, data
       from ours where event_id is not null`,
