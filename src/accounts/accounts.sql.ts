@@ -19,6 +19,9 @@ export type User = {
   createdAt: Date
 }
 
+/** A user as they are known when they prove who they are. */
+export type Account = User & { passwordHash: string }
+
 export async function insertOrganization(tx: Tx, id: OrganizationId, name: string): Promise<void> {
   await tx`insert into organizations (id, name) values (${id}, ${name})`
 }
@@ -34,12 +37,12 @@ export async function insertUser(
     passwordHash: string
     role: Role
   },
-): Promise<User | undefined> {
-  const [row] = await tx<User>`
+): Promise<Account | undefined> {
+  const [row] = await tx<Account>`
     insert into users (id, organization_id, email, email_key, password_hash, role, last_login_at)
     values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.passwordHash}, ${user.role}, now())
     on conflict (email_key) do nothing
-    returning id, organization_id, email, role, created_at`
+    returning id, organization_id, email, role, created_at, password_hash`
   return row
 }
 
@@ -54,11 +57,8 @@ export async function hasUsers(db: Reader): Promise<boolean> {
   return row!.any
 }
 
-export async function findUserByEmail(
-  db: Reader,
-  emailKey: string,
-): Promise<(User & { passwordHash: string }) | undefined> {
-  const [row] = await db<User & { passwordHash: string }>`
+export async function findUserByEmail(db: Reader, emailKey: string): Promise<Account | undefined> {
+  const [row] = await db<Account>`
     select id, organization_id, email, role, created_at, password_hash from users where email_key = ${emailKey}`
   return row
 }
@@ -79,11 +79,11 @@ export async function findMember(
   db: Reader,
   organizationId: OrganizationId,
   userId: UserId,
-): Promise<(User & { organization: Organization }) | undefined> {
+): Promise<(Account & { organization: Organization }) | undefined> {
   const [row] = await db<
-    User & { name: string; timezone: string; keepAddresses: boolean; organizationCreatedAt: Date }
+    Account & { name: string; timezone: string; keepAddresses: boolean; organizationCreatedAt: Date }
   >`
-    select users.id, users.organization_id, users.email, users.role, users.created_at,
+    select users.id, users.organization_id, users.email, users.role, users.created_at, users.password_hash,
       organizations.name, organizations.timezone, organizations.keep_addresses,
       organizations.created_at as organization_created_at
     from users

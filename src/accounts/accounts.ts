@@ -3,13 +3,13 @@ import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { newId, type UserId } from '../ids.ts'
 import {
+  type Account,
   findUserByEmail,
   hasUsers,
   insertOrganization,
   insertUser,
   lockSignup,
   touchUser,
-  type User,
   updatePassword,
 } from './accounts.sql.ts'
 import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
@@ -18,7 +18,7 @@ import type { LoginThrottle } from './throttle.ts'
 export type Registration = { organizationName: string; email: string; password: string }
 
 /** Makes an organization and its owner. Open to the first user, and to everyone when `signup` is open. */
-export async function register(db: Db, signup: 'first-user' | 'open', registration: Registration): Promise<User> {
+export async function register(db: Db, signup: 'first-user' | 'open', registration: Registration): Promise<Account> {
   const organizationName = registration.organizationName.trim()
   if (organizationName === '') throw invalid({ path: 'organization_name', problem: 'must not be empty' })
   const email = parseEmail(registration.email)
@@ -50,7 +50,11 @@ const signupClosed = () =>
 
 export type Credentials = { email: string; password: string; address: string }
 
-export async function login(db: Db, throttle: LoginThrottle, { email, password, address }: Credentials): Promise<User> {
+export async function login(
+  db: Db,
+  throttle: LoginThrottle,
+  { email, password, address }: Credentials,
+): Promise<Account> {
   const parsed = parseEmail(email)
   const key = parsed.ok ? parsed.key : email.slice(0, 320).toLowerCase()
   throttle.check(key, address)
@@ -66,13 +70,16 @@ export async function login(db: Db, throttle: LoginThrottle, { email, password, 
 
 export type PasswordChange = { currentPassword: string; newPassword: string; address: string }
 
-/** Asks for the password once more: a session left open must not be enough to keep its owner out. */
+/**
+ * Asks for the password once more: a session left open must not be enough to keep its owner out. All sessions of the
+ * account end with the old password.
+ */
 export async function changePassword(
   db: Db,
   throttle: LoginThrottle,
-  user: User,
+  user: Account,
   { currentPassword, newPassword, address }: PasswordChange,
-): Promise<void> {
+): Promise<Account> {
   checkNewPassword(newPassword, 'new_password')
   const key = user.email.toLowerCase()
   throttle.check(key, address)
@@ -82,5 +89,7 @@ export async function changePassword(
     throw invalid({ path: 'current_password', problem: 'is not your password' })
   }
   throttle.succeeded(key)
-  await updatePassword(db.alone, user, await hashPassword(newPassword))
+  const passwordHash = await hashPassword(newPassword)
+  await updatePassword(db.alone, user, passwordHash)
+  return { ...user, passwordHash }
 }

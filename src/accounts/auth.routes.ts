@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, Nothing, ok, oneOf } from '../http/envelope.ts'
+import { answers, created, creates, ok, oneOf } from '../http/envelope.ts'
 import { hasUsers } from './accounts.sql.ts'
 import { changePassword, login, register } from './accounts.ts'
 import { memberOf } from './guards.ts'
@@ -87,7 +87,7 @@ export function authRoutes({ db, sessions, throttle, signup }: AuthParts): Fasti
   }
 }
 
-export function meRoutes({ db, throttle, mailTransport }: AuthParts): FastifyPluginAsyncTypebox {
+export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/me',
@@ -121,16 +121,16 @@ export function meRoutes({ db, throttle, mailTransport }: AuthParts): FastifyPlu
       {
         schema: {
           tags,
-          summary: 'Change one’s password',
+          summary: 'Change one’s password: all sessions end, and a new one begins',
           body: Type.Object({ current_password: Credential, new_password: Credential }),
-          response: answers(Nothing),
+          response: answers(SessionOut),
         },
       },
       async (request) => {
         const { current_password: currentPassword, new_password: newPassword } = request.body
         const change = { currentPassword, newPassword, address: request.ip }
-        await changePassword(db, throttle, memberOf(request), change)
-        return ok(null, 'The password is changed')
+        const account = await changePassword(db, throttle, memberOf(request), change)
+        return ok(await sessionOut(sessions, account), 'The password is changed')
       },
     )
   }

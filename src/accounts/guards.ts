@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
-import { findMember, type Organization, type User } from './accounts.sql.ts'
+import { type Account, findMember, type Organization } from './accounts.sql.ts'
 import type { KnownKey, Scope } from './api-keys.sql.ts'
 import type { KeyCache } from './key-cache.ts'
-import type { Sessions } from './sessions.ts'
+import { passwordMark, type Sessions } from './sessions.ts'
 
-export type Member = User & { organization: Organization }
+export type Member = Account & { organization: Organization }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,13 +43,14 @@ export function requireScope(scope: Scope) {
   }
 }
 
-/** Guard of the management API: a valid session of someone who still is a member. */
+/** Guard of the management API: a valid session of someone who still is a member, with the same password. */
 export function requireMember({ db, sessions }: { db: Db; sessions: Sessions }) {
   return async (request: FastifyRequest): Promise<void> => {
     const token = bearerPattern.exec(request.headers.authorization ?? '')?.[1]
     const session = token === undefined ? undefined : await sessions.verify(token)
     const member = session && (await findMember(db, session.organizationId, session.userId))
-    if (!member) throw new Refusal('unauthorized', 'Log in again: the session is missing or has expired.')
+    if (!member || passwordMark(member) !== session.passwordMark)
+      throw new Refusal('unauthorized', 'Log in again: the session is missing or has expired.')
     request.member = member
   }
 }

@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type InvitationId, newId, type OrganizationId, parseId, toText } from '../ids.ts'
-import { findUserByEmail, insertUser, lockOrganization, type Role, type User } from './accounts.sql.ts'
+import { type Account, findUserByEmail, insertUser, lockOrganization, type Role } from './accounts.sql.ts'
 import {
   countInvitations,
   deleteInvitation,
@@ -81,7 +81,7 @@ export async function getInvitation(db: Db, token: string): Promise<FoundInvitat
 export type Acceptance = { token: string; email: string | undefined; password: string }
 
 /** Makes the account. The invitation goes with the same commit, so it serves once. */
-export async function acceptInvitation(db: Db, { token, email, password }: Acceptance): Promise<User> {
+export async function acceptInvitation(db: Db, { token, email, password }: Acceptance): Promise<Account> {
   const { organizationId, tokenHash } = readToken(token)
   const { email: invited, role } = await getInvitation(db, token)
   const { address, key } = addressFor(invited, email)

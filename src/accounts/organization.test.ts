@@ -42,7 +42,7 @@ test('what is wrong is refused by the name of its field, and nothing changes', a
   expect((await app.manage('GET', '/organization')).body.data).toMatchObject({ name: 'Acme', keep_addresses: false })
 })
 
-test('a password is changed by whoever knows the old one', async () => {
+test('a password is changed by whoever knows the old one, and all sessions but a new one end', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   const login = async (secret: string) =>
@@ -56,8 +56,12 @@ test('a password is changed by whoever knows the old one', async () => {
   expect(short.body.error.fields).toEqual([{ path: 'new_password', problem: 'must have at least 10 characters' }])
   expect(await login(password)).toBe(200)
 
-  expect((await change(password, 'a new long password')).body.data).toBeNull()
+  const changed = await change(password, 'a new long password')
   expect([await login(password), await login('a new long password')]).toEqual([401, 200])
+  const me = async (token: string) =>
+    (await app.call('GET', '/api/v1/me', { headers: { authorization: `Bearer ${token}` } })).status
+  expect([(await bob.manage('GET', '/me')).status, await me(changed.body.data.token)]).toEqual([401, 200])
+  expect((await app.manage('GET', '/me')).status).toBe(200)
 })
 
 test('guessing the old password is slowed down like guessing at the login', async () => {

@@ -1,11 +1,24 @@
+import { hash } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import type { OrganizationId, UserId } from '../ids.ts'
 import { type AppSecrets, deriveKey } from '../secrets.ts'
+import type { Account } from './accounts.sql.ts'
 
 const lifetimeSeconds = 12 * 60 * 60
 const issuer = 'waxwing'
 
-export type Session = { userId: UserId; organizationId: OrganizationId }
+export type Session = {
+  userId: UserId
+  organizationId: OrganizationId
+  /** Of the password it began with: a session ends when that is changed. */
+  passwordMark: string
+}
+
+const markLength = 16
+
+/** Differs for every password that an account has had, and tells nothing about it. */
+export const passwordMark = ({ passwordHash }: Account) =>
+  hash('sha256', passwordHash, 'base64url').slice(0, markLength)
 
 /** The JWTs of the management API: HS256 and nothing else, twelve hours. */
 export class Sessions {
@@ -17,12 +30,12 @@ export class Sessions {
     this.#keys = secrets.previous ? [this.#current, deriveKey(secrets.previous, 'session')] : [this.#current]
   }
 
-  async issue({ userId, organizationId }: Session): Promise<{ token: string; expiresAt: Date }> {
+  async issue(account: Account): Promise<{ token: string; expiresAt: Date }> {
     const issuedAt = Math.floor(Date.now() / 1000)
-    const token = await new SignJWT({ org: organizationId })
+    const token = await new SignJWT({ org: account.organizationId, pwd: passwordMark(account) })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuer(issuer)
-      .setSubject(userId)
+      .setSubject(account.id)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + lifetimeSeconds)
       .sign(this.#current)
@@ -34,10 +47,11 @@ export class Sessions {
       const verified = await jwtVerify(token, key, {
         algorithms: ['HS256'],
         issuer,
-        requiredClaims: ['sub', 'org', 'exp'],
+        requiredClaims: ['sub', 'org', 'pwd', 'exp'],
       }).catch(() => undefined)
-      if (verified)
-        return { userId: verified.payload.sub as UserId, organizationId: verified.payload.org as OrganizationId }
+      if (!verified) continue
+      const { sub, org, pwd } = verified.payload
+      return { userId: sub as UserId, organizationId: org as OrganizationId, passwordMark: pwd as string }
     }
     return undefined
   }

@@ -1,7 +1,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText } from '../ids.ts'
-import type { Organization, User } from './accounts.sql.ts'
+import type { Account, Organization, User } from './accounts.sql.ts'
 import type { Sessions } from './sessions.ts'
 
 // What several routes of accounts answer with.
@@ -44,8 +44,8 @@ export const organizationOut = (organization: Organization) => ({
 })
 
 /** A new session for this user, as logging in answers it. */
-export async function sessionOut(sessions: Sessions, user: User) {
-  const { token, expiresAt } = await sessions.issue({ userId: user.id, organizationId: user.organizationId })
+export async function sessionOut(sessions: Sessions, user: Account) {
+  const { token, expiresAt } = await sessions.issue(user)
   return {
     token,
     expires_at: expiresAt.toISOString(),

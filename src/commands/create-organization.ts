@@ -21,10 +21,7 @@ export async function createOrganization(flags: Record<string, string | undefine
   try {
     await migrate(database.db)
     const user = await register(database.db, 'open', { organizationName: name, email, password })
-    const { token, expiresAt } = await new Sessions(readSecrets(config)).issue({
-      userId: user.id,
-      organizationId: user.organizationId,
-    })
+    const { token, expiresAt } = await new Sessions(readSecrets(config)).issue(user)
     const { record, key } = await createApiKey(database.db, user.organizationId, { name: 'first key' })
     const made = {
       organization_id: toText('org', user.organizationId),

@@ -103,3 +103,28 @@ test('a page that was asked for before signing in is shown after it', async () =
   await goTo(page, 'Overview')
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 })
+
+test('a new password signs out everywhere else, and the page goes on', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/api-keys')
+  await page
+    .getByRole('button', { name: /^Account/ })
+    .filter({ visible: true })
+    .click()
+  await page.getByRole('menuitem', { name: 'Change password' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Change password' })
+  await dialog.getByLabel('Current password').fill(account.password)
+  await dialog.getByLabel('New password').fill('a new long password')
+  await dialog.getByRole('button', { name: 'Change password' }).click()
+  await page.getByText('Your password is changed.').waitFor()
+
+  expect((await service.manage(account.session, 'GET', '/me')).status).toBe(401)
+  await goTo(page, 'Contacts')
+  await page.getByRole('heading', { name: 'Contacts', level: 1 }).waitFor()
+  expect(await page.getByRole('dialog', { name: 'Your session has expired' }).count()).toBe(0)
+  expect(tab.problems).toEqual([])
+})

@@ -71,9 +71,9 @@ export async function registerOwner(service: Service): Promise<Account> {
 
 /** The owner's session as it would be when its time is over. */
 export async function expiredSession(account: Account): Promise<string> {
-  const { org, sub, iss } = decodeJwt<{ org: string }>(account.session)
+  const { org, pwd, sub, iss } = decodeJwt<{ org: string; pwd: string }>(account.session)
   const issuedAt = Math.floor(Date.now() / 1000) - daySeconds
-  return new SignJWT({ org })
+  return new SignJWT({ org, pwd })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(iss ?? '')
     .setSubject(sub ?? '')

@@ -1008,7 +1008,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change one’s password */
+        /** Change one’s password: all sessions end, and a new one begins */
         post: {
             parameters: {
                 query?: never;
@@ -1037,7 +1037,20 @@ export interface paths {
                             /** @enum {string} */
                             status: "success";
                             message: string;
-                            data: null;
+                            data: {
+                                token: string;
+                                /** Format: date-time */
+                                expires_at: string;
+                                organization_id: string;
+                                user: {
+                                    id: string;
+                                    email: string;
+                                    /** @enum {string} */
+                                    role: "owner" | "member";
+                                    /** Format: date-time */
+                                    created_at: string;
+                                };
+                            };
                         };
                     };
                 };

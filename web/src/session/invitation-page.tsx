@@ -29,7 +29,7 @@ function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
   const accept = useMutation({
     mutationFn: () => acceptInvitation({ token, email: email.trim(), password }),
     onSuccess: (signed) => {
-      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email })
+      startSession(signed)
       return navigate(paths.overview)
     },
   })

@@ -17,8 +17,7 @@ export function LoginPage() {
   const [password, setPassword] = useState('')
   const signIn = useMutation({
     mutationFn: () => login({ email: email.trim(), password }),
-    onSuccess: (signed) =>
-      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email }),
+    onSuccess: (signed) => startSession(signed),
   })
 
   if (session.kind === 'in') return <Navigate to={safeNext(search.get('next'))} replace />

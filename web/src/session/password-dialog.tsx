@@ -5,6 +5,7 @@ import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { changePassword } from './session.api.ts'
+import { startSession } from './session.ts'
 
 const shownPaths = ['current_password', 'new_password']
 
@@ -13,8 +14,9 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const [next, setNext] = useState('')
   const change = useMutation({
     mutationFn: () => changePassword({ current_password: current, new_password: next }),
-    onSuccess: () => {
-      toast('Your password is changed.')
+    onSuccess: (signed) => {
+      startSession(signed)
+      toast('Your password is changed. Everywhere else you have to sign in again.')
       onClose()
     },
   })

@@ -48,8 +48,7 @@ function RegisterForm() {
   const [password, setPassword] = useState('')
   const create = useMutation({
     mutationFn: () => register({ organization_name: organization.trim(), email: email.trim(), password }),
-    onSuccess: (signed) =>
-      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email }),
+    onSuccess: (signed) => startSession(signed),
   })
   return (
     <form

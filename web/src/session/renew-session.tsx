@@ -13,8 +13,7 @@ export function RenewSession({ email }: { email: string }) {
   const signOut = useSignOut()
   const renew = useMutation({
     mutationFn: () => login({ email, password }),
-    onSuccess: (signed) =>
-      startSession({ token: signed.token, expiresAt: signed.expires_at, email: signed.user.email }),
+    onSuccess: (signed) => startSession(signed),
   })
   return (
     <Modal

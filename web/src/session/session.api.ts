@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api, dataOf, done } from '../api/client.ts'
+import { api, dataOf } from '../api/client.ts'
 
 const meQuery = queryOptions({
   queryKey: ['me'],
@@ -26,4 +26,4 @@ export const findInvitation = (token: string) =>
 export const acceptInvitation = (body: { token: string; email?: string; password: string }) =>
   dataOf(api.POST('/api/v1/auth/accept-invitation', { body }))
 export const changePassword = (body: { current_password: string; new_password: string }) =>
-  done(api.POST('/api/v1/me/password', { body }))
+  dataOf(api.POST('/api/v1/me/password', { body }))

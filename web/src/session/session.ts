@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { basePath } from '../api/base.ts'
 
 type Session = { token: string; expiresAt: string; email: string }
+type Granted = { token: string; expires_at: string; user: { email: string } }
 
 /** `expired`: the app stays as it is, with all input, and a dialog asks for the password over it. */
 type SessionState = { kind: 'out' } | { kind: 'in'; session: Session } | { kind: 'expired'; session: Session }
@@ -19,8 +20,14 @@ export function useSession(): SessionState {
   return useSyncExternalStore(subscribe, () => state)
 }
 
-export function startSession(session: Session): void {
+/** Begins what the service has just granted. */
+export function startSession({ token, expires_at: expiresAt, user }: Granted): void {
+  const session = { token, expiresAt, email: user.email }
   localStorage.setItem(storageKey, JSON.stringify(session))
+  goOn(session)
+}
+
+function goOn(session: Session): void {
   change({ kind: 'in', session })
   renewal?.resolve()
   renewal = undefined
@@ -76,6 +83,6 @@ export function followOtherTabs(): void {
     const before = getSession()
     if (next.kind !== 'in') endSession()
     else if (before && before.email !== next.session.email) window.location.reload()
-    else startSession(next.session)
+    else goOn(next.session)
   })
 }
