@@ -4,6 +4,7 @@ import { Lane } from './lane.ts'
 import type { Claim } from './queue.ts'
 
 const organizationId = newId('org')
+const share = 100
 const laneOf = (first: number, max: number) =>
   new Lane<null>({ organizationId, lane: 'lane' }, '00000000-0000-4000-8000-000000000000', { first, max })
 const addReady = (lane: Lane<null>, count: number) => {
@@ -55,11 +56,21 @@ test('a lane that fails is probed alone, and with pauses when it goes on failing
 test('at rest it asks again by itself, and is left when nothing came for a while', () => {
   const lane = laneOf(4, 16)
   const now = Date.now()
-  lane.nextRead(now)
-  expect([lane.wantsToRead(now), lane.wantsToRead(now + 250)]).toEqual([false, true])
+  lane.nextRead(now, share)
+  expect([lane.wantsToRead(now, share), lane.wantsToRead(now + 250, share)]).toEqual([false, true])
   expect([lane.isLeft(now - 1_000), lane.isLeft(now + 1_000)]).toEqual([false, true])
   lane.hungry = true
-  expect([lane.wantsToRead(now), lane.isLeft(now + 1_000)]).toEqual([true, false])
+  expect([lane.wantsToRead(now, share), lane.isLeft(now + 1_000)]).toEqual([true, false])
+})
+
+test('it reads one width ahead, but not more than its share of what the process works on', () => {
+  const now = Date.now()
+  const limits = [share, 3].map((each) => laneOf(8, 16).nextRead(now, each).limit)
+  expect(limits).toEqual([16, 6])
+  const lane = laneOf(8, 16)
+  addReady(lane, 3)
+  expect([lane.wantsToRead(now, 3), lane.wantsToRead(now, 4)]).toEqual([false, true])
+  expect(lane.nextRead(now, 4).limit).toBe(5)
 })
 
 test('a row is taken once, however often it is read', () => {

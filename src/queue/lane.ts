@@ -54,18 +54,23 @@ export class Lane<Work> {
     this.#usedAt = now
   }
 
-  /** A lane at rest is polled, too: what it postponed becomes due without a hint. */
-  wantsToRead(now: number): boolean {
-    if (this.ready.length >= this.#width) return false
+  /** A lane at rest is polled, too: what it postponed becomes due without a hint. `share` as for `nextRead`. */
+  wantsToRead(now: number, share: number): boolean {
+    if (this.ready.length >= this.#aheadOf(share)) return false
     const isAtRest = this.inFlight === 0 && this.ready.length === 0
     return this.hungry || now - this.#lookedBackAt >= lookBackEveryMs || (isAtRest && now - this.#readAt >= pollEveryMs)
   }
 
-  /** Where the next read begins, and how many rows it may bring: one width ahead. Hints from here on count for the next. */
-  nextRead(now: number): { afterDue: Date; afterId: string; limit: number } {
+  /**
+   * Where the next read begins, and how many rows it may bring: one width ahead, but not more than the lane's share of
+   * what the process works on at once, since what waits here is memory. Hints from here on count for the next read.
+   */
+  nextRead(now: number, share: number): { afterDue: Date; afterId: string; limit: number } {
     this.hungry = false
     this.#readAt = now
-    const limit = 2 * Math.floor(this.#width) + this.#known.size
+    const wanted = 2 * this.#aheadOf(share) - this.ready.length
+    // A look back comes by what is in our hands already.
+    const limit = wanted + this.#known.size
     if (now - this.#lookedEverywhereAt >= lookEverywhereEveryMs) {
       this.#lookedEverywhereAt = now
       return { afterDue: beginningOfTime, afterId: zeroId, limit }
@@ -74,7 +79,16 @@ export class Lane<Work> {
       this.#lookedBackAt = now
       return { afterDue: new Date(+this.#afterDue - lookBackMs), afterId: zeroId, limit }
     }
-    return { afterDue: this.#afterDue, afterId: this.#afterId, limit }
+    return { afterDue: this.#afterDue, afterId: this.#afterId, limit: wanted }
+  }
+
+  #aheadOf(share: number): number {
+    return Math.min(Math.floor(this.#width), share)
+  }
+
+  /** Nothing to do, as far as is known. */
+  get isIdle(): boolean {
+    return this.#known.size === 0 && !this.hungry
   }
 
   /** Moves the cursor behind a row that was read. False when the row is already in our hands. */
@@ -130,6 +144,6 @@ export class Lane<Work> {
   }
 
   isLeft(since: number): boolean {
-    return this.#known.size === 0 && !this.hungry && this.#usedAt <= since
+    return this.isIdle && this.#usedAt <= since
   }
 }

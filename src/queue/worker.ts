@@ -135,11 +135,14 @@ export class Worker<Work> {
   /** Reads ahead for every lane that has room, in one statement. */
   async #fill(): Promise<void> {
     const now = Date.now()
-    const lanes = [...this.#lanes.values()].filter((lane) => lane.wantsToRead(now))
+    const held = [...this.#lanes.values()]
+    const busy = held.filter((lane) => !lane.isIdle).length
+    const share = Math.ceil(this.#spec.inHandMax / Math.max(1, busy))
+    const lanes = held.filter((lane) => lane.wantsToRead(now, share))
     if (lanes.length === 0) return
-    const reads = lanes.map((held) => {
-      const { organizationId, lane, token } = held
-      return { organizationId, lane, token, ...held.nextRead(now) }
+    const reads = lanes.map((each) => {
+      const { organizationId, lane, token } = each
+      return { organizationId, lane, token, ...each.nextRead(now, share) }
     })
     const rows = await readJobs(this.#db, this.#spec.kind, reads)
 
