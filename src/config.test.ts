@@ -19,7 +19,14 @@ test('without any setting everything has its documented default', () => {
 })
 
 test('all faults are told at once, each with its setting', () => {
-  const wrong = { PORT: 'x', SIGNUP: 'maybe', BASE_URL: 'ftp://x', APP_SECRET: 'short', DKIM_DOMAIN: 'acme.example' }
+  const wrong = {
+    PORT: 'x',
+    SIGNUP: 'maybe',
+    BASE_URL: 'ftp://x',
+    APP_SECRET: 'short',
+    DKIM_DOMAIN: 'acme.example',
+    WEBHOOK_RETRY_DELAYS: '30,,60',
+  }
   const fault = (() => {
     try {
       readConfig(wrong)

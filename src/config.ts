@@ -188,8 +188,9 @@ function wholeNumber(min: number, max: number) {
 }
 
 function seconds(value: string): readonly number[] {
-  const numbers = value.split(',').map(Number)
-  if (numbers.length > 20 || numbers.some((number) => !(number >= 0 && number <= 604_800)))
+  const parts = value.split(',').map((part) => part.trim())
+  const numbers = parts.map(Number)
+  if (parts.includes('') || numbers.length > 20 || numbers.some((number) => !(number >= 0 && number <= 604_800)))
     throw new Error(`must be up to 20 numbers of seconds separated by commas, not "${value}"`)
   return numbers
 }

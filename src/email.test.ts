@@ -23,6 +23,14 @@ test('what is not an address is refused with a sentence', () => {
     ...['ada@127.0.0.1', 'ada@[127.0.0.1]', 'ada@1.2', 'ada@0x7f.1'],
     ...['ada\0@example.com', 'ada@exam\0ple.com', 'ada@xn--.com', 'Ada <ada@example.com>', 'ada@example.com, b@b.com'],
     ...[`${'a'.repeat(65)}@example.com`, `a@${'b'.repeat(64)}.com`, `a@${'b.'.repeat(130)}com`, '\ud800@example.com'],
+    ...[
+      'ada@example.com/foo',
+      'ada@example.com?x=1',
+      'ada@example.com#frag',
+      'ada@example.com\\x',
+      'ada@exam%70le.com',
+    ],
+    ...['ada@exa\nmple.com', 'ada@exa\tmple.com', 'ada@example.com:25', 'jörg@bücher.example/foo'],
     ...[42, null, undefined, {}, ['ada@example.com']],
   ]
   for (const input of wrong) expect(parseEmail(input), String(input)).toMatchObject({ ok: false })

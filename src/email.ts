@@ -39,7 +39,8 @@ function parseAny(text: string): ParsedEmail {
   const local = text.slice(0, at).normalize('NFC')
   if (Buffer.byteLength(local) > localMax || !localPattern.test(local))
     return no('is not an email address: check what stands before the @')
-  const domain = domainToASCII(text.slice(at + 1))
+  // `domainToASCII` reads its input as part of a URL: it would cut or decode these.
+  const domain = /[\s\p{Cc}/\\?#%:[\]]/u.test(text.slice(at + 1)) ? '' : domainToASCII(text.slice(at + 1))
   const labels = domain.split('.')
   if (domain === '' || domain.length > 253 || !labels.every((label) => labelPattern.test(label)))
     return no('is not an email address: check what stands behind the @')

@@ -18,6 +18,8 @@ const unstorableInJson = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 export const unstorableProblem = 'contains a character that is not text'
 export const isStorable = (text: string): boolean => !unstorable.test(text)
+/** Of text that JSON.stringify has written. */
+export const isStorableJson = (text: string): boolean => !(text.includes('\\u') && unstorableInJson.test(text))
 
 /** A name: undefined when it is left out, '' when it is given as null or empty, which clears it. */
 export function readName(input: unknown): Read<string | undefined> {
@@ -41,7 +43,7 @@ export function readAttributes(input: unknown): Read<string | undefined> {
     return no(`must be nested at most ${attributesDepthMax} levels deep`)
   const text = JSON.stringify(input)
   if (Buffer.byteLength(text) > attributesBytesMax) return no(`must have at most ${attributesBytesMax} bytes as JSON`)
-  if (text.includes('\\u') && unstorableInJson.test(text)) return no(unstorableProblem)
+  if (!isStorableJson(text)) return no(unstorableProblem)
   return { ok: true, value: text }
 }
 

@@ -43,7 +43,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send(errorBody(status, refusal.type, refusal.message, refusal.fields.slice(0, fieldsMax), request.id))
 }
 
-function errorBody(code: number, type: string, message: string, fields: FieldProblem[], requestId: string) {
+export function errorBody(code: number, type: string, message: string, fields: FieldProblem[], requestId: string) {
   return { code, status: 'error' as const, message, data: null, error: { type, fields, request_id: requestId } }
 }
 
@@ -57,6 +57,13 @@ function toRefusal(error: unknown): Refusal | undefined {
   const fault = error as Partial<FastifyError>
   if (fault.validation) return validationRefusal(fault as FastifyError)
   switch (fault.code) {
+    // PostgreSQL's words for NUL and other bytes in a text, and for a time that no calendar has.
+    case '22021':
+    case '22P05':
+      return new Refusal('validation_failed', 'The request contains a character that is not text, such as NUL.')
+    case '22008':
+      return new Refusal('validation_failed', 'The request contains a time that is out of range.')
+    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -32,9 +32,16 @@ test('every kind of wrong request gets the envelope, a type and a request id', a
     ['empty body', app.call('POST', login, { headers: json, raw: '' }), 400, 'invalid_json'],
     [
       'prototype pollution',
-      app.call('POST', login, { headers: json, raw: '{"__proto__":{"a":1}}' }),
-      400,
-      'invalid_json',
+      app.call('POST', login, { headers: json, raw: '{"__proto__":{"email":"a","password":"b"}}' }),
+      422,
+      'validation_failed',
+    ],
+    ['a path that is none', app.call('GET', '/public/api/v1/%zz'), 404, 'not_found'],
+    [
+      'a character that is no text',
+      app.call('POST', login, { body: { email: 'a\0b', password: 'x' } }),
+      422,
+      'validation_failed',
     ],
     [
       'other media type',
@@ -110,6 +117,53 @@ test('metrics are in Prometheus’ format', async () => {
   expect(answer.text).toContain('process_resident_memory_bytes')
 })
 
+test('what cannot be read as a request gets the envelope, too', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const cases: [string, number][] = [
+    ['hello\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ]
+  for (const [text, status] of cases) {
+    const answer = await exchange(app.url, text)
+    expect(answer).toContain(`HTTP/1.1 ${status} `)
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
+    expect(body).toMatchObject({ code: status, status: 'error', data: null, error: { type: 'invalid_request' } })
+    expect(answer).toContain(`x-request-id: ${body.error.request_id}`)
+    expect(answer).toContain('x-content-type-options: nosniff')
+  }
+})
+
+test('where no body is needed, none is asked for, whatever its type is said to be', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const headers = { 'content-type': 'application/json' }
+  const make = async () =>
+    (await app.manage('POST', '/organization/webhooks', { name: 'a', url: 'http://127.0.0.1:9/', all_events: true }))
+      .body.data.id
+  const session = { authorization: `Bearer ${app.session}`, ...headers }
+  const path = `/api/v1/organization/webhooks/${await make()}`
+  const rotated = await app.call('POST', `${path}/rotate-secret`, { headers: session, raw: '' })
+  const deleted = await app.call('DELETE', path, { headers: session, raw: '' })
+  expect([rotated.status, deleted.status]).toEqual([200, 200])
+})
+
+test('who comes while the service stops is told to come back', async () => {
+  const app = await startTestApp({}, ['serve'])
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  socket.write('GET /health HTTP/1.1\r\nhost: x\r\n')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const stopped = app[Symbol.asyncDispose]()
+  socket.write('\r\n')
+  await stopped
+  await ended
+  const answer = Buffer.concat(chunks).toString()
+  expect(answer).toContain('HTTP/1.1 503 ')
+  expect(answer).toMatch(/retry-after: \d+/)
+  expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { type: 'unavailable' } })
+})
+
 test('stopping waits for the request under way', async () => {
   const app = await startTestApp()
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
@@ -127,3 +181,13 @@ test('stopping waits for the request under way', async () => {
   await ended
   expect(Buffer.concat(chunks).toString()).toContain('HTTP/1.1 200 OK')
 })
+
+/** Says this on a connection of its own, and answers with all that came back. */
+async function exchange(url: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => {})
+  socket.write(text)
+  await new Promise((resolve) => socket.once('close', resolve))
+  return Buffer.concat(chunks).toString()
+}

@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { answerError } from './errors.ts'
+import { answerNoRequest } from './no-request.ts'
 
 const bodyBytesMax = 1024 * 1024
 /** A click's destination travels inside its token. */
@@ -23,6 +24,8 @@ export type Server = FastifyInstance
 export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Server {
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
   const headers = securityHeaders(baseUrl)
+  const newRequestId = requestIds()
+  let stopping = false
 
   const server = fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -30,17 +33,24 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     logController: new LogController({ disableRequestLogging: true }),
     // The few lines that a request may write name it themselves: a logger for each request costs more than the request.
     childLoggerFactory: (logger) => logger,
-    genReqId: requestIds(),
+    genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
     routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true },
     requestTimeout: requestTimeoutMs,
     http: { headersTimeout: headersTimeoutMs },
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
+    // Its own answer has neither envelope nor request id; ours is below.
+    return503OnClosing: false,
     trustProxy,
     // A proxy may hand over the path with or without the prefix under which the service is published.
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', basePath),
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    // These come before any hook.
+    frameworkErrors: (error, request, reply) =>
+      answerError(error, request, reply.headers(headers).header('x-request-id', request.id)),
+    clientErrorHandler: (error, socket) => answerNoRequest(error, socket, newRequestId(), headers),
+    onProtoPoisoning: 'remove',
+    onConstructorPoisoning: 'remove',
     // What comes in is checked as it is: "5" is no number, and fields we do not know are ignored, not removed.
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: true } },
   })
@@ -50,7 +60,12 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
   // With `done` instead of a promise: these two run for every request.
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
-    done()
+    if (stopping)
+      done(new Refusal('unavailable', 'The service is stopping.', { retryAfterSeconds: stopWithinMs / 1000 }))
+    else done()
+  })
+  server.addHook('preClose', async () => {
+    stopping = true
   })
   server.addHook('onResponse', (request, reply, done) => {
     log.info(
@@ -66,10 +81,24 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     done()
   })
   server.removeContentTypeParser('text/plain')
+  takeNoBodyAsNone(server)
   answerUnknownRoutes(server)
   closeConnectionsOnStop(server)
   return server
 }
+
+/** Some clients name a type also where they have nothing to send, as with DELETE. */
+function takeNoBodyAsNone(server: Server): void {
+  const parseJson = server.getDefaultJsonParser('remove', 'remove')
+  server.removeContentTypeParser('application/json')
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '' && !needsBody(request.routeOptions.schema?.body)) done(null, undefined)
+    else parseJson(request, text as string, done)
+  })
+}
+
+const needsBody = (schema: unknown) =>
+  schema !== undefined && ![(schema as { type?: unknown }).type].flat().includes('null')
 
 /** Unlike any other, and nothing secret: what is random is drawn once. */
 function requestIds(): () => string {

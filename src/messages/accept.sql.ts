@@ -86,8 +86,8 @@ export type Written = {
 
 /**
  * Writes contacts, messages, jobs and idempotency keys of a whole batch in one statement, and answers with those that
- * were written. One is left out when its flow was changed or its contact created by somebody else since it was looked
- * up, or when its idempotency key is taken: then nothing of it is written but the contact.
+ * were written. One is left out when its flow was changed, its contact created or its idempotency key taken by somebody
+ * else since they were looked up: then nothing of it is written but the contact.
  */
 export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<Written> {
   // Most batches bring neither, and also a part that finds nothing to do costs time.

@@ -132,6 +132,42 @@ test('an idempotency key used with another body is refused, and is free again af
     ).toBe(400)
 })
 
+test('a call is answered as the first time, whatever became of flow and contact since', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const key = { 'idempotency-key': 'k' }
+  const first = await send(app, flowId, {}, key)
+  const again = async () => (await send(app, flowId, {}, key)).body.data
+  const change = (body: object) => app.manage('PATCH', `/organization/flows/${flowId}`, body)
+
+  await change({ html: '<p>{{ nobody_gives_this }}</p>' })
+  expect(await again()).toEqual(first.body.data)
+  await change({ status: 'paused' })
+  expect(await again()).toEqual(first.body.data)
+  await app.manage('DELETE', `/organization/contacts/${first.body.data.contact_id}`)
+  expect(await again()).toEqual(first.body.data)
+  await app.manage('DELETE', `/organization/flows/${flowId}`)
+  expect(await again()).toEqual(first.body.data)
+  expect(await app.db`select from contacts`).toHaveLength(0)
+})
+
+test('a call that is refused for its idempotency key writes nothing', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const key = { 'idempotency-key': 'k' }
+  await send(app, flowId, {}, key)
+  const reused = await send(app, flowId, { contact_email: 'somebody.else@example.com' }, key)
+  expect(reused.status).toBe(409)
+  const otherFlow = await send(
+    app,
+    flowId.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+    {},
+    key,
+  )
+  expect([otherFlow.status, otherFlow.body.error.type]).toEqual([409, 'idempotency_key_reused'])
+  expect(await app.db`select email from contacts`).toEqual([{ email: 'ada@example.com' }])
+})
+
 test('a key of one organization is nothing to another', async () => {
   await using app = await startTestApp({}, ['serve'])
   await using other = await startTestApp({}, ['serve'])
@@ -173,6 +209,21 @@ test('wrong input is refused alone, and the rest of its batch is not', async () 
   expect(await app.db`select from messages`).toHaveLength(1)
 })
 
+test('text that only looks like an escape is text, and depth is refused before it can do harm', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const looksEscaped = { context: { order_id: 'see \\u0000 and C:\\\\share\\ud8ff' } }
+  expect((await send(app, flowId, looksEscaped)).status).toBe(200)
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
+  const sendText = async (fields: string) => {
+    const raw = `{"flow_id":"${flowId}","contact_email":"ada@example.com",${fields}}`
+    const headers = { 'x-api-token': app.apiKey, 'content-type': 'application/json', 'idempotency-key': 'deep' }
+    return (await app.call('POST', '/public/api/v1/flow/send-email-through-flow', { headers, raw })).status
+  }
+  expect(await sendText(`"context":{"order_id":${deep}}`)).toBe(422)
+  expect(await sendText(`"context":{"order_id":1},"unknown":${deep}`)).toBe(200)
+})
+
 test('whatever is sent is accepted or refused, and never a fault of ours', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app, {
@@ -184,9 +235,7 @@ test('whatever is sent is accepted or refused, and never a fault of ours', async
       fc.dictionary(fc.oneof(fc.constant('items'), fc.constant('order_id'), fc.string()), fc.jsonValue()),
       async (email, context) => {
         const answer = await send(app, flowId, { contact_email: email, context })
-        // Names that would reach into JavaScript's own objects are no JSON that is taken here.
-        const poisonous = /"(__proto__|constructor)":/.test(JSON.stringify(context))
-        expect(poisonous ? [200, 400, 422] : [200, 422]).toContain(answer.status)
+        expect([200, 422]).toContain(answer.status)
       },
     ),
     { numRuns: 150 },

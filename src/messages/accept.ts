@@ -68,7 +68,9 @@ export class Acceptor {
   /** Settles what it can and answers with what has to be looked at again. */
   async #acceptRound(pending: Pending[], results: Settled<Accepted>[]): Promise<Pending[]> {
     const { now, later } = withoutTwins(pending)
-    const { drafts, settled } = await this.#draft(now)
+    // Before all else: what was answered once is answered so again, whatever became of flow and contact since.
+    const replayed = await this.#replay(now, results)
+    const { drafts, settled } = await this.#draft(now.filter((each) => !replayed.has(each)))
     for (const [index, result] of settled) results[index] = result
     const left: Pending[] = later
     if (drafts.length > 0) {
@@ -78,11 +80,11 @@ export class Acceptor {
           results[draft.index] = { ok: true, value: { queuedAt, ...draft.accepted } }
         else left.push(draft)
     }
-    const replayed = await this.#replay(left, results)
-    return left.filter((each) => !replayed.has(each))
+    return left
   }
 
   async #draft(pending: Pending[]): Promise<{ drafts: PendingDraft[]; settled: Map<number, Settled<Accepted>> }> {
+    if (pending.length === 0) return { drafts: [], settled: new Map() }
     const requests = pending.map(({ request }) => request)
     const [states, recipients] = await Promise.all([
       findFlowStates(this.#db, unique(requests)),
@@ -129,7 +131,9 @@ export class Acceptor {
       const found = byKey.get(twinKey(each.request)!)
       if (!found) continue
       results[each.index] =
-        found.requestHash === each.request.requestHash ? { ok: true, value: answerAgain(found) } : refused(keyReused())
+        found.requestHash === each.request.requestHash
+          ? { ok: true, value: answerAgain(found, each.request) }
+          : refused(keyReused())
       done.add(each)
     }
     return done
@@ -163,13 +167,14 @@ const unique = (requests: SendRequest[]) => [
   ...new Map(requests.map(({ organizationId, flowId }) => [flowId, { organizationId, flowId }])).values(),
 ]
 
-function answerAgain(held: HeldKey): Accepted {
+function answerAgain(held: HeldKey, request: SendRequest): Accepted {
   const { contact_created: contactCreated, status, reason, warnings } = held.answer
   return {
     messageId: held.messageId,
     flowId: held.flowId,
     contactId: held.contactId,
-    contactEmail: held.email,
+    // Empty when the contact was erased meanwhile. Whoever asks again has just named it.
+    contactEmail: held.email || request.email,
     contactCreated,
     status,
     reason,

@@ -8,11 +8,12 @@ import type { Health, WorkerSpec } from '../queue/worker.ts'
 import { version } from '../root.ts'
 import type { SecretBox } from '../secrets.ts'
 import { type DeliveryEnding, type DeliveryRow, findDeliveriesToSend, recordAttempts } from './deliver.sql.ts'
-import type { Attempt } from './deliveries.sql.ts'
+import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { type PostOutcome, reasonInWords } from './post-outcome.ts'
 import type { SafePost } from './safe-post.ts'
+import type { SealedSecrets } from './webhooks.sql.ts'
 import { deliverKind } from './webhooks.ts'
 
 export type DeliverParts = {
@@ -63,15 +64,21 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
 async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAttempt | undefined)[]> {
   const rows = new Map((await findDeliveriesToSend(db, claims)).map((row) => [row.id as string, row]))
   const open = openEachOnce(box)
-  return claims.map(({ id }) => {
+  const withoutEvent: DeliveryRow[] = []
+  const toAttempt = claims.map(({ id }) => {
     const row = rows.get(id)
     const body = row && (row.body ?? bodyOf(row))
+    if (row && body === undefined) withoutEvent.push(row)
     if (!row || body === undefined) return undefined
-    const sealed = row.previousSecret ? [row.secret, row.previousSecret] : [row.secret]
     const { id: deliveryId, eventName, url, attemptCount } = row
-    return { id: deliveryId, eventName, url, body, secrets: sealed.map(open), number: attemptCount + 1 }
+    return { id: deliveryId, eventName, url, body, secrets: openSecrets(row, open), number: attemptCount + 1 }
   })
+  if (withoutEvent.length > 0) await failDeliveries(db.alone, withoutEvent, 'not sent: the event is no longer kept')
+  return toAttempt
 }
+
+export const openSecrets = ({ secret, previousSecret }: SealedSecrets, open: (sealed: Buffer) => string) =>
+  (previousSecret ? [secret, previousSecret] : [secret]).map(open)
 
 /** The deliveries of an endpoint share its secrets. */
 function openEachOnce(box: SecretBox): (sealed: Buffer) => string {

@@ -4,8 +4,9 @@ import type { EventData, EventName } from '../event-types.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import type { Attempt } from './deliveries.sql.ts'
+import { type SealedSecrets, sealedSecrets } from './webhooks.sql.ts'
 
-export type DeliveryRow = {
+export type DeliveryRow = SealedSecrets & {
   organizationId: OrganizationId
   id: DeliveryId
   eventId: EventId
@@ -13,8 +14,6 @@ export type DeliveryRow = {
   attemptCount: number
   body: string | null
   url: string
-  secret: Buffer
-  previousSecret: Buffer | null
   occurredAt: Date | null
   messageId: MessageId | null
   flowId: FlowId | null
@@ -32,8 +31,7 @@ export async function findDeliveriesToSend(
 ): Promise<DeliveryRow[]> {
   return db<DeliveryRow>`
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
-      deliveries.body, webhooks.url, webhooks.secret,
-      case when webhooks.previous_secret_until > now() then webhooks.previous_secret end as previous_secret,
+      deliveries.body, webhooks.url, ${sealedSecrets},
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
       contacts.email as contact_email, contacts.first_name as contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)

@@ -164,10 +164,27 @@ test('during a rotation both secrets verify, afterwards only the new one', async
   await until('the first delivery', () => receiver.posts.length === 1)
   expect([verifies(receiver.posts[0]!, old), verifies(receiver.posts[0]!, second)]).toEqual([true, true])
   expect(receiver.posts[0]!.headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
+  await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailOpen' })
+  expect([verifies(receiver.posts[1]!, old), verifies(receiver.posts[1]!, second)]).toEqual([true, true])
   const third = await rotate({ overlap_hours: 0 })
   await happen(app.db, app.organizationId, 'emailOpen')
-  await until('the second delivery', () => receiver.posts.length === 2)
-  expect([old, second, third].map((secret) => verifies(receiver.posts[1]!, secret))).toEqual([false, false, true])
+  await until('the last delivery', () => receiver.posts.length === 3)
+  expect([old, second, third].map((secret) => verifies(receiver.posts[2]!, secret))).toEqual([false, false, true])
+})
+
+test('a delivery whose event is no longer kept ends as failed', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp(quick)
+  const { id } = await subscribe(app, receiver.url())
+  await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'paused' })
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await app.db.alone`delete from events`
+  await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
+  await app.manage('POST', `/organization/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' })
+  await until('its end', async () => (await log(app, id))[0].reason === 'not sent: the event is no longer kept')
+  expect([(await log(app, id))[0].status, receiver.posts.length]).toEqual(['failed', 0])
+  for (const since of ['5', 'yesterday', '-271821-04-20T00:00:00Z', '2026-13-01T00:00:00Z'])
+    expect((await app.manage('POST', `/organization/webhooks/${id}/replay`, { since })).status).toBe(422)
 })
 
 test('a paused webhook gets nothing; resumed it gets what waited, and what it missed can be replayed', async () => {

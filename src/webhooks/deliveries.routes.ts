@@ -139,9 +139,8 @@ export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): Fastify
       async (request) => {
         const { organizationId } = memberOf(request)
         const webhook = await getWebhook(db, organizationId, noSuchWebhookId(request.params.id))
-        const since = new Date(request.body.since)
-        if (Number.isNaN(since.getTime()))
-          throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
+        const since = readTime(request.body.since)
+        if (!since) throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
         // Up to now: what fails again meanwhile is not taken twice.
         const range = { since, until: new Date(), limit: replayBatchMax }
         let replayed = 0
@@ -153,6 +152,12 @@ export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): Fastify
       },
     )
   }
+}
+
+/** `Date` takes much more for a time, such as "5". */
+function readTime(text: string): Date | undefined {
+  const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined
+  return Number.isNaN(time?.getTime()) ? undefined : time
 }
 
 const deliveryOut = (delivery: Delivery) => ({

@@ -165,6 +165,20 @@ export async function failWaitingDeliveries(
     where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'pending'`
 }
 
+export async function failDeliveries(
+  tx: Tx,
+  deliveries: { organizationId: OrganizationId; id: DeliveryId }[],
+  reason: string,
+): Promise<void> {
+  await tx`
+    update deliveries set status = 'failed', next_attempt_at = null, reason = ${reason}
+    from unnest(
+      ${deliveries.map((delivery) => delivery.organizationId)}::uuid[],
+      ${deliveries.map((delivery) => delivery.id)}::uuid[]
+    ) as gone (organization_id, id)
+    where deliveries.organization_id = gone.organization_id and deliveries.id = gone.id and status = 'pending'`
+}
+
 /** Removes finished deliveries and their attempts, up to `limit` of each organization. Answers how many went. */
 export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   // Ids sort by time, so the old ones of an organization lie together at the low end of the key.

@@ -78,13 +78,19 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
       this.#sentAgain = true
       this.#send(this.#parts.connections.open(this.#origin))
     } else {
-      this.#settle({ kind: 'unreachable', because: becauseOf(error) })
+      this.#settle(this.#refusal() ?? { kind: 'unreachable', because: becauseOf(error) })
     }
   }
 
   expire(): void {
-    this.#settle({ kind: 'timed_out', timeoutMs: this.#parts.timeoutMs })
+    this.#settle(this.#refusal() ?? { kind: 'timed_out', timeoutMs: this.#parts.timeoutMs })
     this.#drop()
+  }
+
+  /** A 4xx is final as soon as it is said, however the rest of the answer fares. */
+  #refusal(): PostResult | undefined {
+    const result = resultOfStatus(this.#statusCode)
+    return result.kind === 'refused' ? result : undefined
   }
 
   #settle(result: PostResult): void {

@@ -117,6 +117,22 @@ test('a receiver that answers 200 and then drips its body is timed out, and what
   await receiver.closed
 })
 
+test.each([
+  ['hangs', () => {}],
+  ['closes the connection', (socket: TLSSocket) => socket.end()],
+])('a receiver that answers 404 and then %s has refused for good', async (_how, then) => {
+  await using receiver = await startRawReceiver((socket) => {
+    socket.write('HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\nno')
+    then(socket)
+  })
+  using safe = startSafePost({ timeoutMs: 500 })
+
+  const outcome = await safe.post(receiver.url(), headers, body)
+
+  expect(outcome).toMatchObject({ kind: 'refused', statusCode: 404, responseBody: 'no' })
+  await receiver.closed
+})
+
 test('a receiver that takes the connection but never completes TLS is timed out', async () => {
   await using receiver = await startPlainTcp()
   using safe = startSafePost({ timeoutMs: 200 })

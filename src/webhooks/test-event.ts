@@ -2,10 +2,10 @@ import type { Db } from '../db/db.ts'
 import { type EventName, eventTypes } from '../event-types.ts'
 import { type DeliveryId, newId, type OrganizationId, type WebhookId } from '../ids.ts'
 import type { SecretBox } from '../secrets.ts'
-import { attemptDelivery, type DeliverParts } from './deliver.job.ts'
+import { attemptDelivery, type DeliverParts, openSecrets } from './deliver.job.ts'
 import { type Attempt, insertTestDelivery } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
-import { findSecret } from './webhooks.sql.ts'
+import { findSecrets } from './webhooks.sql.ts'
 import { getWebhook, noSuchWebhook } from './webhooks.ts'
 
 export type TestParts = Pick<DeliverParts, 'safePost' | 'metrics'> & { db: Db; box: SecretBox }
@@ -18,8 +18,8 @@ export async function sendTestEvent(
   eventName: EventName,
 ): Promise<{ deliveryId: DeliveryId; attempt: Attempt }> {
   const webhook = await getWebhook(parts.db, organizationId, webhookId)
-  const secret = await findSecret(parts.db, organizationId, webhookId)
-  if (!secret) throw noSuchWebhook()
+  const sealed = await findSecrets(parts.db, organizationId, webhookId)
+  if (!sealed) throw noSuchWebhook()
   const eventId = newId('evt')
   const deliveryId = newId('dlv')
   const { machine = false, ...data } = eventTypes[eventName].example
@@ -34,7 +34,8 @@ export async function sendTestEvent(
     data,
     contact: { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
   })
-  const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets: [parts.box.open(secret)], number: 1 }
+  const secrets = openSecrets(sealed, (secret) => parts.box.open(secret))
+  const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1 }
   const { attempt } = await attemptDelivery(parts, toAttempt)
   await insertTestDelivery(parts.db.alone, {
     organizationId,

@@ -39,6 +39,14 @@ export async function findWebhook(
   return row
 }
 
+/** Held until the end of the transaction: of two changes at once the second sees what the first made. */
+export async function lockWebhook(tx: Tx, organizationId: OrganizationId, id: WebhookId): Promise<Webhook | undefined> {
+  const [row] = await tx.run<Webhook>(
+    sql`select ${columns} from webhooks where organization_id = ${organizationId} and id = ${id} for no key update`,
+  )
+  return row
+}
+
 /** Held until the end of the transaction, so that the limit holds also when two are created at once. */
 export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Promise<number> {
   await tx`select from organizations where id = ${organizationId} for no key update`
@@ -121,14 +129,18 @@ export async function selectFigures(
     group by webhook.id`
 }
 
-/** Still sealed. */
-export async function findSecret(
+export type SealedSecrets = { secret: Buffer; previousSecret: Buffer | null }
+
+/** The previous one only while both are in use. */
+export const sealedSecrets = sql`webhooks.secret,
+  case when webhooks.previous_secret_until > now() then webhooks.previous_secret end as previous_secret`
+
+export async function findSecrets(
   db: Reader,
   organizationId: OrganizationId,
   id: WebhookId,
-): Promise<Buffer | undefined> {
-  const [row] = await db<{
-    secret: Buffer
-  }>`select secret from webhooks where organization_id = ${organizationId} and id = ${id}`
-  return row?.secret
+): Promise<SealedSecrets | undefined> {
+  const [row] = await db<SealedSecrets>`
+    select ${sealedSecrets} from webhooks where organization_id = ${organizationId} and id = ${id}`
+  return row
 }

@@ -64,12 +64,25 @@ test('what makes no webhook is refused, naming the field', async () => {
     ['event_types', { event_types: [] }],
     ['event_types', { event_types: undefined }],
     ['event_types.1', { event_types: ['emailOpen', 'emailEaten'] }],
+    ['event_types.0', { event_types: ['emailEaten'], all_events: true }],
   ]
   for (const [path, more] of wrong) {
     const answer = await create(app, more)
     expect([more, answer.status, answer.body.error.fields[0].path]).toEqual([more, 422, path])
   }
   expect((await app.manage('GET', '/organization/webhooks')).body.data).toEqual([])
+})
+
+test('of changes made at once none undoes another', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { id } = (await create(app)).body.data
+  for (const status of ['paused', 'active', 'paused', 'active']) {
+    const changes = [{ name: 'a' }, { status }, { name: 'b' }, { event_types: ['emailSent'] }, { name: 'c' }]
+    await Promise.all(changes.map((change) => app.manage('PATCH', `/organization/webhooks/${id}`, change)))
+    const [webhook] = (await app.manage('GET', '/organization/webhooks')).body.data
+    expect(webhook).toMatchObject({ status, event_types: ['emailSent'] })
+    expect(await app.db`select held from lanes`).toEqual([{ held: status === 'paused' }])
+  }
 })
 
 test('an organization can have fifty, also when they are created at once', async () => {

@@ -13,6 +13,7 @@ import {
   deleteWebhookRow,
   findWebhook,
   insertWebhook,
+  lockWebhook,
   rotateSecret,
   updateWebhook,
   type Webhook,
@@ -65,7 +66,7 @@ export async function changeWebhook(
   changes: WebhookChanges,
 ): Promise<Webhook> {
   const changed = await db.begin(async (tx) => {
-    const current = await findWebhook(tx, organizationId, id)
+    const current = await lockWebhook(tx, organizationId, id)
     if (!current) throw noSuchWebhook()
     const selection =
       changes.eventTypes === undefined && changes.allEvents === undefined
@@ -75,7 +76,7 @@ export async function changeWebhook(
             changes.allEvents ?? (changes.eventTypes === undefined && current.allEvents),
           )
     const status = changes.status ?? current.status
-    if (status !== current.status) await holdLane(tx, organizationId, deliverKind, id, status === 'paused')
+    if (changes.status !== undefined) await holdLane(tx, organizationId, deliverKind, id, status === 'paused')
     return updateWebhook(tx, {
       organizationId,
       id,
@@ -142,18 +143,18 @@ function checkUrl(text: string, allowPrivate: boolean): string {
 }
 
 function checkEvents(names: string[] | undefined, allEvents: boolean): { eventTypes: EventName[]; allEvents: boolean } {
-  if (allEvents) return { eventTypes: [...eventNames], allEvents }
   const wanted = [...new Set(names ?? [])]
-  if (wanted.length === 0)
-    throw invalid({
-      path: 'event_types',
-      problem: `must name at least one of ${eventNames.join(', ')}, or set all_events`,
-    })
   const unknown = wanted.find((name) => !isEventName(name))
   if (unknown !== undefined)
     throw invalid({
       path: `event_types.${names!.indexOf(unknown)}`,
       problem: `must be one of ${eventNames.join(', ')}`,
+    })
+  if (allEvents) return { eventTypes: [...eventNames], allEvents }
+  if (wanted.length === 0)
+    throw invalid({
+      path: 'event_types',
+      problem: `must name at least one of ${eventNames.join(', ')}, or set all_events`,
     })
   return { eventTypes: wanted as EventName[], allEvents }
 }
