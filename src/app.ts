@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
+import type { Registry } from 'prom-client'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
 import { requireApiKey, requireMember } from './accounts/guards.ts'
@@ -41,6 +42,7 @@ import { Loop } from './loop.ts'
 import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
 import { loadDkim } from './mail/dkim.ts'
 import { openRelay } from './mail/relay.ts'
+import { reportRelay } from './mail/relay-report.ts'
 import { Acceptor } from './messages/accept.ts'
 import { inboxRoutes } from './messages/inbox.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
@@ -67,7 +69,7 @@ import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
-import { pauseDeadEndpoints, removeOldDeliveries } from './webhooks/health.ts'
+import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './webhooks/health.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
@@ -162,7 +164,7 @@ function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
     events,
     acceptor: new Acceptor({ db, templates, hints }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
-    ...createMailParts(config, nameServers),
+    ...createMailParts({ config, log, nameServers }, metrics),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
     pages: createPageSender(),
@@ -179,8 +181,9 @@ function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
 }
 
 /** Everything between the service and the relay. */
-function createMailParts(config: Config, nameServers: readonly string[] | undefined) {
-  const relay = config.SMTP_URL ? openRelay(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS }) : undefined
+function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secrets' | 'db'>, metrics: Registry) {
+  const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
+  const relay = url ? openRelay(url, { connections, onState: reportRelay(log, metrics) }) : undefined
   const dkim = dkimOf(config)
   const mail = {
     baseUrl: config.BASE_URL,
@@ -297,6 +300,12 @@ function createLoops(parts: Parts): Loop[] {
     new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
     new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
+    new Loop({
+      name: 'remove deliveries of deleted webhooks',
+      everyMs: minuteMs,
+      run: () => removeOrphanDeliveries(health),
+      log,
+    }),
   ]
 }
 

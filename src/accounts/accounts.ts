@@ -63,7 +63,7 @@ export async function login(
     throttle.failed(key, address)
     throw new Refusal('unauthorized', 'The address or the password is wrong.')
   }
-  throttle.succeeded(key)
+  throttle.succeeded(key, address)
   await touchUser(db.alone, user.organizationId, user.id)
   return user
 }
@@ -88,7 +88,7 @@ export async function changePassword(
     throttle.failed(key, address)
     throw invalid({ path: 'current_password', problem: 'is not your password' })
   }
-  throttle.succeeded(key)
+  throttle.succeeded(key, address)
   const passwordHash = await hashPassword(newPassword)
   await updatePassword(db.alone, user, passwordHash)
   return { ...user, passwordHash }

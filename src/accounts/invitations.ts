@@ -95,7 +95,11 @@ export async function acceptInvitation(db: Db, { token, email, password }: Accep
       throw new Refusal('conflict', `An organization can have ${teamMax} members.`)
     const draft = { id: newId('usr'), organizationId, email: address, emailKey: key, passwordHash, role }
     const user = await insertUser(tx, draft)
-    if (!user) throw new Refusal('conflict', 'There is an account with this address already. Use another address.')
+    if (!user)
+      throw new Refusal(
+        'conflict',
+        'There is an account with this address already. Ask for an invitation to another address.',
+      )
     await deleteInvitationsOf(tx, organizationId, key)
     return user
   })

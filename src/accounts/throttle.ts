@@ -1,7 +1,9 @@
 import { Refusal } from '../errors.ts'
 
 const windowMs = 15 * 60_000
-const perAccountMax = 10
+/** Tries of one client on one account. An account alone is counted more generously: nobody shall lock out its owner. */
+const perPairMax = 10
+const perAccountMax = 100
 const perAddressMax = 50
 const namesMax = 50_000
 
@@ -13,6 +15,7 @@ export class LoginThrottle {
 
   check(account: string, address: string, nowMs = Date.now()): void {
     const retryAfterMs = Math.max(
+      this.#waitMs(pairOf(account, address), perPairMax, nowMs),
       this.#waitMs(`account ${account}`, perAccountMax, nowMs),
       this.#waitMs(`address ${address}`, perAddressMax, nowMs),
     )
@@ -23,7 +26,7 @@ export class LoginThrottle {
   }
 
   failed(account: string, address: string, nowMs = Date.now()): void {
-    for (const name of [`account ${account}`, `address ${address}`]) {
+    for (const name of [pairOf(account, address), `account ${account}`, `address ${address}`]) {
       const known = this.#failures.get(name)
       if (known && known.until > nowMs) known.count++
       else {
@@ -33,7 +36,8 @@ export class LoginThrottle {
     }
   }
 
-  succeeded(account: string): void {
+  succeeded(account: string, address: string): void {
+    this.#failures.delete(pairOf(account, address))
     this.#failures.delete(`account ${account}`)
   }
 
@@ -42,3 +46,5 @@ export class LoginThrottle {
     return known && known.count >= max ? known.until - nowMs : 0
   }
 }
+
+const pairOf = (account: string, address: string) => `account ${account} from ${address}`

@@ -61,7 +61,12 @@ function searchAndCreate(api: Api, { db }: Parts): void {
         tags,
         summary: 'Search contacts, newest first',
         querystring: Type.Object({
-          query: Type.Optional(Type.String({ maxLength: queryMax, description: 'Parts of the address or a name.' })),
+          query: Type.Optional(
+            Type.String({
+              maxLength: queryMax,
+              description: 'Parts of the address or a name; with an @, the beginning of the address.',
+            }),
+          ),
           group_id: Type.Optional(Type.String()),
           status: Type.Optional(oneOf(...contactStatuses, '')),
           ...pageQuery,

@@ -174,11 +174,13 @@ test('search looks into addresses and names, each word somewhere, and wildcards 
   expect(await found('åström')).toEqual(['anne'])
   expect(await found('Ada@Exam')).toEqual(['ada'])
   expect(await found('da@example')).toEqual([])
+  await create(app, { email: 'eva@müller.example' })
+  expect(await found('eva@müller.example')).toEqual(['eva'])
   expect(await found('@example.com')).toEqual(['anne', 'ada'])
   expect(await found('_')).toEqual(['grace_h'])
   expect(await found('%')).toEqual([])
   expect(await found('\\')).toEqual([])
-  expect(await found('\0')).toEqual(['anne', 'grace_h', 'ada'])
+  expect(await found('\0')).toEqual(['eva', 'anne', 'grace_h', 'ada'])
 })
 
 test('pages go through all contacts once, newest first, by group and by status as well', async () => {

@@ -1,4 +1,5 @@
 import { type Sql, sql } from '../db/sql.ts'
+import { parseEmail } from '../email.ts'
 import type { OrganizationId } from '../ids.ts'
 
 /** A LIKE pattern for text that contains this. */
@@ -15,7 +16,13 @@ export function matchesWords(organizationId: OrganizationId, query: string): Sql
     .split(/\s+/)
     .filter(Boolean)
     .slice(0, wordsMax)
-    .map((word) => (word.indexOf('@') > 0 ? startsWith(organizationId, word.toLowerCase()) : contains(word)))
+    .map((word) => (word.indexOf('@') > 0 ? startsWith(organizationId, addressKey(word)) : contains(word)))
+}
+
+/** A whole address is kept with its domain in ASCII. */
+function addressKey(word: string): string {
+  const email = parseEmail(word)
+  return email.ok ? email.key : word.toLowerCase()
 }
 
 /** Looks at every contact until the page is full: 4 million of them took some seconds, 100,000 a tenth of one. */

@@ -137,6 +137,8 @@ function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Ending
         replyCode: outcome.replyCode,
         status: outcome.status,
         text: outcome.reply,
+        // A relay that took the recipient and then refuses the mail dislikes the mail.
+        command: outcome.stage === 'data' ? 'data' : 'rcpt',
       })
       const { replyCode, status, reply } = outcome
       const bounce = { type: kind, status, reply_code: replyCode, reason, diagnostic: reply }

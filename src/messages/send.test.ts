@@ -95,6 +95,16 @@ test('a refused recipient bounces at once: hard for no such user, soft for the r
   expect((await send(app, flowId, { contact_email: 'blocked@example.com' })).body.data.status).toBe('queued')
 })
 
+test('a relay that takes the recipient and refuses the mail says nothing against the address', async () => {
+  await using relay = await startRelay()
+  relay.onData = () => ({ code: 550, text: 'Requested action not taken: mailbox unavailable' })
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const flowId = await createFlow(app)
+  const message = await settled(app, (await send(app, flowId)).body.data.message_id)
+  expect(message).toMatchObject({ status: 'bounced', events: [{ event_name: 'emailSoftBounce' }] })
+  expect((await send(app, flowId)).body.data.status).toBe('queued')
+})
+
 test('a deferred mail is tried again by the schedule and goes out', async () => {
   await using relay = await startRelay()
   let tries = 0
@@ -127,9 +137,12 @@ test('a relay that is down holds the queue without using up attempts, and everyt
     async () => (await app.manage('GET', '/organization/messages')).body.data.length === 20,
   )
   expect(await app.db`select distinct attempt from jobs`).toEqual([{ attempt: 0 }])
+  const relayUp = async () => /^waxwing_relay_up (\d)$/m.exec((await app.call('GET', '/metrics')).text)?.[1]
+  expect(await relayUp()).toBe('0')
   await using up = await startRelay({ port: down.port })
   await until('all mails', () => up.mails.length === 20)
   await until('all settled', async () => (await app.db`select from messages where status = 'sent'`).length === 20)
+  expect(await relayUp()).toBe('1')
 })
 
 test('who unsubscribed or was suppressed after accepting gets no mail', async () => {

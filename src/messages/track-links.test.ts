@@ -49,6 +49,7 @@ test('entities in a link are read as browsers read them', () => {
   expect(read(' https://x.example/\n ')).toEqual(['https://x.example/'])
   expect(read('ht\ntps://x.example/a b/é')).toEqual(['https://x.example/a%20b/%C3%A9'])
   expect(read('https://x.example/&eacute;')).toEqual([])
+  expect(read('https://x.example/?a=1&euro;=2')).toEqual([])
   expect(read('https://x.example/&constructor;&#xd800;')).toEqual([])
   expect(read('https://x:y:z/ ')).toEqual([])
   expect(read('https://é é/')).toEqual([])

@@ -81,7 +81,7 @@ function decodeEntities(value: string): string | undefined {
       return isKnown ? String.fromCodePoint(code) : whole
     }
     const character = characters.get(name)
-    if (end === ';' && character === undefined) isKnown = false
+    if (end?.startsWith(';') && character === undefined) isKnown = false
     if (character === undefined) return whole
     // Without its semicolon, and before a `=`, it is a parameter of that name.
     if (end === '=') return whole

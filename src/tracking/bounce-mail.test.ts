@@ -85,6 +85,16 @@ test('a full mailbox is a soft bounce and suppresses nobody; gone for good later
   expect(await suppressions()).toHaveLength(1)
 })
 
+test('news of a delay changes nothing: how it ends is told later', async () => {
+  const { email, ids, bounceAddress, events } = await recipient()
+  const delay = { action: 'delayed', status: '4.4.1', code: 421, text: 'Connection timed out', recipient: email }
+  await give(bounceAddress, deliveryStatusMail(bounceAddress, delay))
+  expect(await events()).toEqual([])
+  expect(await app.db`select status from messages where id = ${ids.messageId}`).toEqual([{ status: 'sent' }])
+  await give(bounceAddress, deliveryStatusMail(bounceAddress, { ...delay, action: 'failed' }))
+  expect(await events()).toMatchObject([{ eventName: 'emailSoftBounce' }])
+})
+
 test('what bounces behind a forwarder is the bounce of the address that was written to', async () => {
   const { email, bounceAddress, events } = await recipient()
   await give(bounceAddress, deliveryStatusMail(bounceAddress, { recipient: 'moved@elsewhere.example' }))

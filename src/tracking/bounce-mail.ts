@@ -51,9 +51,12 @@ async function recordBounce(parts: BounceMailParts, local: string, report: Bounc
   if (verdict) await recordVerdicts(parts.events, [{ message, occurredAt: new Date(), verdict }])
 }
 
-/** A mail went to one address. Behind a forwarder it is another that bounces, so any result will do. */
+/**
+ * A mail went to one address. Behind a forwarder it is another that bounces, so any result will do. News of a delay is
+ * none: whoever sent it is still trying, and will tell how it ends.
+ */
 function verdictOn(email: string, results: BounceResult[]): Verdict | undefined {
-  const told = results.filter(({ kind }) => kind !== 'none')
+  const told = results.filter(({ kind, reason }) => kind !== 'none' && reason !== 'delayed')
   const result = told.find(({ recipient }) => recipient === email.toLowerCase()) ?? told[0]
   if (!result) return undefined
   const { kind, status, replyCode, reason, diagnostic } = result

@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { burstClicks, machineReason } from './machine.ts'
+import { machineReason } from './machine.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 
@@ -68,39 +67,4 @@ test('a hit without a user agent is a machine’s', () => {
 test('a user agent of great length is answered at once', () => {
   expect(machineReason('open', 'a'.repeat(1_000_000))).toBeNull()
   expect(machineReason('open', '-'.repeat(1_000_000))).toBeNull()
-})
-
-const clicksAt = (...clicks: [number, string][]) => clicks.map(([atMs, url]) => ({ atMs, url }))
-const timesOf = (clicks: { atMs: number; url: string }[]) =>
-  [...burstClicks(clicks)].map(({ atMs }) => atMs).sort((a, b) => a - b)
-
-test('three different links within three seconds are a burst, the first of them included', () => {
-  expect(timesOf(clicksAt([0, 'a'], [1_500, 'b'], [3_000, 'c']))).toEqual([0, 1_500, 3_000])
-  expect(timesOf(clicksAt([0, 'a'], [1_500, 'b'], [3_001, 'c']))).toEqual([])
-  expect(timesOf(clicksAt([3_000, 'c'], [0, 'a'], [1_500, 'b']))).toEqual([0, 1_500, 3_000])
-})
-
-test('one link clicked often, or two in turn, are no burst', () => {
-  expect(timesOf(clicksAt([0, 'a'], [1, 'a'], [2, 'a'], [3, 'b'], [4, 'a'], [5, 'b']))).toEqual([])
-})
-
-test('clicks before and after a burst stay a person’s', () => {
-  expect(
-    timesOf(clicksAt([0, 'a'], [10_000, 'a'], [10_100, 'b'], [10_200, 'c'], [10_300, 'a'], [60_000, 'b'])),
-  ).toEqual([10_000, 10_100, 10_200, 10_300])
-})
-
-test('a click is in a burst exactly when some three seconds around it hold three different links', () => {
-  const click = fc.record({ atMs: fc.integer({ min: 0, max: 12_000 }), url: fc.constantFrom('a', 'b', 'c', 'd') })
-  fc.assert(
-    fc.property(fc.array(click, { maxLength: 12 }), (clicks) => {
-      const isBurst = (from: number) =>
-        new Set(clicks.filter(({ atMs }) => atMs >= from && atMs <= from + 3_000).map(({ url }) => url)).size >= 3
-      const expected = clicks.filter(({ atMs }) =>
-        clicks.some((first) => first.atMs <= atMs && atMs <= first.atMs + 3_000 && isBurst(first.atMs)),
-      )
-      expect(burstClicks(clicks)).toEqual(new Set(expected))
-    }),
-    { numRuns: 1_000 },
-  )
 })

@@ -57,34 +57,3 @@ export function machineReason(kind: 'open' | 'click', userAgent: string | null |
   if (kind === 'open' && agent === 'Mozilla/5.0') return 'privacy_proxy'
   return patterns.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
 }
-
-const burstLinksMin = 3
-const burstMs = 3_000
-
-export type Click = { atMs: number; url: string }
-
-/**
- * The clicks of one message that came in a burst: three or more different links within three seconds, which is a scanner
- * trying them all. Given every click of the message, in any order, it also finds those that were recorded before
- * the burst could be seen.
- */
-export function burstClicks<C extends Click>(clicks: readonly C[]): Set<C> {
-  const sorted = [...clicks].sort((a, b) => a.atMs - b.atMs)
-  const burst = new Set<C>()
-  const counts = new Map<string, number>()
-  let first = 0
-  let marked = 0
-  for (const [last, click] of sorted.entries()) {
-    counts.set(click.url, (counts.get(click.url) ?? 0) + 1)
-    for (; click.atMs - sorted[first]!.atMs > burstMs; first++) forget(counts, sorted[first]!.url)
-    if (counts.size < burstLinksMin) continue
-    for (marked = Math.max(marked, first); marked <= last; marked++) burst.add(sorted[marked]!)
-  }
-  return burst
-}
-
-function forget(counts: Map<string, number>, url: string): void {
-  const left = counts.get(url)! - 1
-  if (left === 0) counts.delete(url)
-  else counts.set(url, left)
-}

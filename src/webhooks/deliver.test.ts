@@ -8,7 +8,7 @@ import { happen } from '../../test/support/events.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
-import { pauseDeadEndpoints, removeOldDeliveries } from './health.ts'
+import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './health.ts'
 
 /** The rules of the service, with milliseconds for seconds. */
 const quick = { WEBHOOK_RETRY_DELAYS: '0.03,0.06,0.12', WEBHOOK_TIMEOUT_MS: '300' }
@@ -231,9 +231,19 @@ test('an edit counts for what already waits, and a deleted webhook gets nothing 
   await until('the edited one', () => next.posts.length === 1)
   expect(old.posts).toHaveLength(2)
   await until('no job to be left', async () => (await app.db`select from jobs`).length === 0)
-  expect(await app.db`select reason from deliveries where status = 'failed'`).toEqual([
-    { reason: 'not sent: the webhook was deleted' },
-  ])
+})
+
+test('the log of a deleted webhook goes with it, and the others’ stay', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp(quick)
+  const [kept, deleted] = [await subscribe(app, receiver.url()), await subscribe(app, receiver.url())]
+  await happen(app.db, app.organizationId, 'emailOpen', 3)
+  for (const { id } of [kept, deleted]) await finished(app, id, 3)
+  await app.manage('DELETE', `/organization/webhooks/${deleted.id}`)
+  await removeOrphanDeliveries({ db: app.db })
+  expect(await log(app, kept.id)).toHaveLength(3)
+  expect(await app.db`select from deliveries`).toHaveLength(3)
+  expect(await app.db`select from delivery_attempts`).toHaveLength(3)
 })
 
 test('a delivered event can be replayed, one that waits cannot', async () => {
@@ -274,6 +284,9 @@ test('a test event answers with its attempt, signed and logged, and is not retri
     attempt_count: 1,
   })
   expect((await app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'nothing' })).status).toBe(422)
+  const since = new Date(Date.now() - 60_000).toISOString()
+  const replay = await app.manage('POST', `/organization/webhooks/${id}/replay`, { since })
+  expect(replay.body.data).toEqual({ replayed: 0 })
 })
 
 test('a hanging endpoint does not slow down the others', async () => {

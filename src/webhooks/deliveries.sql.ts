@@ -129,7 +129,7 @@ export async function replayDelivery(tx: Tx, organizationId: OrganizationId, id:
   return row!.count
 }
 
-/** Up to `limit` that failed since a time, oldest first. */
+/** Up to `limit` that failed since a time, oldest first. Not tests, whose ids are not made from an event. */
 export async function replayFailed(
   tx: Tx,
   organizationId: OrganizationId,
@@ -140,7 +140,7 @@ export async function replayFailed(
     with chosen as materialized (
       select id from deliveries
       where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'failed'
-        and created_at >= ${since} and created_at <= ${until}
+        and id = delivery_id(event_id, webhook_id) and created_at >= ${since} and created_at <= ${until}
       order by id
       limit ${limit}
       for update skip locked
@@ -152,17 +152,6 @@ export async function replayFailed(
       returning deliveries.organization_id, deliveries.id, deliveries.webhook_id
     ), ${replayJobs}`
   return row!.count
-}
-
-export async function failWaitingDeliveries(
-  tx: Tx,
-  organizationId: OrganizationId,
-  webhookId: WebhookId,
-  reason: string,
-): Promise<void> {
-  await tx`
-    update deliveries set status = 'failed', next_attempt_at = null, reason = ${reason}
-    where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'pending'`
 }
 
 export async function failDeliveries(
@@ -199,6 +188,43 @@ export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: D
     )
     delete from deliveries using old
     where deliveries.organization_id = old.organization_id and deliveries.id = old.id
+    returning 1`
+  return rows.length
+}
+
+/** The log of webhooks that are gone, up to `limit` for each. Answers how many went. */
+export async function deleteOrphanDeliveries(tx: Tx, limit: number): Promise<number> {
+  // From webhook to webhook along the index: as many steps as there are webhooks with a log.
+  const rows = await tx`
+    with recursive logged as (
+      (select organization_id, webhook_id from deliveries order by organization_id, webhook_id limit 1)
+      union all
+      select next.organization_id, next.webhook_id
+      from logged
+      cross join lateral (
+        select organization_id, webhook_id from deliveries
+        where (deliveries.organization_id, deliveries.webhook_id) > (logged.organization_id, logged.webhook_id)
+        order by organization_id, webhook_id
+        limit 1
+      ) next
+    ),
+    orphans as materialized (
+      select orphan.organization_id, orphan.id
+      from logged
+      cross join lateral (
+        select organization_id, id from deliveries
+        where deliveries.organization_id = logged.organization_id and deliveries.webhook_id = logged.webhook_id
+        limit ${limit}
+      ) orphan
+      where not exists (
+        select from webhooks where webhooks.organization_id = logged.organization_id and webhooks.id = logged.webhook_id)
+    ),
+    attempts as (
+      delete from delivery_attempts using orphans
+      where delivery_attempts.organization_id = orphans.organization_id and delivery_attempts.delivery_id = orphans.id
+    )
+    delete from deliveries using orphans
+    where deliveries.organization_id = orphans.organization_id and deliveries.id = orphans.id
     returning 1`
   return rows.length
 }

@@ -2,7 +2,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import type { Hints } from '../queue/hints.ts'
 import { holdLane } from '../queue/queue.ts'
-import { deleteOldDeliveries } from './deliveries.sql.ts'
+import { deleteOldDeliveries, deleteOrphanDeliveries } from './deliveries.sql.ts'
 import { type PausedWebhook, pauseFailing } from './health.sql.ts'
 import { deliverKind } from './webhooks.ts'
 
@@ -43,4 +43,9 @@ export async function removeOldDeliveries(
 ): Promise<void> {
   const before = new Date(now - logDays * dayMs)
   while ((await deleteOldDeliveries(db.alone, { before, limit: deleteBatchMax })) > 0);
+}
+
+/** Removes what was delivered to webhooks that are deleted: it may name people, and nobody could find it to erase it. */
+export async function removeOrphanDeliveries({ db }: Pick<HealthParts, 'db'>): Promise<void> {
+  while ((await deleteOrphanDeliveries(db.alone, deleteBatchMax)) > 0);
 }

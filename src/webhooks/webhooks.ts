@@ -6,7 +6,6 @@ import { newId, type OrganizationId, type WebhookId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, holdLane } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets.ts'
-import { failWaitingDeliveries } from './deliveries.sql.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 import {
   countWebhooks,
@@ -93,6 +92,7 @@ export async function changeWebhook(
   return changed
 }
 
+/** Its log goes with it, a little later: it may be long. */
 export async function deleteWebhook(
   { db, hints }: WebhookParts,
   organizationId: OrganizationId,
@@ -101,7 +101,6 @@ export async function deleteWebhook(
   await db.begin(async (tx) => {
     if (!(await deleteWebhookRow(tx, organizationId, id))) throw noSuchWebhook()
     await dropLane(tx, organizationId, deliverKind, id)
-    await failWaitingDeliveries(tx, organizationId, id, 'not sent: the webhook was deleted')
   })
   hints.give(deliverKind, id)
 }

@@ -1,11 +1,19 @@
 import { openRelay } from '../../src/mail/relay.ts'
 import type { SendOutcome } from '../../src/mail/transport.ts'
 
-export type Failure = { status?: string; code?: number; text?: string; recipient?: string; headers?: string }
+export type Failure = {
+  action?: string
+  status?: string
+  code?: number
+  text?: string
+  recipient?: string
+  headers?: string
+}
 
 /** A delivery-status mail (RFC 3464), as a relay returns it for a mail that it had taken. */
 export function deliveryStatusMail(to: string, failure: Failure = {}): string {
-  const { status = '5.1.1', code = 550, text = 'No such user here', recipient = 'ada@example.com', headers } = failure
+  const { action = 'failed', status = '5.1.1', code = 550, text = 'No such user here' } = failure
+  const { recipient = 'ada@example.com', headers } = failure
   return `Return-Path: <>
 From: Mail Delivery System <MAILER-DAEMON@relay.example>
 To: ${to}
@@ -27,7 +35,7 @@ Content-Type: message/delivery-status
 Reporting-MTA: dns; relay.example
 
 Final-Recipient: rfc822; ${recipient}
-Action: failed
+Action: ${action}
 Status: ${status}
 Diagnostic-Code: smtp; ${code} ${status} ${text}
 

@@ -80,6 +80,7 @@ test('mails carry the headers by which the providers in use know them again', as
 
 test('SendGrid: bounces and complaints of a signed post are recorded once', async () => {
   const [hard, blocked, spam] = [await recipient(), await recipient(), await recipient()]
+  const [known, unsubscribed] = [await recipient(), await recipient()]
   const events = [
     { event: 'processed', email: hard.email, 'waxwing-id': hard.signed },
     {
@@ -92,14 +93,18 @@ test('SendGrid: bounces and complaints of a signed post are recorded once', asyn
     },
     { event: 'bounce', type: 'blocked', reason: '554 5.7.1 blocked using a list', 'waxwing-id': blocked.signed },
     { event: 'spamreport', 'waxwing-id': spam.signed },
+    { event: 'dropped', reason: 'Bounced Address', 'waxwing-id': known.signed },
+    { event: 'dropped', reason: 'Unsubscribed Address', 'waxwing-id': unsubscribed.signed },
     { event: 'bounce', 'smtp-id': '<somebody-elses@example.net>' },
   ]
-  expect((await sendgrid(events)).body.data).toEqual({ received: 4, recorded: 3 })
-  expect((await sendgrid(events)).body.data).toEqual({ received: 4, recorded: 0 })
+  expect((await sendgrid(events)).body.data).toEqual({ received: 5, recorded: 4 })
+  expect((await sendgrid(events)).body.data).toEqual({ received: 5, recorded: 0 })
   expect(await hard.events()).toMatchObject([
     { eventName: 'emailHardBounce', data: { bounce: { type: 'hard', status: '5.1.1', reply_code: 550 } } },
   ])
   expect(await blocked.events()).toMatchObject([{ eventName: 'emailSoftBounce' }])
+  expect(await known.events()).toMatchObject([{ eventName: 'emailHardBounce' }])
+  expect(await unsubscribed.events()).toEqual([])
   expect(await spam.events()).toMatchObject([{ eventName: 'emailComplaint', data: { feedback_type: 'abuse' } }])
 })
 

@@ -46,6 +46,11 @@ function verdictOf(event: unknown): Verdict | undefined {
         status: textAt(event, 'status'),
         text: textAt(event, 'reason') ?? '',
       })
+    // Not even tried, since it bounced before.
+    case 'dropped':
+      return textAt(event, 'reason') === 'Bounced Address'
+        ? bounceOf({ isPermanent: true, status: textAt(event, 'status'), text: 'Bounced Address' })
+        : undefined
     case 'spamreport':
       return { kind: 'complaint', feedbackType: 'abuse' }
     default:

@@ -1894,7 +1894,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Parts of the address or a name. */
+                    /** @description Parts of the address or a name; with an @, the beginning of the address. */
                     query?: string;
                     group_id?: string;
                     status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed" | "";
