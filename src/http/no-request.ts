@@ -24,7 +24,9 @@ export function answerNoRequest(
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+  // Whatever else it sends: nobody would close the connection for it.
+  socket.destroySoon()
 }
 
 function meaningOf({ code }: Fault): { status: number; message: string } {
