@@ -49,8 +49,6 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     frameworkErrors: (error, request, reply) =>
       answerError(error, request, reply.headers(headers).header('x-request-id', request.id)),
     clientErrorHandler: (error, socket) => answerNoRequest(error, socket, newRequestId(), headers),
-    onProtoPoisoning: 'remove',
-    onConstructorPoisoning: 'remove',
     // What comes in is checked as it is: "5" is no number, and fields we do not know are ignored, not removed.
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: true } },
   })
@@ -81,14 +79,17 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     done()
   })
   server.removeContentTypeParser('text/plain')
-  takeNoBodyAsNone(server)
+  readJson(server)
   answerUnknownRoutes(server)
   closeConnectionsOnStop(server)
   return server
 }
 
-/** Some clients name a type also where they have nothing to send, as with DELETE. */
-function takeNoBodyAsNone(server: Server): void {
+/**
+ * Some clients name a type also where they have nothing to send, as with DELETE. Names that would reach into JavaScript's
+ * own objects are left out of what is read.
+ */
+function readJson(server: Server): void {
   const parseJson = server.getDefaultJsonParser('remove', 'remove')
   server.removeContentTypeParser('application/json')
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
