@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import type { MailIds, Tokens } from '../tokens.ts'
 import { within } from '../within.ts'
 import type { Hits } from './hits.ts'
-import type { PageSender } from './page.ts'
+import type { Page, PageSender } from './page.ts'
 import {
   askPage,
   goneContactPage,
@@ -43,6 +43,11 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
     })
     return within(namesWithinMs, found)
   }
+  const show = async (reply: FastifyReply, ids: MailIds, pageFor: (recipient: Recipient | undefined) => Page) => {
+    const recipient = await recipientOf(ids)
+    const isGone = recipient !== undefined && recipient.email === null
+    return pages.send(reply, 200, isGone ? goneContactPage(recipient) : pageFor(recipient))
+  }
   const unavailable = (reply: FastifyReply) =>
     pages.send(reply.header('retry-after', retryAfterSeconds), 503, unavailablePage)
 
@@ -54,10 +59,10 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
       const { token } = request.params
       const ids = tokens.verify('unsubscribe', token)
       if (!ids) return pages.send(reply, 404, unknownLinkPage)
-      const recipient = await recipientOf(ids)
-      if (recipient && recipient.email === null) return pages.send(reply, 200, goneContactPage(recipient))
-      const page = recipient?.subscription === 'unsubscribed' ? unsubscribedPage : askPage
-      return pages.send(reply, 200, page(recipient, pathsOf(token)))
+      return show(reply, ids, (recipient) => {
+        const page = recipient?.subscription === 'unsubscribed' ? unsubscribedPage : askPage
+        return page(recipient, pathsOf(token))
+      })
     })
 
     server.post<WithToken>('/u/:token', options, async (request, reply) => {
@@ -67,9 +72,8 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
       const method = isOneClick(request) ? 'one_click' : 'page'
       const unsubscription = { ...ids, id: newId('evt'), method, occurredAt: new Date() } as const
       const kept = await hits.keep({ unsubscription })
-      return kept === 'lost'
-        ? unavailable(reply)
-        : pages.send(reply, 200, unsubscribedPage(await recipientOf(ids), pathsOf(token)))
+      if (kept === 'lost') return unavailable(reply)
+      return show(reply, ids, (recipient) => unsubscribedPage(recipient, pathsOf(token)))
     })
 
     server.post<WithToken>('/u/:token/undo', options, async (request, reply) => {
@@ -83,7 +87,7 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
         if (!isConnectionFault(error)) throw error
         return unavailable(reply)
       }
-      return pages.send(reply, 200, subscribedAgainPage(await recipientOf(ids), pathsOf(token)))
+      return show(reply, ids, (recipient) => subscribedAgainPage(recipient, pathsOf(token)))
     })
   }
 }
