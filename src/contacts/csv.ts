@@ -22,7 +22,10 @@ const rowCharactersMax = 128 * 1024
 const delimiters = [',', ';', '\t', '|'] as const
 export type Delimiter = (typeof delimiters)[number]
 
-/** Looks at the first bytes of a file: where the text starts, and what separates the cells of its first line. */
+/**
+ * Looks at the first bytes of a file: where the text starts, and what separates its cells. The web app shows the columns
+ * by the same rules (csv-head.ts); a test holds the two together.
+ */
 export function inspect(start: Buffer): { offset: number; delimiter: Delimiter } {
   if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04')))
     throw new CsvFault('This is a spreadsheet, not a CSV file. Save it as CSV (UTF-8) and import that.')
@@ -30,12 +33,21 @@ export function inspect(start: Buffer): { offset: number; delimiter: Delimiter }
   if (isUtf16 || start.includes(0))
     throw new CsvFault('This is not a text file in UTF-8. Save it as CSV (UTF-8) and import that.')
   const offset = start.subarray(0, 3).equals(Buffer.from('\ufeff')) ? 3 : 0
-  const line = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(
-    start.subarray(offset, offset + rowCharactersMax).toString('latin1'),
-  )![0]
-  const bare = line.replace(/"(?:[^"]|"")*"/g, '')
-  const counts = delimiters.map((delimiter) => bare.split(delimiter).length)
+  const text = start.subarray(offset, offset + rowCharactersMax).toString()
+  // Rows without content are left out later, so the first that has some decides.
+  const rows = text.replace(/^(?:[\s,;|]|"")*[\r\n]/, '')
+  const counts = delimiters.map((delimiter) => cellsInFirstRow(rows, delimiter))
   return { offset, delimiter: delimiters[counts.indexOf(Math.max(...counts))]! }
+}
+
+/** Quotes count where they open a cell, and a delimiter between them does not. */
+function cellsInFirstRow(text: string, delimiter: Delimiter): number {
+  const cell = new RegExp(`(?:[^\\S\\r\\n${delimiter}]*"(?:[^"]|"")*"(?!"))?[^\\r\\n${delimiter}]*`, 'y')
+  for (let cells = 1; ; cells++) {
+    cell.exec(text)
+    if (text[cell.lastIndex] !== delimiter) return cells
+    cell.lastIndex++
+  }
 }
 
 /**

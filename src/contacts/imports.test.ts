@@ -97,6 +97,13 @@ test('a list of addresses without a header is taken as it is', async () => {
   expect(await importFile(app, 'ada@example.com\nbob@example.com')).toMatchObject({ status: 'done', created: 2 })
 })
 
+test('blank rows before the header change neither the columns nor the numbers of the lines', async () => {
+  await using app = await startTestApp()
+  const record = await importFile(app, '\n;\nemail;name\na@example.com;Ada\nwrong;Bob\n')
+  expect(record).toMatchObject({ status: 'done', created: 1, errors: [{ line: 5, email: 'wrong' }] })
+  expect((await contactsOf(app)).get('a@example.com')).toMatchObject({ attributes: { name: 'Ada' } })
+})
+
 test('a file that cannot be understood fails with a reason for its owner', async () => {
   await using app = await startTestApp()
   const problemOf = async (file: string | Uint8Array, query = {}) => {

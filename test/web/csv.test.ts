@@ -1,11 +1,13 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { CsvFault, inspect, readCsv } from '../../src/contacts/csv.ts'
 import { parseCsvHead } from '../../web/src/contacts/csv-head.ts'
 import { guessChoices, toMapping } from '../../web/src/contacts/csv-mapping.ts'
 
 test('the head of a CSV file is read with quotes, doubled quotes and line breaks within quotes', () => {
   expect(parseCsvHead('email,note\r\nada@example.com,"says ""hi"",\nthen goes"\r\n')).toEqual({
-    headers: ['email', 'note'],
-    examples: [['ada@example.com', 'says "hi",\nthen goes']],
+    firstRow: ['email', 'note'],
+    nextRows: [['ada@example.com', 'says "hi",\nthen goes']],
   })
 })
 
@@ -14,12 +16,65 @@ test.each([
   ['email\tname\na@b.example\tAda', '\t'],
   ['\uFEFFemail,name\na@b.example,Ada', 'a comma behind a byte order mark'],
 ])('the delimiter of %j is found to be %j', (text) => {
-  expect(parseCsvHead(text)).toEqual({ headers: ['email', 'name'], examples: [['a@b.example', 'Ada']] })
+  expect(parseCsvHead(text)).toEqual({ firstRow: ['email', 'name'], nextRows: [['a@b.example', 'Ada']] })
 })
 
-test('no more than three rows are shown as examples, and an empty file has no columns', () => {
-  expect(parseCsvHead(`email\n${'a@b.example\n'.repeat(50)}`).examples).toHaveLength(3)
-  expect(parseCsvHead('')).toEqual({ headers: [], examples: [] })
+test.each([
+  ['"Name, first";email\n"Lovelace, Ada";a@b.example', 'delimiters in quotes do not count'],
+  ['\n \r\n;\n"Name, first"; email\n\n"Lovelace, Ada";a@b.example', 'rows without content do not count'],
+])('the columns of %j are told apart: %s', (text) => {
+  expect(parseCsvHead(text)).toEqual({
+    firstRow: ['Name, first', 'email'],
+    nextRows: [['Lovelace, Ada', 'a@b.example']],
+  })
+})
+
+test('the app shows the columns and cells that the service will read, whatever the file', async () => {
+  const part = fc.constantFrom(
+    'a',
+    'é',
+    ' ',
+    '\t',
+    ',',
+    ';',
+    '|',
+    '"',
+    '""',
+    '\n',
+    '\r\n',
+    '\r',
+    '\ufeff',
+    ',"',
+    '",',
+    ';"',
+    '";',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { maxLength: 30 }), async (parts) => {
+      const text = parts.join('')
+      const bytes = Buffer.from(text)
+      const { offset, delimiter } = inspect(bytes)
+      const read: string[][] = []
+      try {
+        const pieces = (async function* () {
+          yield bytes.subarray(offset)
+        })()
+        for await (const rows of readCsv(pieces, delimiter, { offset, line: 0 }))
+          read.push(...rows.map((row) => row.cells))
+      } catch (error) {
+        // Where the service reads no further, for a quote that is never closed, it makes no difference what the app shows.
+        if (!(error instanceof CsvFault)) throw error
+      }
+      const { firstRow, nextRows } = parseCsvHead(text)
+      expect([firstRow, ...nextRows].slice(0, read.length)).toEqual(read.slice(0, 4))
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('no more than three rows are read behind the first, and an empty file has no columns', () => {
+  expect(parseCsvHead(`email\n${'a@b.example\n'.repeat(50)}`).nextRows).toHaveLength(3)
+  expect(parseCsvHead('')).toEqual({ firstRow: [], nextRows: [] })
 })
 
 test('columns are guessed by their names, each field once, and the rest become attributes', () => {

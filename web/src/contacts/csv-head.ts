@@ -1,47 +1,55 @@
-/** What the mapping step needs of a file: the names of its columns and some rows as examples. */
-export type CsvHead = { headers: string[]; examples: string[][] }
+/** What the mapping step needs of a file: its first row, which may name the columns, and some of those that follow. */
+export type CsvHead = { firstRow: string[]; nextRows: string[][] }
 
 const headBytes = 64 * 1024
-const examplesMax = 3
+const nextRowsMax = 3
 const delimiters = [',', ';', '\t', '|']
 
 export async function readCsvHead(file: Blob): Promise<CsvHead> {
   return parseCsvHead(await file.slice(0, headBytes).text())
 }
 
-/** The first rows of a CSV file. Reads no further than it needs, so the size of the file does not matter. */
+/**
+ * The first rows of a CSV file, read as the service reads them. Goes no further than it needs, so the size of the file
+ * does not matter.
+ */
 export function parseCsvHead(text: string): CsvHead {
   const clean = text.replace(/^\uFEFF/, '')
-  const firstLine = clean.slice(0, clean.search(/[\r\n]|$/))
-  const delimiter = delimiters.toSorted((a, b) => firstLine.split(b).length - firstLine.split(a).length)[0] ?? ','
-  const [headers = [], ...examples] = rows(clean, delimiter, examplesMax + 1)
-  return { headers, examples }
+  const [firstRow = [], ...nextRows] = rowsOf(clean, delimiterOf(clean), nextRowsMax + 1)
+  return { firstRow, nextRows }
 }
 
-function rows(text: string, delimiter: string, max: number): string[][] {
+/** The one that gives the most cells to the first row with content. */
+function delimiterOf(text: string): string {
+  const rows = text.replace(/^(?:[\s,;|]|"")*[\r\n]/, '')
+  const counts = delimiters.map((delimiter) => readRow(rows, 0, delimiter).cells.length)
+  return delimiters[counts.indexOf(Math.max(...counts))] ?? ','
+}
+
+/** Rows without content are left out. */
+function rowsOf(text: string, delimiter: string, max: number): string[][] {
   const found: string[][] = []
-  let row: string[] = []
-  let field = ''
-  let quoted = false
-  const endRow = () => {
-    row.push(field)
-    if (row.length > 1 || field !== '') found.push(row)
-    row = []
-    field = ''
+  for (let at = 0; at < text.length && found.length < max; ) {
+    const row = readRow(text, at, delimiter)
+    if (row.cells.some((cell) => cell.trim() !== '')) found.push(row.cells)
+    at = row.end
   }
-  for (let at = 0; at < text.length && found.length < max; at++) {
-    const char = text[at]
-    if (quoted) {
-      if (char !== '"') field += char
-      else if (text[at + 1] === '"') field += text[++at]
-      else quoted = false
-    } else if (char === '"' && field === '') quoted = true
-    else if (char === delimiter) {
-      row.push(field)
-      field = ''
-    } else if (char === '\n' || char === '\r') endRow()
-    else field += char
-  }
-  if (found.length < max) endRow()
   return found
+}
+
+/** The cells of the row that starts at `from`, and where the next one starts. */
+function readRow(text: string, from: number, delimiter: string): { cells: string[]; end: number } {
+  // Spaces before a cell do not count, and quotes count only where they open it.
+  const cell = new RegExp(`[^\\S\\r\\n${delimiter}]*(?:"((?:[^"]|"")*)"(?!"))?([^\\r\\n${delimiter}]*)`, 'y')
+  cell.lastIndex = from
+  const cells: string[] = []
+  for (;;) {
+    const [, quoted, rest = ''] = cell.exec(text) ?? []
+    const inner = quoted?.replaceAll('""', '"')
+    // Where something follows the closing quote, the quotes are part of the text.
+    cells.push(inner === undefined ? rest : rest === '' ? inner : `"${inner}"${rest}`)
+    const end = cell.lastIndex
+    if (text[end] !== delimiter) return { cells, end: text.startsWith('\r\n', end) ? end + 2 : end + 1 }
+    cell.lastIndex = end + 1
+  }
 }

@@ -28,12 +28,12 @@ export function NewImportPage() {
   const [problem, setProblem] = useState<string>()
   const take = async (file: File) => {
     const head = await readCsvHead(file)
-    if (head.headers.length === 0) {
+    if (head.firstRow.length === 0) {
       setProblem(`${file.name} is empty. Its first line must name the columns.`)
       return
     }
     setProblem(undefined)
-    setChosen({ file, head, choices: guessChoices(head.headers) })
+    setChosen({ file, head, choices: guessChoices(head.firstRow) })
   }
   return (
     <Page title="Import contacts" back={{ to: paths.imports, label: 'Imports' }}>
@@ -106,7 +106,7 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
     header: 'For example',
     cell: ({ index }) => (
       <Text size="xs" c="dimmed">
-        {chosen.head.examples
+        {chosen.head.nextRows
           .map((row) => row[index])
           .filter(Boolean)
           .join(', ') || '–'}
