@@ -2,12 +2,15 @@ import { parseEmail } from '../email.ts'
 import { CsvFault } from './csv.ts'
 import { attributeKeysMax } from './fields.ts'
 
-/** Which column becomes which field, by the names in the header. */
+/** A column by its name in the header, of which the first counts, or by its position, counted from 1. */
+export type ColumnRef = string | number
+
+/** Which column becomes which field. */
 export type Mapping = {
-  email: string
-  first_name?: string
-  last_name?: string
-  attributes?: Record<string, string>
+  email: ColumnRef
+  first_name?: ColumnRef
+  last_name?: ColumnRef
+  attributes?: Record<string, ColumnRef>
 }
 
 /** The same by position. */
@@ -25,10 +28,10 @@ const columnsShownMax = 20
 /** Finds the columns that a mapping names. */
 export function mapColumns(header: string[], mapping: Mapping): Columns {
   const names = header.map((name) => name.trim())
-  const find = (name: string): number => {
-    const exact = names.indexOf(name.trim())
-    const index = exact >= 0 ? exact : names.findIndex((each) => each.toLowerCase() === name.trim().toLowerCase())
-    if (index < 0) throw new CsvFault(`There is no column "${name}". ${listOf(names)}`)
+  const find = (column: ColumnRef): number => {
+    const index = typeof column === 'number' ? column - 1 : indexOfName(names, column.trim())
+    if (index < 0 || index >= names.length)
+      throw new CsvFault(`There is no column ${JSON.stringify(column)}. ${listOf(names)}`)
     return index
   }
   return {
@@ -38,6 +41,11 @@ export function mapColumns(header: string[], mapping: Mapping): Columns {
     lastName: mapping.last_name ? find(mapping.last_name) : null,
     attributes: Object.entries(mapping.attributes ?? {}).map(([name, column]) => [name, find(column)]),
   }
+}
+
+function indexOfName(names: string[], name: string): number {
+  const exact = names.indexOf(name)
+  return exact >= 0 ? exact : names.findIndex((each) => each.toLowerCase() === name.toLowerCase())
 }
 
 const firstNames = ['first name', 'firstname', 'first', 'given name', 'forename', 'vorname', 'prénom', 'nombre']

@@ -92,6 +92,18 @@ test('a mapping says which column is what, and columns it does not name are left
   })
 })
 
+test('a mapping can give a column by its position, which tells columns of one name apart', async () => {
+  await using app = await startTestApp()
+  const file = 'email,phone,phone\na@example.com,111,222\n'
+  const mapping = '{ "email": 1, "attributes": { "phone": "phone", "phone2": 3 } }'
+  expect(await importFile(app, file, { mapping })).toMatchObject({ status: 'done', created: 1 })
+  expect((await contactsOf(app)).get('a@example.com')).toMatchObject({ attributes: { phone: '111', phone2: '222' } })
+  expect(await importFile(app, file, { mapping: '{ "email": 4 }' })).toMatchObject({
+    status: 'failed',
+    problem: 'There is no column 4. The first row has "email", "phone", "phone".',
+  })
+})
+
 test('a list of addresses without a header is taken as it is', async () => {
   await using app = await startTestApp()
   expect(await importFile(app, 'ada@example.com\nbob@example.com')).toMatchObject({ status: 'done', created: 2 })
@@ -149,7 +161,12 @@ test('an upload that is no file, or goes to no group, is refused and leaves noth
   expect(await statusOf(upload(app, ''))).toBe(422)
   expect(await statusOf(upload(app, 'email\n', { group_id: 'grp_nonsense' }))).toBe(404)
   expect(await statusOf(upload(app, 'email\n', { group_id: 'grp_01jcpqr5k8e7rtd5n9x8v2m3q4' }))).toBe(404)
-  for (const mapping of ['{', '7', '{}', '{"email":7}', '{"email":"a","attributes":["a"]}', '{"email":"a\\u0000"}'])
+  const columns = ['0', '-1', '1.5', '1e300', 'true', '["a"]', '"a\\u0000"'].flatMap((column) => [
+    `{"email":${column}}`,
+    `{"email":"a","first_name":${column}}`,
+    `{"email":"a","attributes":{"a":${column}}}`,
+  ])
+  for (const mapping of ['{', '7', '{}', '{"email":"a","attributes":["a"]}', ...columns])
     expect(await statusOf(upload(app, 'email\n', { mapping })), mapping).toBe(422)
   expect(await statusOf(upload(app, 'email\n', { filename: 'a\0b' }))).toBe(422)
   const path = '/organization/contacts/import'

@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type GroupId, type ImportId, newId, type OrganizationId } from '../ids.ts'
 import { enqueue } from '../queue/queue.ts'
-import type { Mapping } from './columns.ts'
+import type { ColumnRef, Mapping } from './columns.ts'
 import { attributeKeysMax, isStorable, unstorableProblem } from './fields.ts'
 import { findGroup } from './groups.sql.ts'
 import { importKind } from './import.job.ts'
@@ -114,19 +114,23 @@ export function readMapping(text: string): Mapping {
   }
   if (typeof given !== 'object' || given === null) throw wrong('must be an object')
   const { email, first_name, last_name, attributes } = given as Record<string, unknown>
-  const isName = (value: unknown): value is string =>
-    typeof value === 'string' && value.length <= columnNameMax && isStorable(value)
-  if (!isName(email) || email === '') throw wrong('must name the column of the email address, as email')
+  if (!isColumn(email) || email === '') throw wrong('must say which column holds the email address, as email')
   const mapping: Mapping = { email }
   for (const [field, column] of Object.entries({ first_name, last_name })) {
     if (column === undefined || column === null || column === '') continue
-    if (!isName(column)) throw wrong(`${field} must be the name of a column`)
+    if (!isColumn(column)) throw wrong(`${field} must be the name or the position of a column`)
     mapping[field as 'first_name' | 'last_name'] = column
   }
   if (attributes === undefined || attributes === null) return mapping
   const entries = typeof attributes === 'object' ? Object.entries(attributes) : []
-  if (typeof attributes !== 'object' || Array.isArray(attributes) || !entries.flat().every(isName))
-    throw wrong('attributes must give the name of a column for each attribute')
+  const areColumns = entries.every(([name, column]) => isName(name) && isColumn(column))
+  if (typeof attributes !== 'object' || Array.isArray(attributes) || !areColumns)
+    throw wrong('attributes must give the name or the position of a column for each attribute')
   if (entries.length > attributeKeysMax) throw wrong(`attributes must have at most ${attributeKeysMax} keys`)
-  return { ...mapping, attributes: Object.fromEntries(entries) as Record<string, string> }
+  return { ...mapping, attributes: Object.fromEntries(entries) as Record<string, ColumnRef> }
 }
+
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= columnNameMax && isStorable(value)
+const isColumn = (value: unknown): value is ColumnRef =>
+  isName(value) || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1)

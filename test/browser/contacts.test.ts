@@ -68,6 +68,27 @@ test('a file that is dropped on the page is taken, and one without an address co
   expect(await page.getByRole('button', { name: 'Start import' }).isDisabled()).toBe(true)
 })
 
+test('two columns of one name become two attributes, each with its own values', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts/imports/new')
+  await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+    name: 'people.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('email,phone,phone\nada@example.com,111,222\n'),
+  })
+  await page.getByText('Two columns become the attribute “phone”.').waitFor()
+  await page.getByLabel('Name of the attribute for “phone (column 3)”').fill('phone2')
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await page.getByText('All 1 lines are read.').waitFor()
+  const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
+  expect(data).toMatchObject([{ email: 'ada@example.com', attributes: { phone: '111', phone2: '222' } }])
+  expect(tab.problems).toEqual([])
+})
+
 test.each(sizes)('a contact is added, edited, put into a group and erased (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)

@@ -97,3 +97,18 @@ test('a mapping without an address, or with one field twice, is explained in wor
   const twice = guessChoices(['email', 'other']).map((choice) => ({ ...choice, target: 'email' as const }))
   expect(toMapping(twice)).toBe('Two columns become the same field: “email” and “other”.')
 })
+
+test('columns that share a name, or have none, are told apart by their positions', () => {
+  const choices = guessChoices(['email', 'phone', ' phone', '', 'Phone'])
+  expect(choices.map(({ header }) => header)).toEqual([
+    'email',
+    'phone (column 2)',
+    'phone (column 3)',
+    'Column 4',
+    'Phone',
+  ])
+  expect(toMapping(choices)).toBe('Two columns become the attribute “phone”.')
+  const named = choices.map((choice, index) => ({ ...choice, attribute: `p${index}` }))
+  named[3]!.target = 'first_name'
+  expect(toMapping(named)).toEqual({ email: 'email', first_name: 4, attributes: { p1: 2, p2: 3, p4: 'Phone' } })
+})

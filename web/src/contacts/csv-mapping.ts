@@ -1,13 +1,17 @@
+/** A column by its name, or by its position counted from 1. */
+type ColumnRef = string | number
+
 export type Mapping = {
-  email: string
-  first_name?: string
-  last_name?: string
-  attributes: Record<string, string>
+  email: ColumnRef
+  first_name?: ColumnRef
+  last_name?: ColumnRef
+  attributes: Record<string, ColumnRef>
 }
 
 /** What one column becomes. */
 export type Target = 'email' | 'first_name' | 'last_name' | 'attribute' | 'ignore'
-export type ColumnChoice = { header: string; target: Target; attribute: string }
+/** `header` is what people see, `column` is what the service is told. */
+export type ColumnChoice = { header: string; column: ColumnRef; target: Target; attribute: string }
 
 const known: [RegExp, Target][] = [
   [/^(e-?mail|mail|email[ _-]?address|address)$/i, 'email'],
@@ -17,39 +21,56 @@ const known: [RegExp, Target][] = [
 
 /** A first guess by the columns' names; the person may change each. A field is given to one column only. */
 export function guessChoices(headers: string[]): ColumnChoice[] {
+  const names = headers.map((header) => header.trim())
   const taken = new Set<Target>()
-  return headers.map((header) => {
-    const target = known.find(([pattern]) => pattern.test(header.trim()))?.[1]
+  return names.map((name, index) => {
+    const column = { ...columnOf(names, index), attribute: attributeName(name) }
+    const target = known.find(([pattern]) => pattern.test(name))?.[1]
     if (target && !taken.has(target)) {
       taken.add(target)
-      return { header, target, attribute: attributeName(header) }
+      return { ...column, target }
     }
-    return { header, target: header.trim() === '' ? 'ignore' : 'attribute', attribute: attributeName(header) }
+    return { ...column, target: name === '' ? 'ignore' : 'attribute' }
   })
+}
+
+/** By its name, unless it has none or shares it with another. */
+function columnOf(names: string[], index: number): Pick<ColumnChoice, 'header' | 'column'> {
+  const name = names[index] ?? ''
+  const position = index + 1
+  if (name === '') return { header: `Column ${position}`, column: position }
+  const isShared = names.some((other, at) => other === name && at !== index)
+  return isShared ? { header: `${name} (column ${position})`, column: position } : { header: name, column: name }
 }
 
 const attributeName = (header: string) =>
   header
-    .trim()
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '')
 
 /** A sentence where the choices cannot be used, else the mapping. */
 export function toMapping(choices: ColumnChoice[]): Mapping | string {
-  const attributes: Record<string, string> = {}
-  const fields: { email?: string; first_name?: string; last_name?: string } = {}
-  for (const { header, target, attribute } of choices) {
+  const attributes: Record<string, ColumnRef> = {}
+  const fields: Partial<Record<'email' | 'first_name' | 'last_name', ColumnChoice>> = {}
+  for (const choice of choices) {
+    const { header, column, target, attribute } = choice
     if (target === 'ignore') continue
     if (target === 'attribute') {
       if (attribute === '') return `Give the attribute of the column “${header}” a name.`
       if (Object.hasOwn(attributes, attribute)) return `Two columns become the attribute “${attribute}”.`
-      attributes[attribute] = header
+      attributes[attribute] = column
       continue
     }
-    if (fields[target]) return `Two columns become the same field: “${fields[target]}” and “${header}”.`
-    fields[target] = header
+    if (fields[target]) return `Two columns become the same field: “${fields[target].header}” and “${header}”.`
+    fields[target] = choice
   }
-  if (!fields.email) return 'Choose the column that holds the email address.'
-  return { ...fields, email: fields.email, attributes }
+  const { email, first_name, last_name } = fields
+  if (!email) return 'Choose the column that holds the email address.'
+  return {
+    email: email.column,
+    ...(first_name && { first_name: first_name.column }),
+    ...(last_name && { last_name: last_name.column }),
+    attributes,
+  }
 }
