@@ -11,6 +11,8 @@ export type Mapping = {
   first_name?: ColumnRef
   last_name?: ColumnRef
   attributes?: Record<string, ColumnRef>
+  /** False when the first row is data; columns are given by their positions then. */
+  has_header?: boolean
 }
 
 /** The same by position. */
@@ -26,8 +28,8 @@ export type Columns = {
 const columnsShownMax = 20
 
 /** Finds the columns that a mapping names. */
-export function mapColumns(header: string[], mapping: Mapping): Columns {
-  const names = header.map((name) => name.trim())
+export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
+  const names = firstRow.map((name) => name.trim())
   const find = (column: ColumnRef): number => {
     const index = typeof column === 'number' ? column - 1 : indexOfName(names, column.trim())
     if (index < 0 || index >= names.length)
@@ -35,7 +37,7 @@ export function mapColumns(header: string[], mapping: Mapping): Columns {
     return index
   }
   return {
-    width: header.length,
+    width: firstRow.length,
     email: find(mapping.email),
     firstName: mapping.first_name ? find(mapping.first_name) : null,
     lastName: mapping.last_name ? find(mapping.last_name) : null,
@@ -58,7 +60,7 @@ const lastNames = ['last name', 'lastname', 'last', 'surname', 'family name', 'n
 export function guessColumns(firstRow: string[]): { columns: Columns; hasHeader: boolean } {
   const names = firstRow.map(plain)
   const email = [/^e ?mail( ?address)?$|^mail$/, /e ?mail/].map((pattern) =>
-    names.findIndex((name) => pattern.test(name)),
+    names.findIndex((name, index) => pattern.test(name) && !parseEmail(firstRow[index]).ok),
   )
   const emailAt = email.find((index) => index >= 0)
   if (emailAt === undefined) {

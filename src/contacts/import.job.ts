@@ -100,7 +100,7 @@ async function withLayout(db: Db, record: Import): Promise<Progress | undefined>
   const { offset, delimiter } = inspect(start?.bytes ?? Buffer.alloc(0))
   const first = await firstRow(readCsv(pieces(db, record, offset), delimiter, { offset, line: 0 }))
   const { columns, hasHeader } = record.mapping
-    ? { columns: mapColumns(first.cells, record.mapping), hasHeader: true }
+    ? { columns: mapColumns(first.cells, record.mapping), hasHeader: record.mapping.has_header ?? true }
     : guessColumns(first.cells)
   const place = hasHeader ? { offset: first.end, line: first.lastLine } : { offset, line: 0 }
   const progress = { ...record.progress, ...place, layout: { delimiter, columns } }

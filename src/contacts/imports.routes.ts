@@ -88,7 +88,7 @@ function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyn
               Type.String({
                 maxLength: mappingMax,
                 description:
-                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first.',
+                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions.',
               }),
             ),
           }),

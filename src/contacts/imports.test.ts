@@ -107,6 +107,17 @@ test('a mapping can give a column by its position, which tells columns of one na
 test('a list of addresses without a header is taken as it is', async () => {
   await using app = await startTestApp()
   expect(await importFile(app, 'ada@example.com\nbob@example.com')).toMatchObject({ status: 'done', created: 2 })
+  // An address is no name of a column, even if it contains one.
+  expect(await importFile(app, 'joe@mail.example\nann@mail.example')).toMatchObject({ status: 'done', created: 2 })
+})
+
+test('a mapping can say that the first line is data', async () => {
+  await using app = await startTestApp()
+  const file = '\nh1@h.example,Ann\nh2@h.example,Bob\nwrong,Eve\n'
+  const mapping = '{ "email": 1, "first_name": 2, "has_header": false }'
+  const record = await importFile(app, file, { mapping })
+  expect(record).toMatchObject({ status: 'done', rows_done: 3, created: 2, errors: [{ line: 4 }] })
+  expect((await contactsOf(app)).get('h1@h.example')).toMatchObject({ first_name: 'Ann' })
 })
 
 test('blank rows before the header change neither the columns nor the numbers of the lines', async () => {
@@ -166,7 +177,9 @@ test('an upload that is no file, or goes to no group, is refused and leaves noth
     `{"email":"a","first_name":${column}}`,
     `{"email":"a","attributes":{"a":${column}}}`,
   ])
-  for (const mapping of ['{', '7', '{}', '{"email":"a","attributes":["a"]}', ...columns])
+  const headers = ['{"email":1,"has_header":"no"}', '{"email":"a","has_header":false}']
+  headers.push('{"email":1,"attributes":{"a":"b"},"has_header":false}')
+  for (const mapping of ['{', '7', '{}', '{"email":"a","attributes":["a"]}', ...columns, ...headers])
     expect(await statusOf(upload(app, 'email\n', { mapping })), mapping).toBe(422)
   expect(await statusOf(upload(app, 'email\n', { filename: 'a\0b' }))).toBe(422)
   const path = '/organization/contacts/import'

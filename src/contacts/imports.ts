@@ -113,7 +113,19 @@ export function readMapping(text: string): Mapping {
     throw wrong('must be JSON')
   }
   if (typeof given !== 'object' || given === null) throw wrong('must be an object')
-  const { email, first_name, last_name, attributes } = given as Record<string, unknown>
+  const mapping = readColumns(given as Record<string, unknown>, wrong)
+  const { has_header } = given as Record<string, unknown>
+  if (has_header === undefined || has_header === null) return mapping
+  if (typeof has_header !== 'boolean') throw wrong('has_header must be true or false')
+  const { email, first_name, last_name, attributes = {} } = mapping
+  const columns = [email, first_name, last_name, ...Object.values(attributes)]
+  if (!has_header && columns.some((column) => typeof column === 'string'))
+    throw wrong('must give columns by their positions where has_header is false')
+  return { ...mapping, has_header }
+}
+
+function readColumns(given: Record<string, unknown>, wrong: (problem: string) => Refusal): Mapping {
+  const { email, first_name, last_name, attributes } = given
   if (!isColumn(email) || email === '') throw wrong('must say which column holds the email address, as email')
   const mapping: Mapping = { email }
   for (const [field, column] of Object.entries({ first_name, last_name })) {

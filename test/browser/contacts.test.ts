@@ -89,6 +89,39 @@ test('two columns of one name become two attributes, each with its own values', 
   expect(tab.problems).toEqual([])
 })
 
+test('the first line of a file without a header is imported, and examples show it', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts/imports/new')
+  await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+    name: 'people.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('h1@h.example,Ann\nh2@h.example,Bob\n'),
+  })
+  const isData = page.getByLabel('The first line is data')
+  await isData.waitFor()
+  expect(await isData.isChecked()).toBe(true)
+  expect(await page.getByRole('combobox', { name: 'What “Column 1” becomes' }).inputValue()).toBe('Email')
+  await page.getByText('Ann, Bob').waitFor()
+  await isData.uncheck()
+  await page.getByText('Choose the column that holds the email address.').waitFor()
+  await isData.check()
+  await page.getByRole('combobox', { name: 'What “Column 2” becomes' }).click()
+  await page.getByRole('option', { name: 'First name' }).click()
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await page.getByText('All 2 lines are read.').waitFor()
+  const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
+  const people = data.map((contact: { email: string; first_name: string }) => [contact.email, contact.first_name])
+  expect(people.sort()).toEqual([
+    ['h1@h.example', 'Ann'],
+    ['h2@h.example', 'Bob'],
+  ])
+  expect(tab.problems).toEqual([])
+})
+
 test.each(sizes)('a contact is added, edited, put into a group and erased (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CsvFault, inspect, readCsv } from '../../src/contacts/csv.ts'
 import { parseCsvHead } from '../../web/src/contacts/csv-head.ts'
-import { guessChoices, toMapping } from '../../web/src/contacts/csv-mapping.ts'
+import { choicesByPosition, guessChoices, looksLikeData, toMapping } from '../../web/src/contacts/csv-mapping.ts'
 
 test('the head of a CSV file is read with quotes, doubled quotes and line breaks within quotes', () => {
   expect(parseCsvHead('email,note\r\nada@example.com,"says ""hi"",\nthen goes"\r\n')).toEqual({
@@ -85,17 +85,18 @@ test('columns are guessed by their names, each field once, and the rest become a
     ['attribute', 'plan_2026'],
     ['attribute', 'email'],
   ])
-  expect(toMapping(choices)).toEqual({
+  expect(toMapping(choices, false)).toEqual({
     email: 'E-Mail',
     first_name: 'First Name',
     attributes: { plan_2026: 'Plan (2026)', email: 'email' },
+    has_header: true,
   })
 })
 
 test('a mapping without an address, or with one field twice, is explained in words', () => {
-  expect(toMapping(guessChoices(['Name', 'Plan']))).toBe('Choose the column that holds the email address.')
+  expect(toMapping(guessChoices(['Name', 'Plan']), false)).toBe('Choose the column that holds the email address.')
   const twice = guessChoices(['email', 'other']).map((choice) => ({ ...choice, target: 'email' as const }))
-  expect(toMapping(twice)).toBe('Two columns become the same field: “email” and “other”.')
+  expect(toMapping(twice, false)).toBe('Two columns become the same field: “email” and “other”.')
 })
 
 test('columns that share a name, or have none, are told apart by their positions', () => {
@@ -107,8 +108,21 @@ test('columns that share a name, or have none, are told apart by their positions
     'Column 4',
     'Phone',
   ])
-  expect(toMapping(choices)).toBe('Two columns become the attribute “phone”.')
+  expect(toMapping(choices, false)).toBe('Two columns become the attribute “phone”.')
   const named = choices.map((choice, index) => ({ ...choice, attribute: `p${index}` }))
   named[3]!.target = 'first_name'
-  expect(toMapping(named)).toEqual({ email: 'email', first_name: 4, attributes: { p1: 2, p2: 3, p4: 'Phone' } })
+  expect(toMapping(named, false)).toEqual({
+    email: 'email',
+    first_name: 4,
+    attributes: { p1: 2, p2: 3, p4: 'Phone' },
+    has_header: true,
+  })
+})
+
+test('a first line with an address is data, unless a column is called one', () => {
+  expect(looksLikeData(['Ann', ' ann@mail.example '])).toBe(true)
+  expect(looksLikeData(['Name', 'E-Mail', 'boss@mail.example'])).toBe(false)
+  expect(looksLikeData(['Name', 'Plan'])).toBe(false)
+  const choices = choicesByPosition(['Ann', ' ann@mail.example ', 'pro'])
+  expect(toMapping(choices, true)).toEqual({ email: 2, attributes: {}, has_header: false })
 })

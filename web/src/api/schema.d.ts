@@ -2953,7 +2953,7 @@ export interface paths {
                 query?: {
                     group_id?: string;
                     filename?: string;
-                    /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. */
+                    /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions. */
                     mapping?: string;
                 };
                 header?: never;

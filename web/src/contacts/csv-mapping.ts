@@ -6,6 +6,8 @@ export type Mapping = {
   first_name?: ColumnRef
   last_name?: ColumnRef
   attributes: Record<string, ColumnRef>
+  /** False when the first line is data. */
+  has_header: boolean
 }
 
 /** What one column becomes. */
@@ -18,6 +20,24 @@ const known: [RegExp, Target][] = [
   [/^(first[ _-]?name|given[ _-]?name|forename|vorname)$/i, 'first_name'],
   [/^(last[ _-]?name|family[ _-]?name|surname|nachname)$/i, 'last_name'],
 ]
+
+const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const isAddress = (cell: string) => address.test(cell.trim())
+
+/** A first line that holds an address where no column is called one is a person already. */
+export const looksLikeData = (firstRow: string[]): boolean =>
+  firstRow.some(isAddress) && !guessChoices(firstRow).some(({ target }) => target === 'email')
+
+/** Without names only the address can be told. */
+export function choicesByPosition(firstRow: string[]): ColumnChoice[] {
+  const email = firstRow.findIndex(isAddress)
+  return firstRow.map((_, index) => ({
+    header: `Column ${index + 1}`,
+    column: index + 1,
+    target: index === email ? 'email' : 'ignore',
+    attribute: '',
+  }))
+}
 
 /** A first guess by the columns' names; the person may change each. A field is given to one column only. */
 export function guessChoices(headers: string[]): ColumnChoice[] {
@@ -50,7 +70,7 @@ const attributeName = (header: string) =>
     .replace(/^_+|_+$/g, '')
 
 /** A sentence where the choices cannot be used, else the mapping. */
-export function toMapping(choices: ColumnChoice[]): Mapping | string {
+export function toMapping(choices: ColumnChoice[], firstLineIsData: boolean): Mapping | string {
   const attributes: Record<string, ColumnRef> = {}
   const fields: Partial<Record<'email' | 'first_name' | 'last_name', ColumnChoice>> = {}
   for (const choice of choices) {
@@ -72,5 +92,6 @@ export function toMapping(choices: ColumnChoice[]): Mapping | string {
     ...(first_name && { first_name: first_name.column }),
     ...(last_name && { last_name: last_name.column }),
     attributes,
+    has_header: !firstLineIsData,
   }
 }

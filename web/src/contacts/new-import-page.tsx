@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -10,10 +10,17 @@ import { Section } from '../ui/section.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { groupsQuery, startImport } from './contacts.api.ts'
 import { type CsvHead, readCsvHead } from './csv-head.ts'
-import { type ColumnChoice, guessChoices, type Target, toMapping } from './csv-mapping.ts'
+import {
+  type ColumnChoice,
+  choicesByPosition,
+  guessChoices,
+  looksLikeData,
+  type Target,
+  toMapping,
+} from './csv-mapping.ts'
 import { DropArea } from './drop-area.tsx'
 
-type Chosen = { file: File; head: CsvHead; choices: ColumnChoice[] }
+type Chosen = { file: File; head: CsvHead; firstLineIsData: boolean; choices: ColumnChoice[] }
 
 const targets: { value: Target; label: string }[] = [
   { value: 'email', label: 'Email' },
@@ -29,11 +36,11 @@ export function NewImportPage() {
   const take = async (file: File) => {
     const head = await readCsvHead(file)
     if (head.firstRow.length === 0) {
-      setProblem(`${file.name} is empty. Its first line must name the columns.`)
+      setProblem(`${file.name} is empty.`)
       return
     }
     setProblem(undefined)
-    setChosen({ file, head, choices: guessChoices(head.firstRow) })
+    setChosen({ file, head, ...choicesFor(head, looksLikeData(head.firstRow)) })
   }
   return (
     <Page title="Import contacts" back={{ to: paths.imports, label: 'Imports' }}>
@@ -43,13 +50,18 @@ export function NewImportPage() {
   )
 }
 
+const choicesFor = ({ firstRow }: CsvHead, firstLineIsData: boolean) => ({
+  firstLineIsData,
+  choices: firstLineIsData ? choicesByPosition(firstRow) : guessChoices(firstRow),
+})
+
 type MapProps = { chosen: Chosen; setChosen: (chosen: Chosen | undefined) => void }
 
 function MapColumns({ chosen, setChosen }: MapProps) {
   const navigate = useNavigate()
   const groups = useQuery(groupsQuery)
   const [groupId, setGroupId] = useState<string | null>(null)
-  const mapping = toMapping(chosen.choices)
+  const mapping = toMapping(chosen.choices, chosen.firstLineIsData)
   const start = useMutation({
     mutationFn: async () => {
       if (typeof mapping === 'string') throw new Error(mapping)
@@ -65,6 +77,12 @@ function MapColumns({ chosen, setChosen }: MapProps) {
 
   return (
     <Stack gap="md">
+      <Checkbox
+        label="The first line is data"
+        description="Instead of the names of the columns it holds a person, who is imported too."
+        checked={chosen.firstLineIsData}
+        onChange={(event) => setChosen({ ...chosen, ...choicesFor(chosen.head, event.currentTarget.checked) })}
+      />
       <Section title="What each column becomes" description={`${chosen.file.name}, ${size(chosen.file.size)}`}>
         <DataTable
           label="Columns"
@@ -106,7 +124,7 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
     header: 'For example',
     cell: ({ index }) => (
       <Text size="xs" c="dimmed">
-        {chosen.head.nextRows
+        {(chosen.firstLineIsData ? [chosen.head.firstRow, ...chosen.head.nextRows] : chosen.head.nextRows)
           .map((row) => row[index])
           .filter(Boolean)
           .join(', ') || '–'}
