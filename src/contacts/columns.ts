@@ -29,6 +29,7 @@ const columnsShownMax = 20
 
 /** Finds the columns that a mapping names. */
 export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
+  if (mapping.has_header ?? true) refuseUnlessUtf8(firstRow)
   const names = firstRow.map((name) => name.trim())
   const find = (column: ColumnRef): number => {
     const index = typeof column === 'number' ? column - 1 : indexOfName(names, column.trim())
@@ -53,41 +54,73 @@ function indexOfName(names: string[], name: string): number {
 const firstNames = ['first name', 'firstname', 'first', 'given name', 'forename', 'vorname', 'prénom', 'nombre']
 const lastNames = ['last name', 'lastname', 'last', 'surname', 'family name', 'nachname', 'nom', 'apellido']
 
+/** `note` says what the owner of the file would not expect. */
+export type Guess = { columns: Columns; hasHeader: boolean; note: string | null }
+
 /**
  * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A file
  * without a header is known by an address in its first row, which is data then.
  */
-export function guessColumns(firstRow: string[]): { columns: Columns; hasHeader: boolean } {
+export function guessColumns(firstRow: string[]): Guess {
   const names = firstRow.map(plain)
   const email = [/^e ?mail( ?address)?$|^mail$/, /e ?mail/].map((pattern) =>
     names.findIndex((name, index) => pattern.test(name) && !parseEmail(firstRow[index]).ok),
   )
   const emailAt = email.find((index) => index >= 0)
-  if (emailAt === undefined) {
-    const address = firstRow.findIndex((cell) => parseEmail(cell).ok)
-    if (address < 0) throw new CsvFault(`No column holds the email address. ${listOf(firstRow)}`)
+  const address = firstRow.findIndex((cell) => parseEmail(cell).ok)
+  if (emailAt === undefined && address >= 0) {
     const columns = { width: firstRow.length, email: address, firstName: null, lastName: null, attributes: [] }
-    return { columns, hasHeader: false }
+    return { columns, hasHeader: false, note: null }
   }
+  refuseUnlessUtf8(firstRow)
+  if (emailAt === undefined) throw new CsvFault(`No column holds the email address. ${listOf(firstRow)}`)
   const firstName = names.findIndex((name) => firstNames.includes(name))
   const lastName = names.findIndex((name) => lastNames.includes(name))
-  const attributes = new Map<string, number>()
-  names.forEach((name, index) => {
-    const key = name.replaceAll(' ', '_')
-    if (key !== '' && ![emailAt, firstName, lastName].includes(index) && !attributes.has(key))
-      attributes.set(key, index)
-  })
+  const { attributes, note } = guessAttributes(firstRow, [emailAt, firstName, lastName])
   return {
     columns: {
       width: firstRow.length,
       email: emailAt,
       firstName: firstName < 0 ? null : firstName,
       lastName: lastName < 0 ? null : lastName,
-      attributes: [...attributes].slice(0, attributeKeysMax),
+      attributes,
     },
     hasHeader: true,
+    note,
   }
 }
+
+/** One for each name; a column without a name becomes none. */
+function guessAttributes(header: string[], fields: number[]): Pick<Guess, 'note'> & Pick<Columns, 'attributes'> {
+  const attributes = new Map<string, number>()
+  const repeated: string[] = []
+  const beyond: string[] = []
+  header.forEach((name, index) => {
+    const key = plain(name).replaceAll(' ', '_')
+    if (key === '' || fields.includes(index)) return
+    if (attributes.has(key)) repeated.push(name)
+    else if (attributes.size < attributeKeysMax) attributes.set(key, index)
+    else beyond.push(name)
+  })
+  const sentences = [
+    repeated.length > 0 && `Columns that share their name with an earlier one were left out: ${quoted(repeated)}.`,
+    beyond.length > 0 &&
+      `A contact has at most ${attributeKeysMax} attributes, so these columns were left out: ${quoted(beyond)}.`,
+  ].filter((sentence) => sentence !== false)
+  const note = sentences.length > 0 ? [...sentences, 'A mapping can say which columns to take.'].join(' ') : null
+  return { attributes: [...attributes], note }
+}
+
+/** In another encoding the names would not be those that people see. */
+function refuseUnlessUtf8(header: string[]): void {
+  if (header.some((name) => !isUtf8(name)))
+    throw new CsvFault(
+      'The first row contains characters that are not UTF-8. Save the file as CSV (UTF-8) and import that.',
+    )
+}
+
+/** Reading replaces bytes that are no character by this one. */
+const isUtf8 = (cell: string): boolean => !cell.includes('\ufffd')
 
 /** Lower case, words separated by one space. */
 const plain = (name: string): string =>
@@ -96,9 +129,12 @@ const plain = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-function listOf(names: string[]): string {
-  const shown = names.slice(0, columnsShownMax).map((name) => `"${name.slice(0, 60)}"`)
-  return `The first row has ${shown.join(', ')}${names.length > shown.length ? ' and more' : ''}.`
+const listOf = (names: string[]): string => `The first row has ${quoted(names)}.`
+
+function quoted(names: string[]): string {
+  // A character that is cut in two is none, and could not be stored.
+  const shown = names.slice(0, columnsShownMax).map((name) => `"${name.slice(0, 60).replace(/\p{Cs}/gu, '')}"`)
+  return `${shown.join(', ')}${names.length > shown.length ? ' and more' : ''}`
 }
 
 export type RowMember = { email: string; first_name?: string; last_name?: string; attributes?: Record<string, string> }
@@ -107,7 +143,7 @@ export type RowMember = { email: string; first_name?: string; last_name?: string
 export function toMember(cells: string[], columns: Columns): RowMember | { problem: string } {
   if (cells.slice(columns.width).some((cell) => cell.trim() !== ''))
     return { problem: `has ${cells.length} columns where the first row has ${columns.width}` }
-  if (cells.some((cell) => cell.includes('\ufffd'))) return { problem: 'contains characters that are not UTF-8' }
+  if (!cells.every(isUtf8)) return { problem: 'contains characters that are not UTF-8' }
   const cellAt = (index: number | null) => (index === null ? '' : (cells[index] ?? '').trim())
   const member: RowMember = { email: cellAt(columns.email) }
   const [firstName, lastName] = [cellAt(columns.firstName), cellAt(columns.lastName)]

@@ -99,11 +99,11 @@ async function withLayout(db: Db, record: Import): Promise<Progress | undefined>
   const start = await findChunk(db, record.organizationId, record.id, 0)
   const { offset, delimiter } = inspect(start?.bytes ?? Buffer.alloc(0))
   const first = await firstRow(readCsv(pieces(db, record, offset), delimiter, { offset, line: 0 }))
-  const { columns, hasHeader } = record.mapping
-    ? { columns: mapColumns(first.cells, record.mapping), hasHeader: record.mapping.has_header ?? true }
+  const { columns, hasHeader, note } = record.mapping
+    ? { columns: mapColumns(first.cells, record.mapping), hasHeader: record.mapping.has_header ?? true, note: null }
     : guessColumns(first.cells)
   const place = hasHeader ? { offset: first.end, line: first.lastLine } : { offset, line: 0 }
-  const progress = { ...record.progress, ...place, layout: { delimiter, columns } }
+  const progress = { ...record.progress, ...place, layout: { delimiter, columns, note } }
   return inTransaction(db, async (tx) => {
     if (!(await holdImport(tx, record.organizationId, record.id, record.progress.offset))) return undefined
     await updateProgress(tx, record.organizationId, record.id, progress)

@@ -27,6 +27,7 @@ const ImportOut = Type.Object({
   updated: Type.Integer(),
   rejected: Type.Integer(),
   problem: Nullable(Type.String({ description: 'Why it failed.' })),
+  note: Nullable(Type.String({ description: 'Which columns were left out, and why.' })),
   created_at: Timestamp,
   finished_at: Nullable(Timestamp),
 })
@@ -130,6 +131,7 @@ const importOut = (record: Import): Static<typeof ImportOut> => ({
   updated: record.progress.updated,
   rejected: record.progress.rejected,
   problem: record.reason,
+  note: record.progress.layout?.note ?? null,
   created_at: record.createdAt.toISOString(),
   finished_at: record.finishedAt?.toISOString() ?? null,
 })

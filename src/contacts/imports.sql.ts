@@ -15,7 +15,7 @@ export type Progress = {
   updated: number
   rejected: number
   /** Known once the first row was read. */
-  layout: { delimiter: Delimiter; columns: Columns } | null
+  layout: { delimiter: Delimiter; columns: Columns; note: string | null } | null
 }
 
 export const noProgress: Progress = {

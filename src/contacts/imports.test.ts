@@ -55,6 +55,9 @@ test('a file is imported into a group with its columns guessed, and the report n
     return record.status === 'done' && record
   })
   expect(done).toMatchObject({ rows_done: 7, created: 2, updated: 2, rejected: 3 })
+  expect(done.note).toBe(
+    'Columns that share their name with an earlier one were left out: "Plan Name". A mapping can say which columns to take.',
+  )
   expect(done.bytes_done).toBe(done.bytes_total)
   expect(done.finished_at).not.toBe(null)
   expect(done.errors).toEqual([
@@ -156,6 +159,38 @@ test('bytes that are not UTF-8 cost only their line', async () => {
   const record = await importFile(app, Buffer.from('email,name\na@example.com,J\xf6rg\nb@example.com,Bob\n', 'latin1'))
   expect(record).toMatchObject({ status: 'done', created: 1, rejected: 1 })
   expect(record.errors[0]).toMatchObject({ line: 2, problem: 'contains characters that are not UTF-8' })
+})
+
+test('a header that is not UTF-8 fails the import, and a first line of data costs only itself', async () => {
+  await using app = await startTestApp()
+  const file = Buffer.from('email,pr\xe9nom\na@example.com,Ada\n', 'latin1')
+  for (const query of [{}, { mapping: '{"email":"email"}' }] as Record<string, string>[])
+    expect(await importFile(app, file, query)).toMatchObject({
+      status: 'failed',
+      problem: 'The first row contains characters that are not UTF-8. Save the file as CSV (UTF-8) and import that.',
+      created: 0,
+    })
+  const people = Buffer.from('a@example.com,J\xf6rg\nb@example.com,Bob\n', 'latin1')
+  for (const query of [{}, { mapping: '{"email":1,"has_header":false}' }] as Record<string, string>[])
+    expect(await importFile(app, people, query)).toMatchObject({
+      status: 'done',
+      rows_done: 2,
+      errors: [{ line: 1, problem: 'contains characters that are not UTF-8' }],
+    })
+})
+
+test('columns that would be more than a hundred attributes are left out, and the import says so', async () => {
+  await using app = await startTestApp()
+  const names = Array.from({ length: 101 }, (_, i) => `c${i + 1}`)
+  const wide = [...names, 'x'.repeat(59).concat('𝒳𝒳')]
+  const record = await importFile(app, `email,${wide.join()}\na@example.com,${wide.join()}\n`)
+  expect(record).toMatchObject({ status: 'done', created: 1, problem: null })
+  expect(record.note).toBe(
+    `A contact has at most 100 attributes, so these columns were left out: "c101", "${'x'.repeat(59)}". A mapping can say which columns to take.`,
+  )
+  const [contact] = [...(await contactsOf(app)).values()] as { attributes: Record<string, string> }[]
+  expect(Object.keys(contact!.attributes)).toHaveLength(100)
+  expect(await importFile(app, `email,${names.slice(1).join()}\n`)).toMatchObject({ status: 'done', note: null })
 })
 
 test('of many rejected rows all are counted and the first thousand are kept', async () => {

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callUrl } from '../support/test-app.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
@@ -119,6 +120,29 @@ test('the first line of a file without a header is imported, and examples show i
     ['h1@h.example', 'Ann'],
     ['h2@h.example', 'Bob'],
   ])
+  expect(tab.problems).toEqual([])
+})
+
+test('a header that is not UTF-8 is refused at once, and an import says which columns it left out', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts/imports/new')
+  await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+    name: 'people.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('email,pr\xe9nom\nada@example.com,Ada\n', 'latin1'),
+  })
+  await page.getByText('people.csv is not in UTF-8. Save it as CSV (UTF-8) and choose that.').waitFor()
+
+  const started = await callUrl('POST', `${service.url}api/v1/organization/contacts/import`, {
+    headers: { authorization: `Bearer ${account.session}`, 'content-type': 'text/csv' },
+    raw: 'email,Phone,Phone\nada@example.com,111,222\n',
+  })
+  await page.goto(`contacts/imports/${started.body.data.id}`)
+  await page.getByText('Columns that share their name with an earlier one were left out: "Phone".').waitFor()
   expect(tab.problems).toEqual([])
 })
 

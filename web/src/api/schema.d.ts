@@ -2812,6 +2812,8 @@ export interface paths {
                                 rejected: number;
                                 /** @description Why it failed. */
                                 problem: string | null;
+                                /** @description Which columns were left out, and why. */
+                                note: string | null;
                                 /** Format: date-time */
                                 created_at: string;
                                 /** Format: date-time */
@@ -2893,6 +2895,8 @@ export interface paths {
                                 rejected: number;
                                 /** @description Why it failed. */
                                 problem: string | null;
+                                /** @description Which columns were left out, and why. */
+                                note: string | null;
                                 /** Format: date-time */
                                 created_at: string;
                                 /** Format: date-time */
@@ -2992,6 +2996,8 @@ export interface paths {
                                 rejected: number;
                                 /** @description Why it failed. */
                                 problem: string | null;
+                                /** @description Which columns were left out, and why. */
+                                note: string | null;
                                 /** Format: date-time */
                                 created_at: string;
                                 /** Format: date-time */

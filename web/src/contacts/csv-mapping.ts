@@ -15,6 +15,8 @@ export type Target = 'email' | 'first_name' | 'last_name' | 'attribute' | 'ignor
 /** `header` is what people see, `column` is what the service is told. */
 export type ColumnChoice = { header: string; column: ColumnRef; target: Target; attribute: string }
 
+const attributesMax = 100
+
 const known: [RegExp, Target][] = [
   [/^(e-?mail|mail|email[ _-]?address|address)$/i, 'email'],
   [/^(first[ _-]?name|given[ _-]?name|forename|vorname)$/i, 'first_name'],
@@ -85,6 +87,8 @@ export function toMapping(choices: ColumnChoice[], firstLineIsData: boolean): Ma
     if (fields[target]) return `Two columns become the same field: “${fields[target].header}” and “${header}”.`
     fields[target] = choice
   }
+  const tooMany = Object.keys(attributes).length - attributesMax
+  if (tooMany > 0) return `A contact has at most ${attributesMax} attributes. Leave out ${tooMany} more of the columns.`
   const { email, first_name, last_name } = fields
   if (!email) return 'Choose the column that holds the email address.'
   return {

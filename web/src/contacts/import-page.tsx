@@ -51,6 +51,11 @@ function OneImport({ one }: { one: ContactImportDetail }) {
           {one.problem}
         </Notice>
       )}
+      {one.note && (
+        <Notice tone="warn" title="Some columns were left out">
+          {one.note}
+        </Notice>
+      )}
       <Facts
         facts={[
           ['Created', count(one.created)],

@@ -39,8 +39,14 @@ export function NewImportPage() {
       setProblem(`${file.name} is empty.`)
       return
     }
+    const firstLineIsData = looksLikeData(head.firstRow)
+    // Names with this character in them come from bytes of another encoding; the service takes no such header.
+    if (!firstLineIsData && head.firstRow.some((name) => name.includes('\ufffd'))) {
+      setProblem(`${file.name} is not in UTF-8. Save it as CSV (UTF-8) and choose that.`)
+      return
+    }
     setProblem(undefined)
-    setChosen({ file, head, ...choicesFor(head, looksLikeData(head.firstRow)) })
+    setChosen({ file, head, ...choicesFor(head, firstLineIsData) })
   }
   return (
     <Page title="Import contacts" back={{ to: paths.imports, label: 'Imports' }}>
