@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
-import { startTestApp } from '../../test/support/test-app.ts'
+import { type Answer, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
 
 test('a flow is active when created and tells the variables its template takes', async () => {
   await using app = await startTestApp()
@@ -50,6 +51,24 @@ test('two people who save at once make two versions', async () => {
   )
   expect(saves.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   expect((await app.manage('GET', `/organization/flows/${id}/versions`)).body.data).toHaveLength(5)
+})
+
+test('a flow that is paused while somebody saves it stays paused', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  const answers = await changeAtOnce(app, id, { status: 'paused', name: 'On hold' }, { subject: 'Soon' })
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  const flow = await app.manage('GET', `/organization/flows/${id}`)
+  expect(flow.body.data).toMatchObject({ status: 'paused', name: 'On hold', subject: 'Soon', version: 2 })
+})
+
+test('of two people who change different parts at once neither loses a change', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  const answers = await changeAtOnce(app, id, { subject: 'Soon' }, { html: '<p>Here</p>' })
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  const flow = await app.manage('GET', `/organization/flows/${id}`)
+  expect(flow.body.data).toMatchObject({ subject: 'Soon', html: '<p>Here</p>', version: 3 })
 })
 
 test('MJML is compiled when it is saved and shown as it was written', async () => {
@@ -115,3 +134,20 @@ test('flows are listed newest first, in pages, without those of others', async (
   })
   expect(theirs.body.data).toEqual([])
 })
+
+/** Both changes have read the flow before either is written; the first is written first. */
+async function changeAtOnce(app: TestApp, id: string, first: object, second: object): Promise<Answer[]> {
+  const answers: Promise<Answer>[] = []
+  await app.db.begin(async (tx) => {
+    await tx`select id from flows for update`
+    for (const change of [first, second]) {
+      answers.push(app.manage('PATCH', `/organization/flows/${id}`, change))
+      await until('the change to wait for its turn', async () => {
+        const waiting = await app.db`
+          select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        return waiting.length === answers.length
+      })
+    }
+  })
+  return Promise.all(answers)
+}

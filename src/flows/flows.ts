@@ -35,6 +35,8 @@ export type FlowInput = FlowContent & { name: string; kind: FlowKind; status: Fl
 
 const versionsMax = 10_000
 const senderNameMax = 200
+/** Of those who save at once one succeeds at each try, so this many may. */
+const triesMax = 10
 
 export async function createFlow(
   db: Db,
@@ -59,7 +61,10 @@ export async function createFlow(
   return id
 }
 
-/** Changes what is given; a change of the content makes a new version. */
+/**
+ * Changes what is given; a change of the content makes a new version. Compiling takes a while, and nothing is locked
+ * meanwhile: when a version was saved in that time, the change is made again on top of it, so that neither is lost.
+ */
 export async function changeFlow(
   db: Db,
   organizationId: OrganizationId,
@@ -67,27 +72,35 @@ export async function changeFlow(
   id: FlowId,
   changes: Partial<FlowInput>,
 ): Promise<void> {
-  const { flow, version } = await getFlow(db, organizationId, id)
-  const content: FlowContent = { ...contentOf(version), ...given(changes, contentOf(version)) }
-  const isChanged = JSON.stringify(content) !== JSON.stringify(contentOf(version))
-  if (isChanged && version.number >= versionsMax)
-    throw new Refusal('conflict', 'This flow has too many versions. Make a new one.')
-  const compiled = isChanged ? await compileVersion(content) : undefined
+  const { kind, status } = changes
+  const name = changes.name === undefined ? undefined : nameOf(changes.name)
+  for (let tries = 0; tries < triesMax; tries++) {
+    const { flow: read, version } = await getFlow(db, organizationId, id)
+    const before = contentOf(version)
+    const changed = given(changes, before)
+    const compiled = await compileChange(version, { ...before, ...changed })
+    // A pause neither needs nor waits for what others write.
+    const needsVersion = Object.keys(changed).length > 0
 
-  await db.begin(async (tx) => {
-    // Two people who save at once make two versions, one after the other.
-    const current = await findFlow(tx, organizationId, id, true)
-    if (!current) throw noSuchFlow()
-    const versionId = compiled ? newId('flv') : current.versionId
-    if (compiled) await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id, createdBy: userId })
-    await updateFlow(tx, {
-      ...current,
-      name: changes.name === undefined ? flow.name : nameOf(changes.name),
-      kind: changes.kind ?? flow.kind,
-      status: changes.status ?? flow.status,
-      versionId,
+    const isDone = await db.begin(async (tx) => {
+      const current = await findFlow(tx, organizationId, id, true)
+      if (!current) throw noSuchFlow()
+      if (needsVersion && current.versionId !== read.versionId) return false
+      const versionId = compiled ? newId('flv') : current.versionId
+      if (compiled)
+        await insertVersion(tx, { ...compiled, organizationId, id: versionId, flowId: id, createdBy: userId })
+      await updateFlow(tx, {
+        ...current,
+        name: name ?? current.name,
+        kind: kind ?? current.kind,
+        status: status ?? current.status,
+        versionId,
+      })
+      return true
     })
-  })
+    if (isDone) return
+  }
+  throw new Refusal('conflict', 'Others keep saving this flow at the same time. Try again.')
 }
 
 export async function deleteFlow(db: Db, organizationId: OrganizationId, id: FlowId): Promise<void> {
@@ -147,6 +160,13 @@ async function compileVersion(content: FlowContent): Promise<CompiledVersion> {
     derivedText: stored.text.from === 'template' ? stored.text.source : null,
     variables: variablesOut(compilation.template),
   }
+}
+
+/** Undefined when the content is that of `version` already. */
+async function compileChange(version: Version, content: FlowContent): Promise<CompiledVersion | undefined> {
+  if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
+  if (version.number >= versionsMax) throw new Refusal('conflict', 'This flow has too many versions. Make a new one.')
+  return compileVersion(content)
 }
 
 function checkSender({ fromName, fromEmail, replyTo }: FlowContent): void {
