@@ -22,7 +22,16 @@ const content = {
   reply_to: Type.Optional(Nullable(Text(500))),
 }
 const FlowIn = Type.Object({ name: Text(200), kind: Kind, status: Type.Optional(Status), ...content })
-const FlowChanges = Type.Partial(FlowIn)
+const FlowChanges = Type.Object({
+  ...Type.Partial(FlowIn).properties,
+  base_version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'The version that the change was made from. When there is a newer one, the answer is 409 `conflict` and nothing changes.',
+    }),
+  ),
+})
 
 export const VariableOut = Type.Object({ name: Type.String(), has_default: Type.Boolean() })
 const contentOut = {
@@ -147,6 +156,8 @@ export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
         schema: {
           tags,
           summary: 'Change a flow; a change of its content makes a new version',
+          description:
+            'What is left out stays as it is, also when others save at the same time. To change nothing that others have saved since you read the flow, send its `version` as `base_version`.',
           params: Params,
           body: FlowChanges,
           response: answers(FlowOut),
@@ -155,13 +166,13 @@ export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       async (request) => {
         const { organizationId, id: userId } = memberOf(request)
         const id = flowIdOf(request.params.id)
-        const { name, kind, status } = request.body
+        const { name, kind, status, base_version: baseVersion } = request.body
         const named = {
           ...(name === undefined ? {} : { name }),
           ...(kind ? { kind } : {}),
           ...(status ? { status } : {}),
         }
-        await changeFlow(db, organizationId, userId, id, { ...named, ...contentIn(request.body) })
+        await changeFlow(db, organizationId, userId, id, { ...named, ...contentIn(request.body), baseVersion })
         return ok(await flowOut(organizationId, id))
       },
     )

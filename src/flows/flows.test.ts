@@ -71,6 +71,33 @@ test('of two people who change different parts at once neither loses a change', 
   expect(flow.body.data).toMatchObject({ subject: 'Soon', html: '<p>Here</p>', version: 3 })
 })
 
+test('a change that names the version it was made from is refused when there is a newer one', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  const change = (body: object) => app.manage('PATCH', `/organization/flows/${id}`, body)
+  expect((await change({ subject: 'Two', base_version: 1 })).body.data).toMatchObject({ subject: 'Two', version: 2 })
+  const late = await change({ html: '<p>Late</p>', name: 'Late', status: 'paused', base_version: 1 })
+  expect([late.status, late.body.error.type]).toEqual([409, 'conflict'])
+  expect(late.body.message).toBe('Somebody else has saved version 2 meanwhile.')
+  const flow = await app.manage('GET', `/organization/flows/${id}`)
+  expect(flow.body.data).toMatchObject({ ...orderFlow, subject: 'Two', status: 'active', version: 2 })
+  const early = await change({ subject: 'Early', base_version: 3 })
+  expect([early.status, early.body.error.fields[0].path]).toEqual([422, 'base_version'])
+})
+
+test('of two people who change the same version at once only the first is served', async () => {
+  await using app = await startTestApp()
+  const id = await createFlow(app)
+  for (const second of [{ html: '<p>Here</p>' }, { name: 'Renamed' }]) {
+    const { version } = (await app.manage('GET', `/organization/flows/${id}`)).body.data
+    const first = { subject: `After version ${version}`, base_version: version }
+    const answers = await changeAtOnce(app, id, first, { ...second, base_version: version })
+    expect(answers.map(({ status }) => status)).toEqual([200, 409])
+  }
+  const flow = await app.manage('GET', `/organization/flows/${id}`)
+  expect(flow.body.data).toMatchObject({ ...orderFlow, subject: 'After version 2', version: 3 })
+})
+
 test('MJML is compiled when it is saved and shown as it was written', async () => {
   await using app = await startTestApp()
   const html =

@@ -61,6 +61,9 @@ export async function createFlow(
   return id
 }
 
+/** `baseVersion` is the number of the version that the change was made from. */
+export type FlowChanges = Partial<FlowInput> & { baseVersion?: number | undefined }
+
 /**
  * Changes what is given; a change of the content makes a new version. Compiling takes a while, and nothing is locked
  * meanwhile: when a version was saved in that time, the change is made again on top of it, so that neither is lost.
@@ -70,17 +73,18 @@ export async function changeFlow(
   organizationId: OrganizationId,
   userId: UserId,
   id: FlowId,
-  changes: Partial<FlowInput>,
+  changes: FlowChanges,
 ): Promise<void> {
-  const { kind, status } = changes
+  const { baseVersion, kind, status } = changes
   const name = changes.name === undefined ? undefined : nameOf(changes.name)
   for (let tries = 0; tries < triesMax; tries++) {
     const { flow: read, version } = await getFlow(db, organizationId, id)
+    checkBase(baseVersion, version.number)
     const before = contentOf(version)
     const changed = given(changes, before)
     const compiled = await compileChange(version, { ...before, ...changed })
     // A pause neither needs nor waits for what others write.
-    const needsVersion = Object.keys(changed).length > 0
+    const needsVersion = baseVersion !== undefined || Object.keys(changed).length > 0
 
     const isDone = await db.begin(async (tx) => {
       const current = await findFlow(tx, organizationId, id, true)
@@ -167,6 +171,12 @@ async function compileChange(version: Version, content: FlowContent): Promise<Co
   if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
   if (version.number >= versionsMax) throw new Refusal('conflict', 'This flow has too many versions. Make a new one.')
   return compileVersion(content)
+}
+
+function checkBase(base: number | undefined, current: number): void {
+  if (base === undefined || base === current) return
+  if (base > current) throw invalid({ path: 'base_version', problem: `must be at most ${current}, the newest` })
+  throw new Refusal('conflict', `Somebody else has saved version ${current} meanwhile.`)
 }
 
 function checkSender({ fromName, fromEmail, replyTo }: FlowContent): void {

@@ -3542,7 +3542,10 @@ export interface paths {
         };
         options?: never;
         head?: never;
-        /** Change a flow; a change of its content makes a new version */
+        /**
+         * Change a flow; a change of its content makes a new version
+         * @description What is left out stays as it is, also when others save at the same time. To change nothing that others have saved since you read the flow, send its `version` as `base_version`.
+         */
         patch: {
             parameters: {
                 query?: never;
@@ -3568,6 +3571,8 @@ export interface paths {
                         from_name?: string | null;
                         from_email?: string | null;
                         reply_to?: string | null;
+                        /** @description The version that the change was made from. When there is a newer one, the answer is 409 `conflict` and nothing changes. */
+                        base_version?: number;
                     };
                 };
             };
