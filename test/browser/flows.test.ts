@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
+import { createFlow } from './support/flows.ts'
 import { openTab, segment, sizes } from './support/pages.ts'
-import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+import { registerOwner, startService } from './support/service.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -113,16 +114,6 @@ test('a test mail is sent with the sample data, and the call for a program does 
   }
   await expect.poll(sentByCall).toMatchObject({ flow_id: id, context: { name: 'Ada' } })
 })
-
-async function createFlow(service: Service, account: Account): Promise<string> {
-  const created = await service.manage(account.session, 'POST', '/organization/flows', {
-    name: 'Order confirmation',
-    kind: 'transactional',
-    subject: 'Your order',
-    html: '<p>Hello {{ name }}</p>',
-  })
-  return created.body.data.id
-}
 
 /** Replaces the text of the editor. */
 async function write(page: Page, text: string): Promise<void> {

@@ -16,7 +16,19 @@ const fields = [
 export const draftOf = (flow: Flow): FlowText =>
   Object.fromEntries(fields.map((field) => [field, flow[field]])) as unknown as FlowText
 
-export const sameDraft = (a: FlowText, b: FlowText) => fields.every((field) => (a[field] ?? '') === (b[field] ?? ''))
+const sameField = (field: keyof FlowText, a: FlowText, b: FlowText) => (a[field] ?? '') === (b[field] ?? '')
+
+export const sameDraft = (a: FlowText, b: FlowText) => fields.every((field) => sameField(field, a, b))
+
+/** The fields in which `draft` differs from `base`. */
+export const changesOf = (draft: FlowText, base: FlowText): Partial<FlowText> =>
+  Object.fromEntries(fields.filter((field) => !sameField(field, draft, base)).map((field) => [field, draft[field]]))
+
+/** The changes that turned `base` into `draft`, made to `next` instead. */
+export const rebase = (draft: FlowText, base: FlowText, next: FlowText): FlowText => ({
+  ...next,
+  ...changesOf(draft, base),
+})
 
 /** A first draft that works as it is, and shows what a template can do. */
 export const newDraft = (): FlowText => ({

@@ -1,6 +1,6 @@
 import { Badge, Button } from '@mantine/core'
 import { IconDeviceFloppy, IconSend } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useParams } from 'react-router'
 import { remainingProblem } from '../api/api-error.ts'
@@ -9,19 +9,19 @@ import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
-import { toast } from '../ui/toast.tsx'
-import { draftOf, sameDraft } from './flow-draft.ts'
 import { FlowEditor } from './flow-editor.tsx'
 import { FlowMenu } from './flow-menu.tsx'
 import { FlowStatusBadge } from './flow-status.tsx'
 import { FlowUse } from './flow-use.tsx'
 import { FlowVersions } from './flow-versions.tsx'
-import { changeFlow, flowQuery } from './flows.api.ts'
+import { flowQuery } from './flows.api.ts'
+import { NewerVersion } from './newer-version.tsx'
 import type { Sample } from './sample-data.ts'
 import { keepSample, readSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
 import { TestDialog } from './test-dialog.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
+import { useFlowDraft } from './use-flow-draft.ts'
 import { usePreview } from './use-preview.ts'
 
 const back = { to: paths.flows, label: 'Flows' }
@@ -41,7 +41,8 @@ export function FlowPage() {
 function OneFlow({ flow }: { flow: Flow }) {
   const { tab = 'edit' } = useParams()
   const [testing, setTesting] = useState(false)
-  const { draft, setDraft, dirty, save, sample, setSample, state } = useFlowDraft(flow)
+  const { base, draft, setDraft, dirty, newer, load, save, saving, saveError } = useFlowDraft(flow)
+  const shown = useSampled(flow.id, draft)
   return (
     <Page
       title={flow.name}
@@ -61,9 +62,9 @@ function OneFlow({ flow }: { flow: Flow }) {
           </Button>
           <Button
             leftSection={<IconDeviceFloppy size={16} aria-hidden />}
-            disabled={!dirty}
-            loading={save.isPending}
-            onClick={() => save.mutate()}
+            disabled={!dirty || newer !== undefined}
+            loading={saving}
+            onClick={() => save(base)}
           >
             Save
           </Button>
@@ -72,15 +73,16 @@ function OneFlow({ flow }: { flow: Flow }) {
       }
     >
       <TabLinks label="Flow" tabs={tabsOf(flow.id)} />
-      <ErrorLine>{remainingProblem(save.error, shownPaths)}</ErrorLine>
-      {tab === 'versions' && <FlowVersions flow={flow} onRestored={(restored) => setDraft(draftOf(restored))} />}
-      {tab === 'use' && <FlowUse flow={flow} context={state.context} />}
-      {tab === 'edit' && <FlowEditor {...{ draft, setDraft, sample, setSample, state }} saveError={save.error} />}
+      {newer && <NewerVersion newer={newer} base={base} onLoad={() => load(newer)} onSave={() => save(newer)} />}
+      <ErrorLine>{remainingProblem(saveError, shownPaths)}</ErrorLine>
+      {tab === 'versions' && <FlowVersions flow={flow} onRestored={load} />}
+      {tab === 'use' && <FlowUse flow={flow} context={shown.state.context} />}
+      {tab === 'edit' && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
       <TestDialog
         opened={testing}
         onClose={() => setTesting(false)}
         flow={flow}
-        context={state.context}
+        context={shown.state.context}
         dirty={dirty}
       />
       <UnsavedGuard dirty={dirty} within={paths.flow(flow.id)} />
@@ -94,38 +96,15 @@ const tabsOf = (id: string) => [
   { to: paths.flowTab(id, 'use'), label: 'Use it' },
 ]
 
-/** What is being written, what it looks like, and the way to save it. */
-function useFlowDraft(flow: Flow) {
-  const queries = useQueryClient()
-  const [draft, setDraft] = useState(() => draftOf(flow))
-  const [sample, setSample] = useState(() => readSample(flow.id))
-  const state = usePreview(draft, sample)
-  const save = useMutation({
-    mutationFn: () => changeFlow(flow.id, { ...draft, name: draft.name.trim() }),
-    onSuccess: async (saved) => {
-      queries.setQueryData(flowQuery(flow.id).queryKey, saved)
-      setDraft(draftOf(saved))
-      toast(`Saved as version ${saved.version}.`)
-      await Promise.all([
-        queries.invalidateQueries({ queryKey: ['flows', 'list'] }),
-        queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] }),
-      ])
-    },
-  })
+/** What the draft looks like, with the sample data that this browser keeps for the flow. */
+function useSampled(id: string, draft: FlowText) {
+  const [sample, setSample] = useState(() => readSample(id))
   return {
-    draft,
-    setDraft: (next: FlowText) => {
-      setDraft(next)
-      // What was wrong with the text before says nothing about the text now.
-      if (save.isError) save.reset()
-    },
-    dirty: !sameDraft(draft, draftOf(flow)),
-    save,
     sample,
     setSample: (next: Sample) => {
       setSample(next)
-      keepSample(flow.id, next)
+      keepSample(id, next)
     },
-    state,
+    state: usePreview(draft, sample),
   }
 }

@@ -24,7 +24,8 @@ export const flowQuery = (id: string) =>
   queryOptions({ queryKey: ['flows', id], queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}', at(id))) })
 
 export const createFlow = (body: FlowText) => dataOf(api.POST('/api/v1/organization/flows', { body }))
-export const changeFlow = (id: string, body: Partial<FlowText> & { status?: FlowStatus }) =>
+type FlowChanges = Partial<FlowText> & { status?: FlowStatus; base_version?: number }
+export const changeFlow = (id: string, body: FlowChanges) =>
   dataOf(api.PATCH('/api/v1/organization/flows/{id}', { ...at(id), body }))
 export const deleteFlow = (id: string) => done(api.DELETE('/api/v1/organization/flows/{id}', at(id)))
 export const sendTest = (id: string, body: { to: string; context: Context }) =>

@@ -1,0 +1,168 @@
+import type { Browser, Page, Route } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { barriers } from './support/axe.ts'
+import { launchBrowser } from './support/chromium.ts'
+import { createFlow } from './support/flows.ts'
+import { openTab, type Tab } from './support/pages.ts'
+import { registerOwner, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+const staleMs = 60_000
+
+test('an editor in which nothing was changed shows what a colleague has saved', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+
+  await page.clock.install()
+  await page.goto(`flows/${flow.id}`)
+  await subject(page).waitFor()
+  await flow.change({ subject: 'Their subject' })
+  await comeBack(page)
+  await version(page, 2).waitFor()
+  expect(await subject(page).inputValue()).toBe('Their subject')
+  expect(await save(page).isDisabled()).toBe(true)
+})
+
+test('a change made from an older version is not saved over a newer one, until the person says so', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+  const notice = page.getByRole('alert').filter({ hasText: 'Somebody else has saved version 2 meanwhile' })
+
+  await page.goto(`flows/${flow.id}`)
+  await subject(page).fill('My subject')
+  await flow.change({ subject: 'Their subject' })
+  await save(page).click()
+  await notice.waitFor()
+  expect(await barriers(page)).toEqual([])
+  expect(await flow.read()).toMatchObject({ subject: 'Their subject', version: 2 })
+  expect(await subject(page).inputValue()).toBe('My subject')
+
+  await notice.getByRole('button', { name: 'Save mine anyway' }).click()
+  await version(page, 3).waitFor()
+  await notice.waitFor({ state: 'hidden' })
+  expect(await flow.read()).toMatchObject({ subject: 'My subject', version: 3 })
+  expect(flow.problems).toEqual([])
+})
+
+test('a change made from an older version can be given up for the newer one', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+
+  await page.clock.install()
+  await page.goto(`flows/${flow.id}`)
+  await subject(page).fill('My subject')
+  await flow.change({ subject: 'Their subject', name: 'Their name' })
+  await comeBack(page)
+  await page.getByRole('button', { name: 'Discard mine and load version 2' }).click()
+  await page.getByRole('alert').waitFor({ state: 'hidden' })
+  expect(await subject(page).inputValue()).toBe('Their subject')
+  expect(await save(page).isDisabled()).toBe(true)
+
+  await subject(page).fill('My next subject')
+  await save(page).click()
+  await version(page, 3).waitFor()
+  expect(await flow.read()).toMatchObject({ name: 'Their name', subject: 'My next subject', version: 3 })
+})
+
+test('a colleague’s new name stays when the text is saved', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+
+  await page.goto(`flows/${flow.id}`)
+  await subject(page).fill('My subject')
+  await flow.change({ name: 'Their name' })
+  await save(page).click()
+  await page.getByRole('heading', { name: 'Their name' }).waitFor()
+  expect(await name(page).inputValue()).toBe('Their name')
+  expect(await flow.read()).toMatchObject({ name: 'Their name', subject: 'My subject', version: 2 })
+})
+
+test('what is typed while a save is running stays, and can be saved next', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+
+  await page.goto(`flows/${flow.id}`)
+  await subject(page).fill('Half')
+  const held = await holdSave(page, () => save(page).click())
+  await subject(page).fill('Half and half')
+  await held.continue()
+  await version(page, 2).waitFor()
+  await page.getByText('Saved as version 2.').waitFor()
+  expect(await subject(page).inputValue()).toBe('Half and half')
+  expect(await flow.read()).toMatchObject({ subject: 'Half', version: 2 })
+
+  await save(page).click()
+  await version(page, 3).waitFor()
+  expect(await flow.read()).toMatchObject({ subject: 'Half and half', version: 3 })
+})
+
+test('a change that makes no version is called saved, and no more', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+
+  await page.goto(`flows/${flow.id}`)
+  await name(page).fill('Renamed')
+  await save(page).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'Renamed' }).waitFor()
+  await version(page, 1).waitFor()
+})
+
+const subject = (page: Page) => page.getByLabel('Subject')
+const name = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true })
+const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true })
+const version = (page: Page, number: number) => page.getByText(`Version ${number}`, { exact: true })
+
+type OpenFlow = Tab & {
+  id: string
+  /** As a colleague would, elsewhere. */
+  change(changes: object): Promise<void>
+  read(): Promise<object>
+}
+
+/** A service with one flow, and a browser that is signed in. */
+async function openFlow(): Promise<OpenFlow> {
+  const service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  const tab = await openTab(browser, service, { account })
+  const path = `/organization/flows/${id}`
+  return {
+    ...tab,
+    id,
+    change: async (changes) => {
+      expect((await service.manage(account.session, 'PATCH', path, changes)).status).toBe(200)
+    },
+    read: async () => (await service.manage(account.session, 'GET', path)).body.data,
+    [Symbol.asyncDispose]: async () => {
+      await tab[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Returns to the page after so long that it asks for everything anew. */
+async function comeBack(page: Page): Promise<void> {
+  await page.clock.fastForward(staleMs)
+  await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`)
+}
+
+/** The request that `start` makes the page save with, held on its way. */
+async function holdSave(page: Page, start: () => Promise<void>): Promise<Route> {
+  let hold: ((route: Route) => void) | undefined
+  const held = new Promise<Route>((resolve) => {
+    hold = resolve
+  })
+  await page.route('**/api/v1/organization/flows/*', (route) => {
+    if (!hold || route.request().method() !== 'PATCH') return route.fallback()
+    hold(route)
+    hold = undefined
+  })
+  await start()
+  return held
+}
