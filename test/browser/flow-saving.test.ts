@@ -101,6 +101,21 @@ test('what is typed while a save is running stays, and can be saved next', async
   expect(await flow.read()).toMatchObject({ subject: 'Half and half', version: 3 })
 })
 
+test('a template with the line ends of Windows is not changed by looking at it', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+  await flow.change({ html: '<p>Hello</p>\r\n<p>Good bye</p>' })
+
+  await page.clock.install()
+  await page.goto(`flows/${flow.id}`)
+  await page.getByRole('textbox', { name: 'HTML' }).getByText('Good bye').waitFor()
+  expect(await save(page).isDisabled()).toBe(true)
+  await flow.change({ html: '<p>Hello</p>\r\n<p>See you</p>' })
+  await comeBack(page)
+  await page.getByRole('textbox', { name: 'HTML' }).getByText('See you').waitFor()
+  expect(await save(page).isDisabled()).toBe(true)
+})
+
 test('a change that makes no version is called saved, and no more', async () => {
   await using flow = await openFlow()
   const { page } = flow

@@ -1,6 +1,7 @@
 import { html } from '@codemirror/lang-html'
 import { liquid } from '@codemirror/lang-liquid'
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
+import { Annotation } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { basicSetup } from 'codemirror'
 import { useEffect, useEffectEvent, useRef } from 'react'
@@ -16,6 +17,9 @@ type Props = {
   /** Moves the cursor to a place; a new object moves it again. */
   goTo?: { line: number; column: number } | undefined
 }
+
+/** On a change that nobody typed. The editor has line ends of its own, so even its copy of a text may differ from it. */
+const fromOutside = Annotation.define<boolean>()
 
 /** Loaded on demand: the editor is larger than all the rest of the app. */
 export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
@@ -37,7 +41,8 @@ export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) edited(update.state.doc.toString())
+          const isTyped = update.transactions.some((one) => one.docChanged && !one.annotation(fromOutside))
+          if (isTyped) edited(update.state.doc.toString())
         }),
       ],
     })
@@ -48,8 +53,13 @@ export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
   // A value that did not come from typing, such as a restored version.
   useEffect(() => {
     const view = editor.current
-    if (!view || view.state.doc.toString() === value) return
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } })
+    if (!view) return
+    const next = view.state.toText(value)
+    if (view.state.doc.eq(next)) return
+    view.dispatch({
+      changes: { from: 0, to: view.state.doc.length, insert: next },
+      annotations: fromOutside.of(true),
+    })
   }, [value])
 
   useEffect(() => {
