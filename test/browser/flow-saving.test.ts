@@ -116,6 +116,26 @@ test('a template with the line ends of Windows is not changed by looking at it',
   expect(await save(page).isDisabled()).toBe(true)
 })
 
+test('versions that differ in their sender or format alone are told apart, and the sender is brought back', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+  await flow.change({ from_name: 'Acme', from_email: 'shop@acme.example', reply_to: 'help@acme.example' })
+
+  await page.goto(`flows/${flow.id}/versions`)
+  await page.getByText('From name: empty, now Acme').waitFor()
+  await page.getByText('From address: empty, now shop@acme.example').waitFor()
+  await page.getByText('Replies go to: empty, now help@acme.example').waitFor()
+  await page.getByRole('button', { name: 'Restore version 1' }).click()
+  await version(page, 3).waitFor()
+  expect(await flow.read()).toMatchObject({ from_name: null, from_email: null, reply_to: null, version: 3 })
+
+  const html = '<mjml><mj-body></mj-body></mjml>'
+  await flow.change({ html })
+  await flow.change({ html, html_format: 'mjml' })
+  await page.reload()
+  await page.getByText('Format: HTML, now MJML').waitFor()
+})
+
 test('a change that makes no version is called saved, and no more', async () => {
   await using flow = await openFlow()
   const { page } = flow

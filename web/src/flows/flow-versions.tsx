@@ -14,9 +14,18 @@ const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'sh
 
 type Props = { flow: Flow; onRestored: (flow: Flow) => void }
 
+const lines = {
+  subject: 'Subject',
+  html_format: 'Format',
+  from_name: 'From name',
+  from_email: 'From address',
+  reply_to: 'Replies go to',
+} as const satisfies Partial<Record<keyof FlowVersion, string>>
+const lineNames = Object.keys(lines) as (keyof typeof lines)[]
+
 /** Every saved text, what changed between two of them, and the way back. */
-export function FlowVersions({ flow, onRestored }: Props) {
-  const versions = useQuery(versionsQuery(flow.id))
+export function FlowVersions(props: Props) {
+  const versions = useQuery(versionsQuery(props.flow.id))
   return (
     <Section
       title="Versions"
@@ -27,13 +36,14 @@ export function FlowVersions({ flow, onRestored }: Props) {
         isEmpty={(list) => list.length < 2}
         empty={<Empty title="One version so far">Change something and save, and you can compare here.</Empty>}
       >
-        {(list) => <Compare flow={flow} versions={list} onRestored={onRestored} />}
+        {(list) => <Compare {...props} versions={list} />}
       </Load>
     </Section>
   )
 }
 
-function Compare({ flow, versions, onRestored }: Props & { versions: FlowVersionRow[] }) {
+function Compare({ versions, ...props }: Props & { versions: FlowVersionRow[] }) {
+  const { flow } = props
   const [before, setBefore] = useState(versions[1]?.version ?? 1)
   const [after, setAfter] = useState(versions[0]?.version ?? 1)
   const older = useQuery(versionQuery(flow.id, before))
@@ -61,7 +71,7 @@ function Compare({ flow, versions, onRestored }: Props & { versions: FlowVersion
           allowDeselect={false}
           onChange={(value) => value && setAfter(Number(value))}
         />
-        {older.data && <Restore flow={flow} version={older.data} onRestored={onRestored} />}
+        {older.data && <Restore {...props} version={older.data} />}
       </Group>
       <Load query={older}>
         {(from) => <Load query={newer}>{(to) => <Difference before={from} after={to} />}</Load>}
@@ -71,15 +81,17 @@ function Compare({ flow, versions, onRestored }: Props & { versions: FlowVersion
 }
 
 function Difference({ before, after }: { before: FlowVersion; after: FlowVersion }) {
-  const same = before.html === after.html && before.subject === after.subject && before.text === after.text
-  if (same) return <Empty title="These two say the same" />
+  const changed = lineNames.filter((name) => before[name] !== after[name])
+  if (changed.length === 0 && before.html === after.html && before.text === after.text)
+    return <Empty title="These two say the same" />
   return (
     <Stack gap="xs">
-      {before.subject !== after.subject && (
-        <Text>
-          Subject: <del>{before.subject}</del>, now <ins>{after.subject}</ins>
+      {changed.map((name) => (
+        <Text key={name}>
+          {lines[name]}: {before[name] ? <del>{shown(before, name)}</del> : 'empty'}, now{' '}
+          {after[name] ? <ins>{shown(after, name)}</ins> : 'empty'}
         </Text>
-      )}
+      ))}
       <Suspense fallback={<Skeleton height={320} />}>
         {before.html !== after.html && <DiffView before={before.html} after={after.html} label="Changes" />}
         {before.text !== after.text && (
@@ -90,6 +102,9 @@ function Difference({ before, after }: { before: FlowVersion; after: FlowVersion
   )
 }
 
+const shown = (version: FlowVersion, name: keyof typeof lines) =>
+  name === 'html_format' ? version.html_format.toUpperCase() : version[name]
+
 function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }) {
   const queries = useQueryClient()
   const restore = useMutation({
@@ -99,6 +114,9 @@ function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }
         html: version.html,
         html_format: version.html_format,
         text: version.text,
+        from_name: version.from_name,
+        from_email: version.from_email,
+        reply_to: version.reply_to,
       }),
     onSuccess: async (saved) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, saved)
