@@ -136,6 +136,47 @@ test('versions that differ in their sender or format alone are told apart, and t
   await page.getByText('Format: HTML, now MJML').waitFor()
 })
 
+test('bringing a version back asks before it discards what was not saved', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+  await flow.change({ subject: 'Second subject' })
+  const restore = page.getByRole('button', { name: 'Restore version 1' })
+  const dialog = page.getByRole('dialog', { name: 'Discard what is not saved?' })
+  const tab = (label: string) => page.getByRole('navigation', { name: 'Flow' }).getByRole('link', { name: label })
+
+  await page.goto(`flows/${flow.id}`)
+  await subject(page).fill('Half a thou')
+  await tab('Versions').click()
+  await restore.click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await tab('Edit').click()
+  expect(await subject(page).inputValue()).toBe('Half a thou')
+
+  await tab('Versions').click()
+  await restore.click()
+  await dialog.getByRole('button', { name: 'Restore version 1' }).click()
+  await version(page, 3).waitFor()
+  await tab('Edit').click()
+  expect(await subject(page).inputValue()).toBe('Your order')
+})
+
+test('bringing a version back does not replace one that was not seen', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+  await flow.change({ subject: 'Second subject' })
+
+  await page.goto(`flows/${flow.id}/versions`)
+  await page.getByRole('button', { name: 'Restore version 1' }).waitFor()
+  await flow.change({ subject: 'Third subject' })
+  await page.getByRole('button', { name: 'Restore version 1' }).click()
+  await page.getByRole('alert').getByText('Somebody else has saved version 3 meanwhile.').waitFor()
+  await version(page, 3).waitFor()
+  await page.getByRole('button', { name: 'Restore version 1' }).click()
+  await version(page, 4).waitFor()
+  expect(await flow.read()).toMatchObject({ subject: 'Your order', version: 4 })
+})
+
 test('a change that makes no version is called saved, and no more', async () => {
   await using flow = await openFlow()
   const { page } = flow

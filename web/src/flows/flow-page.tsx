@@ -75,7 +75,7 @@ function OneFlow({ flow }: { flow: Flow }) {
       <TabLinks label="Flow" tabs={tabsOf(flow.id)} />
       {newer && <NewerVersion newer={newer} base={base} onLoad={() => load(newer)} onSave={() => save(newer)} />}
       <ErrorLine>{remainingProblem(saveError, shownPaths)}</ErrorLine>
-      {tab === 'versions' && <FlowVersions flow={flow} onRestored={load} />}
+      {tab === 'versions' && <FlowVersions flow={flow} dirty={dirty} onRestored={load} />}
       {tab === 'use' && <FlowUse flow={flow} context={shown.state.context} />}
       {tab === 'edit' && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
       <TestDialog

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Flow, FlowVersion, FlowVersionRow } from '../api/types.ts'
+import { Confirm } from '../ui/confirm.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
@@ -12,7 +13,7 @@ const DiffView = lazy(async () => ({ default: (await import('./diff-view.tsx')).
 
 const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
 
-type Props = { flow: Flow; onRestored: (flow: Flow) => void }
+type Props = { flow: Flow; dirty: boolean; onRestored: (flow: Flow) => void }
 
 const lines = {
   subject: 'Subject',
@@ -105,7 +106,8 @@ function Difference({ before, after }: { before: FlowVersion; after: FlowVersion
 const shown = (version: FlowVersion, name: keyof typeof lines) =>
   name === 'html_format' ? version.html_format.toUpperCase() : version[name]
 
-function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }) {
+function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVersion }) {
+  const [asking, setAsking] = useState(false)
   const queries = useQueryClient()
   const restore = useMutation({
     mutationFn: () =>
@@ -117,6 +119,7 @@ function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }
         from_name: version.from_name,
         from_email: version.from_email,
         reply_to: version.reply_to,
+        base_version: flow.version,
       }),
     onSuccess: async (saved) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, saved)
@@ -124,6 +127,8 @@ function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }
       toast(`Version ${version.version} is back, as version ${saved.version}.`)
       await queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] })
     },
+    // The flow may have a newer version than this page knew: it is shown before the person tries again.
+    onError: () => queries.invalidateQueries({ queryKey: flowQuery(flow.id).queryKey }),
   })
   return (
     <>
@@ -131,11 +136,20 @@ function Restore({ flow, version, onRestored }: Props & { version: FlowVersion }
         variant="default"
         disabled={version.version === flow.version}
         loading={restore.isPending}
-        onClick={() => restore.mutate()}
+        onClick={() => (dirty ? setAsking(true) : restore.mutate())}
       >
         Restore version {version.version}
       </Button>
-      {restore.isError && <ErrorLine>{messageOf(restore.error)}</ErrorLine>}
+      {restore.isError && !asking && <ErrorLine>{messageOf(restore.error)}</ErrorLine>}
+      <Confirm
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Discard what is not saved?"
+        action={`Restore version ${version.version}`}
+        run={() => restore.mutateAsync()}
+      >
+        Your changes in the editor are not saved. They are lost when version {version.version} is restored.
+      </Confirm>
     </>
   )
 }
