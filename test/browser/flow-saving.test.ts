@@ -177,6 +177,22 @@ test('bringing a version back does not replace one that was not seen', async () 
   expect(await flow.read()).toMatchObject({ subject: 'Your order', version: 4 })
 })
 
+test('deleting a flow with unsaved changes leads to the list and asks no more', async () => {
+  await using flow = await openFlow()
+  const { page } = flow
+
+  await page.goto(`flows/${flow.id}`)
+  await subject(page).fill('Half a thou')
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete flow' })
+  await dialog.getByLabel(/^Type/).fill('Order confirmation')
+  await dialog.getByRole('button', { name: 'Delete flow' }).click()
+  await page.getByRole('heading', { name: 'Flows', level: 1 }).waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  expect(flow.problems).toEqual([])
+})
+
 test('a change that makes no version is called saved, and no more', async () => {
   await using flow = await openFlow()
   const { page } = flow

@@ -2,10 +2,8 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { IconArchive, IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNavigate } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import type { Flow, FlowStatus } from '../api/types.ts'
-import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { toast } from '../ui/toast.tsx'
 import { changeFlow, deleteFlow, flowQuery } from './flows.api.ts'
@@ -16,9 +14,8 @@ const done: Record<FlowStatus, string> = {
   archived: 'Archived: it sends nothing and is out of the list.',
 }
 
-export function FlowMenu({ flow }: { flow: Flow }) {
+export function FlowMenu({ flow, onDeleted }: { flow: Flow; onDeleted: () => void }) {
   const queries = useQueryClient()
-  const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
   const change = useMutation({
     mutationFn: (status: FlowStatus) => changeFlow(flow.id, { status }),
@@ -31,7 +28,7 @@ export function FlowMenu({ flow }: { flow: Flow }) {
   })
   const deleteIt = async () => {
     await deleteFlow(flow.id)
-    await navigate(paths.flows)
+    onDeleted()
     await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
   }
   return (

@@ -2,7 +2,7 @@ import { Badge, Button } from '@mantine/core'
 import { IconDeviceFloppy, IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useParams } from 'react-router'
+import { Navigate, useParams } from 'react-router'
 import { remainingProblem } from '../api/api-error.ts'
 import type { Flow, FlowText } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -41,8 +41,11 @@ export function FlowPage() {
 function OneFlow({ flow }: { flow: Flow }) {
   const { tab = 'edit' } = useParams()
   const [testing, setTesting] = useState(false)
+  const [deleted, setDeleted] = useState(false)
   const { base, draft, setDraft, dirty, newer, load, save, saving, saveError } = useFlowDraft(flow)
   const shown = useSampled(flow.id, draft)
+  // Leaving this way takes the guard along first: it must not ask about what no longer exists.
+  if (deleted) return <Navigate to={paths.flows} replace />
   return (
     <Page
       title={flow.name}
@@ -68,7 +71,7 @@ function OneFlow({ flow }: { flow: Flow }) {
           >
             Save
           </Button>
-          <FlowMenu flow={flow} />
+          <FlowMenu flow={flow} onDeleted={() => setDeleted(true)} />
         </>
       }
     >
