@@ -205,6 +205,12 @@ test('a change that makes no version is called saved, and no more', async () => 
   await version(page, 1).waitFor()
 })
 
+test('a tab that a flow does not have leads nowhere, and says so', async () => {
+  await using flow = await openFlow()
+  await flow.page.goto(`flows/${flow.id}/nosuchtab`)
+  await flow.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+})
+
 const subject = (page: Page) => page.getByLabel('Subject')
 const name = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true })
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true })

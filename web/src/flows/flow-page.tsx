@@ -6,6 +6,7 @@ import { Navigate, useParams } from 'react-router'
 import { remainingProblem } from '../api/api-error.ts'
 import type { Flow, FlowText } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { MissingPage } from '../shell/odd-pages.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
@@ -24,11 +25,13 @@ import { UnsavedGuard } from './unsaved-guard.tsx'
 import { useFlowDraft } from './use-flow-draft.ts'
 import { usePreview } from './use-preview.ts'
 
+const tabs = ['edit', 'versions', 'use']
 const back = { to: paths.flows, label: 'Flows' }
 
 export function FlowPage() {
-  const { id = '' } = useParams()
+  const { id = '', tab = 'edit' } = useParams()
   const flow = useQuery(flowQuery(id))
+  if (!tabs.includes(tab)) return <MissingPage />
   if (flow.data) return <OneFlow key={flow.data.id} flow={flow.data} />
   return (
     <Page title="Flow" back={back}>
