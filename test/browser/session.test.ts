@@ -1,8 +1,8 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
-import { goTo, openTab, sizes } from './support/pages.ts'
-import { expiredSession, registerOwner, startService } from './support/service.ts'
+import { goTo, hold, openTab, sizes } from './support/pages.ts'
+import { type Account, expiredSession, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -24,11 +24,7 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 
   if (size === 'phone') await page.getByRole('button', { name: 'Menu', exact: true }).click()
-  await page
-    .getByRole('button', { name: /^Account/ })
-    .filter({ visible: true })
-    .click()
-  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await signOut(page)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 
   await page.getByLabel('Email').fill('ada@acme.example')
@@ -128,3 +124,65 @@ test('a new password signs out everywhere else, and the page goes on', async () 
   expect(await page.getByRole('dialog', { name: 'Your session has expired' }).count()).toBe(0)
   expect(tab.problems).toEqual([])
 })
+
+test('after a sign-out in another tab, the next account sees nothing of the one before', async () => {
+  await using service = await startService({ settings: { SIGNUP: 'open' } })
+  const first = await registerOwner(service)
+  const second = await registerOwner(service, 'Globex', 'owner@globex.example')
+  await service.manage(first.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
+  await using tab = await openTab(browser, service, { account: first })
+  const { page, context } = tab
+  await page.goto('contacts')
+  await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
+  await page.getByText('Acme').first().waitFor()
+
+  const other = await context.newPage()
+  await other.goto('')
+  await signOut(other)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  // Nothing new is answered until it was seen what stands there meanwhile.
+  const goOn = await hold(page, '**/api/v1/{me,organization/**}')
+  await page.getByLabel('Email').fill(second.email)
+  await page.getByLabel(/^Password/).fill(second.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Contacts', level: 1 }).waitFor()
+  expect(await page.getByText(/Acme|ada@example.com/).count()).toBe(0)
+
+  await goOn()
+  await page.getByText('Globex').first().waitFor()
+  await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+test('who is signed in and joins another organization sees nothing of the one before', async () => {
+  await using service = await startService({ settings: { SIGNUP: 'open' } })
+  const first = await registerOwner(service)
+  const second = await registerOwner(service, 'Globex', 'owner@globex.example')
+  const invited = await invite(service, second, 'ada@globex.example')
+  await using tab = await openTab(browser, service, { account: first })
+  const { page } = tab
+  await page.goto('')
+  await page.getByText('Acme').first().waitFor()
+  // Within the app, as by a link: a page that is loaded anew has nothing to forget.
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(invited)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  )
+  await page.getByLabel('Choose a password').fill('correct horse battery')
+  await page.getByRole('button', { name: 'Join Globex' }).click()
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await page.getByText('Globex').first().waitFor()
+  expect(await page.getByText('Acme').count()).toBe(0)
+})
+
+async function invite(service: Service, account: Account, email: string): Promise<string> {
+  const made = await service.manage(account.session, 'POST', '/organization/invitations', { email, role: 'owner' })
+  return made.body.data.url
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page
+    .getByRole('button', { name: /^Account/ })
+    .filter({ visible: true })
+    .click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+}

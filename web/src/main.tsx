@@ -7,7 +7,7 @@ import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router/dom'
 import { ApiError } from './api/api-error.ts'
 import { openRouter } from './routes.tsx'
-import { followOtherTabs } from './session/session.ts'
+import { followOtherTabs, forgetBy } from './session/session.ts'
 import { theme } from './theme.ts'
 import { Toasts } from './ui/toast.tsx'
 
@@ -37,6 +37,7 @@ const cssVariables: CSSVariablesResolver = () => ({
   },
 })
 
+forgetBy(() => queries.clear())
 followOtherTabs()
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root.')

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import type { Account, Service } from './service.ts'
 
 export type Size = 'desktop' | 'phone'
@@ -58,3 +58,17 @@ export async function goTo(page: Page, place: string): Promise<void> {
 /** One choice of a segmented control, as the mouse finds it. */
 export const segment = (page: Page, control: string, choice: string) =>
   page.getByRole('radiogroup', { name: control }).locator('label').filter({ hasText: choice })
+
+/** Lets requests wait, so that a test sees what stands there meanwhile. What it answers lets them go on. */
+export async function hold(page: Page, url: string): Promise<() => Promise<void>> {
+  let held: Route[] | undefined = []
+  await page.route(url, async (route) => {
+    if (held) held.push(route)
+    else await route.continue()
+  })
+  return async () => {
+    const waiting = held ?? []
+    held = undefined
+    await Promise.all(waiting.map((route) => route.continue()))
+  }
+}

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { decodeJwt, SignJWT } from 'jose'
 import { pino } from 'pino'
 import { createApp } from '../../../src/app.ts'
-import { readConfig } from '../../../src/config.ts'
+import { type Environment, readConfig } from '../../../src/config.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { deriveKey } from '../../../src/secrets.ts'
 import { type Answer, callUrl } from '../../support/test-app.ts'
@@ -24,8 +24,10 @@ export type Account = { email: string; password: string; session: string }
 const daySeconds = 24 * 60 * 60
 const appSecret = 'a secret that only the browser tests know'
 
+type Options = { path?: string; settings?: Environment }
+
 /** The whole service, as `npm start` runs it, with an empty database: nobody has registered yet. */
-export async function startService({ path = '' }: { path?: string } = {}): Promise<Service> {
+export async function startService({ path = '', settings = {} }: Options = {}): Promise<Service> {
   const testDb = await createTestDb()
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-browser-'))
   // The links in mail carry the address of the service, so it must be known before it listens.
@@ -37,6 +39,7 @@ export async function startService({ path = '' }: { path?: string } = {}): Promi
     DATA_DIR: dataDir,
     WEBHOOK_ALLOW_PRIVATE: 'true',
     LOG_LEVEL: 'silent',
+    ...settings,
   })
   const app = await createApp({
     config,
@@ -60,11 +63,14 @@ export async function startService({ path = '' }: { path?: string } = {}): Promi
 }
 
 /** An organization and its owner, for tests that begin after the first visit. */
-export async function registerOwner(service: Service): Promise<Account> {
-  const email = 'owner@acme.example'
+export async function registerOwner(
+  service: Service,
+  organizationName = 'Acme',
+  email = 'owner@acme.example',
+): Promise<Account> {
   const password = 'correct horse battery'
   const answer = await callUrl('POST', `${service.url}api/v1/auth/register`, {
-    body: { organization_name: 'Acme', email, password },
+    body: { organization_name: organizationName, email, password },
   })
   return { email, password, session: answer.body.data.token }
 }

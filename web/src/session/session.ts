@@ -12,6 +12,7 @@ const storageKey = `waxwing.session:${basePath}`
 
 let state: SessionState = read()
 const listeners = new Set<() => void>()
+let forget = () => {}
 let renewal: { promise: Promise<void>; resolve: () => void } | undefined
 
 export const getSession = (): Session | undefined => (state.kind === 'out' ? undefined : state.session)
@@ -20,9 +21,16 @@ export function useSession(): SessionState {
   return useSyncExternalStore(subscribe, () => state)
 }
 
+/** Says how to forget what was read with a session, for when it ends or another account's begins. */
+export function forgetBy(how: () => void): void {
+  forget = how
+}
+
 /** Begins what the service has just granted. */
 export function startSession({ token, expires_at: expiresAt, user }: Granted): void {
   const session = { token, expiresAt, email: user.email }
+  // An invitation can be accepted while somebody else is still signed in.
+  if (getSession()?.email !== session.email) forget()
   localStorage.setItem(storageKey, JSON.stringify(session))
   goOn(session)
 }
@@ -37,6 +45,7 @@ export function endSession(): void {
   localStorage.removeItem(storageKey)
   renewal = undefined
   change({ kind: 'out' })
+  forget()
 }
 
 /** Waits until the person has signed in again. Requests that come here meanwhile wait for the same renewal. */
