@@ -3,6 +3,10 @@ import { api, dataOf, done, given, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { OrganizationInput, Role, Scope, Suppression, SuppressionReason } from '../api/types.ts'
 
+// The search finds parts of addresses, so that others may be among what it finds.
+const reasonsMax = '100'
+const searchMax = 200
+
 const at = (id: string) => ({ params: { path: { id } } })
 
 export const apiKeysQuery = queryOptions({
@@ -17,6 +21,20 @@ export const useSuppressions = (filter: { query: string; reason: SuppressionReas
   usePages<Suppression>(['suppressions', filter], (from, signal) =>
     pageOf(api.GET('/api/v1/organization/suppressions', { params: { query: { ...given(filter), ...from } }, signal })),
   )
+/** Every reason for which one address is suppressed, whatever the list shows. */
+export const reasonsQuery = (email: string) =>
+  queryOptions({
+    queryKey: ['suppression-reasons', email],
+    queryFn: async () => {
+      const query = { query: email.slice(0, searchMax), limit: reasonsMax }
+      const { items } = await pageOf(api.GET('/api/v1/organization/suppressions', { params: { query } }))
+      const rows = items.filter((row) => row.email.toLowerCase() === email.toLowerCase())
+      return rows.map((row) => row.reason)
+    },
+    // What is about to be lifted must not be told from memory.
+    staleTime: 0,
+    gcTime: 0,
+  })
 export const addSuppression = (email: string) =>
   dataOf(api.POST('/api/v1/organization/suppressions', { body: { email } }))
 export const liftSuppression = (email: string) =>

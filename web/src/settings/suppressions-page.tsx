@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconBan, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
@@ -13,7 +13,7 @@ import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
-import { addSuppression, liftSuppression, useSuppressions } from './settings.api.ts'
+import { addSuppression, liftSuppression, reasonsQuery, useSuppressions } from './settings.api.ts'
 
 const reasons: Record<SuppressionReason, string> = {
   hard_bounce: 'Hard bounce',
@@ -83,12 +83,30 @@ export function SuppressionsPage() {
         action="Lift suppression"
         run={async () => {
           if (lifting) await liftSuppression(lifting.email)
-          await queries.invalidateQueries({ queryKey: ['suppressions'] })
+          await Promise.all(['suppressions', 'contacts'].map((name) => queries.invalidateQueries({ queryKey: [name] })))
         }}
       >
-        <strong>{lifting?.email}</strong> can get mail again. If it bounces or complains again, it comes back here.
+        {lifting && <WhatIsLifted row={lifting} />}
       </Confirm>
     </Section>
+  )
+}
+
+/** The service lifts all reasons of an address at once: each is named, also those that the list does not show now. */
+function WhatIsLifted({ row }: { row: Suppression }) {
+  const found = useQuery(reasonsQuery(row.email))
+  const names = reasonOptions.filter(({ value }) => found.data?.some((reason) => reason === value))
+  return (
+    <>
+      <strong>{row.email}</strong> can get mail again.{' '}
+      {names.length > 0
+        ? `This lifts every reason for this address: ${names.map(({ label }) => label).join(', ')}.`
+        : 'This lifts every reason for this address, not only this one. Who has unsubscribed will get marketing mail again.'}{' '}
+      {found.data?.includes('unsubscribe') && (
+        <strong>This person has unsubscribed and will get marketing mail again. </strong>
+      )}
+      If it bounces or complains again, it comes back here.
+    </>
   )
 }
 

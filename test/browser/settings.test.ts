@@ -1,0 +1,43 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab } from './support/pages.ts'
+import { registerOwner, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test('before a suppression is lifted, every reason that goes with it is named', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = (method: string, path: string, body?: unknown) =>
+    service.manage(account.session, method, `/organization${path}`, body)
+  const contact = await manage('POST', '/contacts', { email: 'ada@example.com' })
+  await manage('PATCH', `/contacts/${contact.body.data.id}`, { status: 'unsubscribed' })
+  for (const email of ['ada@example.com', 'nevada@example.com']) await manage('POST', '/suppressions', { email })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/suppressions')
+  await page.getByRole('button', { name: 'Lift nevada@example.com' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Lift suppression' })
+  await dialog.getByText('This lifts every reason for this address: By hand.').waitFor()
+  expect(await dialog.getByText('marketing mail').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+
+  // The other row is out of sight: it is named all the same.
+  await page.getByRole('combobox', { name: 'Reason' }).click()
+  await page.getByRole('option', { name: 'By hand' }).click()
+  await page.getByRole('cell', { name: 'Unsubscribed' }).waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Lift ada@example.com' }).click()
+  await dialog.getByText('This lifts every reason for this address: By hand, Unsubscribed.').waitFor()
+  await dialog.getByText('This person has unsubscribed and will get marketing mail again.').waitFor()
+  await dialog.getByRole('button', { name: 'Lift suppression' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  const left = await manage('GET', '/suppressions')
+  expect(left.body.data.map((row: { email: string }) => row.email)).toEqual(['nevada@example.com'])
+})
