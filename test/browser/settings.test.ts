@@ -41,3 +41,18 @@ test('before a suppression is lifted, every reason that goes with it is named', 
   const left = await manage('GET', '/suppressions')
   expect(left.body.data.map((row: { email: string }) => row.email)).toEqual(['nevada@example.com'])
 })
+
+test('the page of the organization says that how long events are kept is set for the whole service', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/organization')
+  await page.getByText('EVENT_RETENTION_MONTHS').waitFor()
+  expect(await page.getByRole('combobox').count()).toBe(1)
+  await page.getByLabel('Name').fill('Acme & Sons')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  expect((await service.manage(account.session, 'GET', '/organization')).body.data.name).toBe('Acme & Sons')
+})

@@ -12,14 +12,8 @@ import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { changeOrganization, organizationQuery } from './settings.api.ts'
 
-const shownPaths = ['name', 'timezone', 'retention_days']
+const shownPaths = ['name', 'timezone']
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
-const retentions = [
-  { value: '', label: 'For ever' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
-  { value: '730', label: '2 years' },
-]
 
 export function OrganizationPage() {
   const organization = useQuery(organizationQuery)
@@ -32,6 +26,7 @@ export function OrganizationPage() {
               facts={[
                 ['Organization id', <Copyable key="id" value={data.id} label="Copy organization id" />],
                 ['Created', <Time key="created" at={data.created_at} />],
+                ['Single events are kept', 'as long as EVENT_RETENTION_MONTHS says, for the whole service'],
               ]}
             />
             <OrganizationForm key={data.id} organization={data} />
@@ -49,10 +44,8 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   const [name, setName] = useState(organization.name)
   const [timezone, setTimezone] = useState(organization.timezone)
   const [keep, setKeep] = useState(organization.keep_addresses)
-  const [retention, setRetention] = useState(organization.retention_days)
   const save = useMutation({
-    mutationFn: () =>
-      changeOrganization({ name: name.trim(), timezone, keep_addresses: keep, retention_days: retention }),
+    mutationFn: () => changeOrganization({ name: name.trim(), timezone, keep_addresses: keep }),
     onSuccess: async (saved) => {
       queries.setQueryData(organizationQuery.queryKey, saved)
       await queries.invalidateQueries({ queryKey: ['me'] })
@@ -88,16 +81,6 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             allowDeselect={false}
             onChange={(value) => value && setTimezone(value)}
             error={fieldProblem(save.error, 'timezone')}
-          />
-          <Select
-            label="Keep single events"
-            description="Older ones are deleted. The figures of the overview stay."
-            data={retentions}
-            disabled={!owner}
-            value={retention === null ? '' : String(retention)}
-            allowDeselect={false}
-            onChange={(value) => setRetention(value ? Number(value) : null)}
-            error={fieldProblem(save.error, 'retention_days')}
           />
           <Switch
             label="Keep the reader’s IP address with opens and clicks"
