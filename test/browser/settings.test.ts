@@ -56,3 +56,23 @@ test('the page of the organization says that how long events are kept is set for
   await page.getByText('Saved.').waitFor()
   expect((await service.manage(account.session, 'GET', '/organization')).body.data.name).toBe('Acme & Sons')
 })
+
+test('the link of an invitation stays until it is copied, whatever else is pressed', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/team')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Make link' }).click()
+  const link = page.getByRole('figure', { name: 'invitation link' })
+  await link.waitFor()
+  await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  expect(await page.getByRole('button', { name: 'I have copied it' }).count()).toBe(1)
+  expect(await link.textContent()).toContain('/invitation/')
+  expect(await page.getByRole('button', { name: 'Close' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+})

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { launchBrowser } from './support/chromium.ts'
-import { openTab, segment, sizes } from './support/pages.ts'
+import { hold, openTab, segment, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
@@ -127,6 +127,48 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted with 
   await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
   await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
   expect(tab.problems).toEqual([])
+})
+
+test('a new secret stays until it is copied, whatever else is pressed', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createWebhook(service, account, 'https://example.com/hooks')
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`settings/webhooks/${id}`)
+  await choose(page, 'Rotate secret')
+  const dialog = page.getByRole('dialog', { name: 'Rotate signing secret' })
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+  const secret = page.getByRole('figure', { name: 'signing secret' })
+  await secret.waitFor()
+  await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  await page.getByRole('tab', { name: 'Go', exact: true }).click()
+  expect(await secret.textContent()).toMatch(/^whsec_/)
+  expect(await page.getByRole('button', { name: 'Close' }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await choose(page, 'Rotate secret')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+})
+
+test('a secret that is made while its dialog is being closed is shown all the same', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createWebhook(service, account, 'https://example.com/hooks')
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const goOn = await hold(page, '**/rotate-secret')
+
+  await page.goto(`settings/webhooks/${id}`)
+  await choose(page, 'Rotate secret')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+  await page.keyboard.press('Escape')
+  await goOn()
+  await page.getByRole('figure', { name: 'signing secret' }).waitFor()
 })
 
 async function createWebhook(service: Service, account: Account, url: string): Promise<string> {

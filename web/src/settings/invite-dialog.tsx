@@ -26,7 +26,10 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       title="Invite to the team"
       size="lg"
+      // The link must not vanish by a stray key or click.
       closeOnClickOutside={!send.data}
+      closeOnEscape={!send.data}
+      withCloseButton={!send.data}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {send.data ? (
@@ -36,7 +39,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           </Notice>
           <CodeBlock code={send.data.url} label="invitation link" />
           <Group justify="flex-end">
-            <Button onClick={onClose}>Done</Button>
+            <Button onClick={onClose}>I have copied it</Button>
           </Group>
         </Stack>
       ) : (

@@ -4,7 +4,6 @@ import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
 import { ErrorLine } from '../ui/states.tsx'
-import { SecretOnce } from './secret-once.tsx'
 import { rotateSecret, useRefreshWebhooks } from './webhooks.api.ts'
 
 const overlaps = [
@@ -14,14 +13,18 @@ const overlaps = [
   { value: '72', label: '3 days' },
 ]
 
-export function RotateForm({ webhook, onDone }: { webhook: Webhook; onDone: () => void }) {
+type Props = { webhook: Webhook; onRotated: (secret: string) => void; onCancel: () => void }
+
+export function RotateForm({ webhook, onRotated, onCancel }: Props) {
   const refresh = useRefreshWebhooks()
   const [overlap, setOverlap] = useState('24')
   const rotate = useMutation({
     mutationFn: () => rotateSecret(webhook.id, Number(overlap)),
-    onSuccess: () => refresh(),
+    onSuccess: (rotated) => {
+      onRotated(rotated.signing_secret)
+      void refresh()
+    },
   })
-  if (rotate.data) return <SecretOnce secret={rotate.data.signing_secret} onDone={onDone} />
   return (
     <Stack gap="md">
       <Text>
@@ -37,7 +40,7 @@ export function RotateForm({ webhook, onDone }: { webhook: Webhook; onDone: () =
       />
       {rotate.isError && <ErrorLine>{messageOf(rotate.error)}</ErrorLine>}
       <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onDone}>
+        <Button variant="default" onClick={onCancel}>
           Cancel
         </Button>
         <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>

@@ -1,4 +1,5 @@
 import { Modal } from '@mantine/core'
+import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -6,6 +7,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { toast } from '../ui/toast.tsx'
 import { ReplayForm } from './replay-form.tsx'
 import { RotateForm } from './rotate-form.tsx'
+import { SecretOnce } from './secret-once.tsx'
 import { TestForm } from './test-form.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { changeWebhook, deleteWebhook, useRefreshWebhooks } from './webhooks.api.ts'
@@ -22,12 +24,18 @@ const titles: Record<Exclude<WebhookDialog, 'delete'>, string> = {
 type Props = { webhook: Webhook; dialog: WebhookDialog | undefined; close: () => void }
 
 export function WebhookDialogs({ webhook, dialog, close }: Props) {
+  // Kept here and not by the form: whoever closes the form while the service makes the secret must see it all the same.
+  const [secret, setSecret] = useState<string>()
   const refresh = useRefreshWebhooks()
   const navigate = useNavigate()
   const deleteIt = async () => {
     await deleteWebhook(webhook.id)
     await navigate(paths.webhooks)
     await refresh()
+  }
+  const closeSecret = () => {
+    setSecret(undefined)
+    close()
   }
   const shown = dialog === 'delete' ? undefined : dialog
   return (
@@ -43,11 +51,10 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         with it. This cannot be undone.
       </Confirm>
       <Modal
-        opened={shown !== undefined}
+        opened={shown !== undefined && secret === undefined}
         onClose={close}
         size="lg"
         title={shown && titles[shown]}
-        closeOnClickOutside={shown !== 'rotate'}
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {dialog === 'edit' && (
@@ -64,8 +71,20 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
           />
         )}
         {dialog === 'test' && <TestForm webhook={webhook} />}
-        {dialog === 'rotate' && <RotateForm webhook={webhook} onDone={close} />}
+        {dialog === 'rotate' && <RotateForm webhook={webhook} onRotated={setSecret} onCancel={close} />}
         {dialog === 'replay' && <ReplayForm webhook={webhook} onDone={close} />}
+      </Modal>
+      <Modal
+        opened={secret !== undefined}
+        onClose={closeSecret}
+        size="lg"
+        title="The new signing secret"
+        // It must not vanish by a stray key or click.
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
+      >
+        {secret !== undefined && <SecretOnce secret={secret} onDone={closeSecret} />}
       </Modal>
     </>
   )
