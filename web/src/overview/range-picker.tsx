@@ -11,6 +11,9 @@ const spans = [
   { value: 'custom', label: 'Custom' },
 ]
 
+const openingKeys = [' ', 'Enter']
+const isCustom = (target: EventTarget) => target instanceof HTMLInputElement && target.value === 'custom'
+
 export type Span = { days: number } | Range
 
 export const rangeOf = (span: Span, timezone: string): Range => ('days' in span ? lastDays(span.days, timezone) : span)
@@ -31,6 +34,16 @@ export function RangePicker({ span, setSpan, timezone }: Props) {
           onChange={(value) => {
             if (value !== 'custom') setSpan({ days: Number(value) })
             setOpened(value === 'custom')
+          }}
+          // A choice that is made already does not change when it is pressed again, but asks for other days.
+          onClick={(event) => {
+            if (isCustom(event.target)) setOpened(true)
+          }}
+          // A browser makes no click of a key on it.
+          onKeyDown={(event) => {
+            if (!isCustom(event.target) || !openingKeys.includes(event.key)) return
+            event.preventDefault()
+            setOpened(true)
           }}
         />
       </Popover.Target>
