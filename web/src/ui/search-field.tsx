@@ -1,16 +1,28 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 const typingPauseMs = 250
 
 type Props = { label: string; placeholder?: string; value: string; onChange: (value: string) => void }
 
-/** Asks once the person pauses, not at every key. */
+/** Asks once the person pauses, not at every key, and follows when the search is changed from elsewhere. */
 export function SearchField({ label, placeholder, value, onChange }: Props) {
   const [text, setText] = useState(value)
-  const ask = useDebouncedCallback(onChange, typingPauseMs)
+  const asked = useRef(value)
+  const askNow = (next: string) => {
+    asked.current = next
+    onChange(next)
+  }
+  const ask = useDebouncedCallback(askNow, typingPauseMs)
+  useEffect(() => {
+    // What was asked from here comes back as the value, and must not undo what was typed meanwhile.
+    if (value === asked.current) return
+    asked.current = value
+    ask.cancel()
+    setText(value)
+  }, [value, ask])
   return (
     <TextInput
       type="search"
@@ -28,8 +40,9 @@ export function SearchField({ label, placeholder, value, onChange }: Props) {
             size="sm"
             aria-label="Clear search"
             onClick={() => {
+              ask.cancel()
               setText('')
-              onChange('')
+              askNow('')
             }}
           />
         )
