@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callUrl } from '../support/test-app.ts'
 import { launchBrowser } from './support/chromium.ts'
-import { openTab } from './support/pages.ts'
-import { registerOwner, startService } from './support/service.ts'
+import { openTab, sizes } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -76,3 +77,46 @@ test('the link of an invitation stays until it is copied, whatever else is press
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 })
+
+test.each(sizes)('an owner who leaves the team is told so and signed out (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const second = await joinAsOwner(service, account, 'grace@acme.example')
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  await page.goto('settings/team')
+  await page.getByRole('button', { name: 'Leave the team' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Leave the team' })
+  await dialog.getByText('You lose access to Acme at once and are signed out.').waitFor()
+  await dialog.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.getByText('You have left Acme.').waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  const members = await service.manage(second.session, 'GET', '/organization/members')
+  expect(members.body.data.map(({ email }: { email: string }) => email)).toEqual(['grace@acme.example'])
+  expect(tab.problems).toEqual([])
+})
+
+test('the last owner cannot leave, and stays signed in', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/team')
+  await page.getByRole('button', { name: 'Leave the team' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Leave the team' })
+  await dialog.getByRole('button', { name: 'Leave' }).click()
+  await dialog.getByRole('alert').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('owner@acme.example').first().waitFor()
+})
+
+async function joinAsOwner(service: Service, account: Account, email: string): Promise<Account> {
+  const password = 'correct horse battery'
+  const made = await service.manage(account.session, 'POST', '/organization/invitations', { email, role: 'owner' })
+  const token = made.body.data.url.split('/').at(-1)
+  const joined = await callUrl('POST', `${service.url}api/v1/auth/accept-invitation`, { body: { token, password } })
+  return { email, password, session: joined.body.data.token }
+}

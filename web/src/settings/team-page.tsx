@@ -5,11 +5,13 @@ import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Invitation, Member, Role } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
+import { useSignOut } from '../shell/sign-out.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { changeMember, invitationsQuery, membersQuery, removeMember, withdrawInvitation } from './settings.api.ts'
 
@@ -69,8 +71,9 @@ function Members({ owner, myId }: MembersProps) {
       <Load query={members}>
         {(list) => <DataTable label="Members" columns={columns} rows={list} rowKey={(member) => member.id} />}
       </Load>
+      <Leave member={removing?.id === myId ? removing : undefined} onClose={() => setRemoving(undefined)} />
       <Confirm
-        opened={removing !== undefined}
+        opened={removing !== undefined && removing.id !== myId}
         onClose={() => setRemoving(undefined)}
         title="Remove from team"
         action="Remove"
@@ -82,6 +85,30 @@ function Members({ owner, myId }: MembersProps) {
         <strong>{removing?.email}</strong> can no longer sign in. What they made stays.
       </Confirm>
     </Stack>
+  )
+}
+
+/** For the person's own row: the session ends with the membership, so there is nothing to come back to. */
+function Leave({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
+  const me = useMe()
+  const signOut = useSignOut()
+  const organization = me.data?.organization.name ?? 'the organization'
+  return (
+    <Confirm
+      opened={member !== undefined}
+      onClose={onClose}
+      title="Leave the team"
+      action="Leave"
+      run={async () => {
+        if (!member) return
+        await removeMember(member.id)
+        signOut()
+        toast(`You have left ${organization}.`)
+      }}
+    >
+      You lose access to <strong>{organization}</strong> at once and are signed out. What you made stays. To come back,
+      you need a new invitation.
+    </Confirm>
   )
 }
 
@@ -130,10 +157,10 @@ const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={`Remove ${member.email}`}
+          aria-label={member.id === myId ? 'Leave the team' : `Remove ${member.email}`}
           onClick={() => remove(member)}
         >
-          Remove
+          {member.id === myId ? 'Leave' : 'Remove'}
         </Button>
       ),
   },
