@@ -1,7 +1,7 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
-import { goTo, openTab } from './support/pages.ts'
+import { goTo, openTab, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
@@ -52,6 +52,41 @@ test('a search that is cleared at once does not come back', async () => {
   expect(await page.getByLabel('Search contacts').inputValue()).toBe('')
 })
 
+test.each(sizes)('a very long address, name or group pushes no column out of reach (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
+  const label = 'x'.repeat(60)
+  const email = `${label}@${label}.${label}.example`
+  const group = await manage('/groups', { name: 'G'.repeat(150) })
+  await manage('/contacts', { email, first_name: 'N'.repeat(150), group_ids: [group.body.data.id] })
+  await manage('/contacts', { email: 'ada@example.com' })
+  await manage('/suppressions', { email })
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  for (const [path, table] of [
+    ['contacts', 'Contacts'],
+    ['settings/suppressions', 'Suppressions'],
+    ['contacts/groups', 'Groups'],
+  ] as const) {
+    await page.goto(path)
+    const shown = page.getByRole('table', { name: table })
+    await shown.waitFor()
+    expect([table, await beyondReach(shown)]).toEqual([table, 0])
+  }
+})
+
 async function addContacts(service: Service, account: Account, emails: string[]): Promise<void> {
   for (const email of emails) await service.manage(account.session, 'POST', '/organization/contacts', { email })
 }
+
+/** How many pixels of a table lie where neither its frame nor the window lets anybody scroll. */
+const beyondReach = (table: Locator) =>
+  table.evaluate((element) => {
+    const { documentElement: root, defaultView: view } = element.ownerDocument
+    const frame = element.parentElement
+    const scrolls = view.getComputedStyle(frame).overflowX === 'auto'
+    const hidden = scrolls ? 0 : frame.scrollWidth - frame.clientWidth
+    return hidden + Math.max(0, root.scrollWidth - view.innerWidth)
+  })

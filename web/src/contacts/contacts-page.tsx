@@ -33,7 +33,14 @@ const columns: Column<Contact>[] = [
     ),
   },
   { header: 'Status', cell: (contact) => <ContactStatusBadge status={contact.status} /> },
-  { header: 'Groups', cell: (contact) => contact.groups.map((group) => group.name).join(', ') || '–' },
+  {
+    header: 'Groups',
+    cell: (contact) => (
+      <Text className="break" miw={90}>
+        {contact.groups.map((group) => group.name).join(', ') || '–'}
+      </Text>
+    ),
+  },
   { header: 'Added', align: 'right', cell: (contact) => <Time at={contact.created_at} /> },
 ]
 
