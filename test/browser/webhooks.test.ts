@@ -129,6 +129,35 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted with 
   expect(tab.problems).toEqual([])
 })
 
+test.each(sizes)('a form with several faults says each at its field (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  await page.goto('settings/webhooks')
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add webhook' })
+  await dialog.getByRole('button', { name: 'Create webhook' }).click()
+  const name = dialog.getByLabel('Name')
+  const url = dialog.getByLabel('URL')
+  await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
+  expect(await url.getAttribute('aria-invalid')).toBe('true')
+  expect(await dialog.getByText('must not be empty').count()).toBe(2)
+  await dialog.getByText('Choose at least one event, or all events.').waitFor()
+
+  await name.fill('Orders')
+  await url.fill('example.com/hooks')
+  await dialog.getByText('is not a URL; write it like https://example.com/webhooks').waitFor()
+  expect(await dialog.getByText('must not be empty').count()).toBe(0)
+  await url.fill('https://example.com/hooks')
+  await dialog.getByLabel('emailOpen').check()
+  await dialog.getByText('Choose at least one event').waitFor({ state: 'hidden' })
+  await dialog.getByRole('button', { name: 'Create webhook' }).click()
+  await page.getByRole('figure', { name: 'signing secret' }).waitFor()
+  expect(tab.problems).toEqual([])
+})
+
 test('a new secret stays until it is copied, whatever else is pressed', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

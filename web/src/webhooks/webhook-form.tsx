@@ -6,7 +6,7 @@ import type { EventName, EventType, Webhook, WebhookInput } from '../api/types.t
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { eventTypesQuery } from './webhooks.api.ts'
 
-const shownPaths = ['name', 'url', 'event_types']
+const shownPaths = ['name', 'url']
 
 type Props<Result> = {
   webhook?: Webhook
@@ -23,6 +23,8 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [all, setAll] = useState(webhook?.all_events ?? false)
   const [chosen, setChosen] = useState<EventName[]>(webhook?.event_types ?? [])
+  const [tried, setTried] = useState(false)
+  const problems = problemsOf({ name, url, all, chosen })
   const saving = useMutation({
     mutationFn: () =>
       save({
@@ -38,6 +40,8 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
+        setTried(true)
+        if (Object.values(problems).some(Boolean)) return
         saving.mutate()
       }}
     >
@@ -50,7 +54,7 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
           maxLength={200}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
-          error={fieldProblem(saving.error, 'name')}
+          error={(tried && problems.name) || fieldProblem(saving.error, 'name')}
         />
         <TextInput
           label="URL"
@@ -61,12 +65,13 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
           required
           value={url}
           onChange={(event) => setUrl(event.currentTarget.value)}
-          error={fieldProblem(saving.error, 'url')}
+          error={(tried && problems.url) || fieldProblem(saving.error, 'url')}
         />
         <Load query={eventTypes}>
-          {(types) => <EventChoice types={types} all={all} setAll={setAll} chosen={chosen} setChosen={setChosen} />}
+          {(types) => (
+            <EventChoice {...{ types, all, setAll, chosen, setChosen }} problem={tried ? problems.events : undefined} />
+          )}
         </Load>
-        <ErrorLine>{fieldProblem(saving.error, 'event_types')}</ErrorLine>
         <ErrorLine>{remainingProblem(saving.error, shownPaths)}</ErrorLine>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onCancel}>
@@ -81,15 +86,33 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
   )
 }
 
+/**
+ * What can be known before the service is asked, so that all of it is said at once. Which hosts are allowed is a
+ * setting of the service.
+ */
+function problemsOf({ name, url, all, chosen }: { name: string; url: string; all: boolean; chosen: EventName[] }) {
+  return {
+    name: name.trim() === '' ? 'must not be empty' : undefined,
+    url: urlProblem(url.trim()),
+    events: !all && chosen.length === 0 ? 'Choose at least one event, or all events.' : undefined,
+  }
+}
+
+function urlProblem(url: string): string | undefined {
+  if (url === '') return 'must not be empty'
+  return URL.canParse(url) ? undefined : 'is not a URL; write it like https://example.com/webhooks'
+}
+
 type ChoiceProps = {
   types: EventType[]
   all: boolean
   setAll: (all: boolean) => void
   chosen: EventName[]
   setChosen: (chosen: EventName[]) => void
+  problem: string | undefined
 }
 
-function EventChoice({ types, all, setAll, chosen, setChosen }: ChoiceProps) {
+function EventChoice({ types, all, setAll, chosen, setChosen, problem }: ChoiceProps) {
   return (
     <Stack gap="xs">
       <Switch
@@ -102,6 +125,7 @@ function EventChoice({ types, all, setAll, chosen, setChosen }: ChoiceProps) {
         label="Event types"
         value={all ? types.map((type) => type.event_name) : chosen}
         onChange={(values) => setChosen(values as EventName[])}
+        error={problem}
       >
         <Paper withBorder p="sm" mt={4}>
           <Stack gap="xs">
