@@ -1,5 +1,6 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startRelay } from '../support/relay.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { openTab, segment } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
@@ -35,3 +36,48 @@ test('a custom range can be chosen again and again', async () => {
   await page.getByLabel('From').waitFor({ state: 'hidden' })
   expect(tab.problems).toEqual([])
 })
+
+test('a first mail that does not get out ends the wait, and the list of messages is named', async () => {
+  await using relay = await startRelay()
+  relay.onRecipient = () => ({ code: 451, text: 'come back later' })
+  await using service = await startService({ settings: { SMTP_URL: relay.url } })
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.clock.install()
+
+  await page.goto('')
+  const accepted = page.waitForResponse('**/test')
+  await page.getByRole('button', { name: 'Send it now' }).click()
+  await accepted
+  const steps = page.getByRole('region', { name: 'Get started' })
+  await expect
+    .poll(async () => {
+      await page.clock.fastForward(30_000)
+      return steps.getByText('It has not gone out yet.').count()
+    })
+    .toBe(1)
+  expect(await page.getByRole('button', { name: 'Send it now' }).isEnabled()).toBe(true)
+  await steps.getByRole('link', { name: 'Messages' }).click()
+  await page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor()
+})
+
+test('with a relay the checklist leads to the message, not to an inbox that stays empty', async () => {
+  await using relay = await startRelay()
+  await using service = await startService({ settings: { SMTP_URL: relay.url } })
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('')
+  await page.getByRole('button', { name: 'Send it now' }).click()
+  await step(page, 'Send a first mail to yourself').getByRole('img', { name: 'Done' }).waitFor()
+  const steps = page.getByRole('region', { name: 'Get started' })
+  expect(await steps.getByRole('link', { name: 'Go to the inbox' }).count()).toBe(0)
+  await step(page, 'Open it in your mailbox').getByRole('link', { name: 'See the message' }).click()
+  await page.getByRole('heading', { name: /^Welcome/, level: 1 }).waitFor()
+  await page.getByText('Sent', { exact: true }).first().waitFor()
+  expect(relay.mails.map(({ recipient }) => recipient)).toEqual([account.email])
+})
+
+const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })

@@ -20,3 +20,12 @@ export const messageQuery = (id: string) =>
     queryFn: () => dataOf(api.GET('/api/v1/organization/messages/{id}', { params: { path: { id } } })),
     refetchInterval: liveEveryMs,
   })
+/** The mail to an address that was accepted last; null when there is none. */
+export const newestMessageQuery = (to: string) =>
+  queryOptions({
+    queryKey: ['messages', 'newest', to],
+    queryFn: async () => {
+      const query = { query: to, limit: '1' }
+      return (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items[0] ?? null
+    },
+  })

@@ -1,19 +1,23 @@
-import { Anchor, Button, CloseButton, Group, Paper, Progress, Text, Title } from '@mantine/core'
+import { Anchor, Button, CloseButton, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { basePath } from '../api/base.ts'
 import type { Checklist as Steps } from '../api/types.ts'
 import { sendWelcome } from '../flows/send-welcome.ts'
+import { newestMessageQuery } from '../messages/messages.api.ts'
 import { paths } from '../paths.ts'
 import { checklistQuery, useMe } from '../session/session.api.ts'
+import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import classes from './checklist.module.css'
 
 const lookEveryMs = 3_000
+// Mail that goes out at all goes out within seconds.
+const patienceMs = 20_000
 const isDone = (steps: Steps | undefined) => steps !== undefined && Object.values(steps).every(Boolean)
 
 /** The way from an empty installation to a webhook: each step ticks itself off when it has happened. */
@@ -27,6 +31,12 @@ export function Checklist() {
   })
   const steps = checklist.data
   if (hidden || !steps) return null
+  const relay = me.data?.mail.transport === 'smtp'
+  const goToMail = relay ? (
+    steps.sent && <GoToMessage to={me.data?.user.email} />
+  ) : (
+    <Go to={paths.inbox}>Go to the inbox</Go>
+  )
   const done = Object.values(steps).filter(Boolean).length
   return (
     <Paper withBorder p="md" mb="lg" component="section" aria-label="Get started">
@@ -42,12 +52,12 @@ export function Checklist() {
       </Group>
       <ol className={classes.steps}>
         <Step done={steps.sent} action={!steps.sent && <SendFirst email={me.data?.user.email} />}>
-          Send a first mail {me.data?.mail.transport === 'smtp' ? 'to yourself' : 'to the built-in inbox'}
+          Send a first mail {relay ? 'to yourself' : 'to the built-in inbox'}
         </Step>
-        <Step done={steps.opened} action={<Go to={paths.inbox}>Go to the inbox</Go>}>
-          Open it
+        <Step done={steps.opened} action={goToMail}>
+          {relay ? 'Open it in your mailbox' : 'Open it'}
         </Step>
-        <Step done={steps.clicked} action={<Go to={paths.inbox}>Go to the inbox</Go>}>
+        <Step done={steps.clicked} action={goToMail}>
           Click the link in it
         </Step>
         <Step done={steps.api_key} action={<Go to={paths.apiKeys}>API keys</Go>}>
@@ -81,6 +91,12 @@ const Go = ({ to, children }: { to: string; children: string }) => (
   </Anchor>
 )
 
+/** Behind a relay the built-in inbox stays empty: what became of the mail stands at the message. */
+function GoToMessage({ to = '' }: { to: string | undefined }) {
+  const newest = useQuery({ ...newestMessageQuery(to), enabled: to !== '' })
+  return newest.data ? <Go to={paths.message(newest.data.id)}>See the message</Go> : null
+}
+
 function SendFirst({ email }: { email: string | undefined }) {
   const queries = useQueryClient()
   const send = useMutation({
@@ -90,17 +106,37 @@ function SendFirst({ email }: { email: string | undefined }) {
         ['checklist', 'flows', 'inbox', 'messages'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
       ),
   })
+  const late = useLate(send.isSuccess)
   return (
-    <>
+    <Stack gap={6} align="flex-end">
       <Button
         size="compact-sm"
         disabled={!email}
-        loading={send.isPending || send.isSuccess}
+        loading={send.isPending || (send.isSuccess && !late)}
         onClick={() => email && send.mutate(email)}
       >
         Send it now
       </Button>
+      {late && (
+        <Notice tone="warn" role="status">
+          It has not gone out yet. <Go to={paths.messages}>Messages</Go> says why.
+        </Notice>
+      )}
       {send.isError && <ErrorLine>{messageOf(send.error)}</ErrorLine>}
-    </>
+    </Stack>
   )
+}
+
+/** Whether something has been waited for longer than it should take. */
+function useLate(waiting: boolean): boolean {
+  const [late, setLate] = useState(false)
+  useEffect(() => {
+    if (!waiting) return
+    const timer = setTimeout(() => setLate(true), patienceMs)
+    return () => {
+      clearTimeout(timer)
+      setLate(false)
+    }
+  }, [waiting])
+  return late
 }
