@@ -77,6 +77,22 @@ test.each(sizes)('a very long address, name or group pushes no column out of rea
   }
 })
 
+test('a long name of the organization leaves the menu of a phone as wide as it is', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service, 'The Incorporated Society of Very Long Names and Their Keepers')
+  await using tab = await openTab(browser, service, { size: 'phone', account })
+  const { page } = tab
+
+  await page.goto('contacts')
+  await page.getByRole('button', { name: 'Menu', exact: true }).click()
+  const menu = page.getByRole('dialog')
+  await menu.getByText('The Incorporated Society').waitFor()
+  expect(await menu.evaluate((drawer) => drawer.scrollWidth - drawer.clientWidth)).toBe(0)
+  const drawer = await menu.boundingBox()
+  const button = await menu.getByRole('button', { name: /^Account/ }).boundingBox()
+  expect((button?.x ?? 0) + (button?.width ?? 0)).toBeLessThanOrEqual((drawer?.x ?? 0) + (drawer?.width ?? 0))
+})
+
 async function addContacts(service: Service, account: Account, emails: string[]): Promise<void> {
   for (const email of emails) await service.manage(account.session, 'POST', '/organization/contacts', { email })
 }
