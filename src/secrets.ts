@@ -1,30 +1,72 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { SetupFault } from './errors.ts'
 
 export type AppSecrets = { current: string; previous: string | undefined }
 
-/** The secret from the settings, or the one in DATA_DIR, made at the first start. */
+/** As many characters as APP_SECRET must have. */
+const charactersMin = 32
+
+/** The secret in DATA_DIR, made at the first start. Throws a SetupFault when it cannot be used. */
 export function loadAppSecret(dataDir: string): string {
   const file = join(dataDir, 'secret')
+  const secret = readOrMake(dataDir, file)
+  // Everything that is signed and encrypted hangs on it, and an empty one is known to everybody.
+  if (secret.length < charactersMin)
+    throw new SetupFault(
+      `DATA_DIR: ${file} holds fewer than ${charactersMin} characters: restore it from a backup, or remove it to have a new one made, which ends sessions and links in mail.`,
+    )
+  return secret
+}
+
+function readOrMake(dataDir: string, file: string): string {
   try {
+    if (!existsSync(file)) make(dataDir, file)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new SetupFault(
+      `DATA_DIR: the secret in it cannot be read or made (${(error as Error).message}): name a folder that this user may write to.`,
+    )
   }
+}
+
+/** Written aside and linked: a process killed meanwhile leaves no half a secret, and the first of two processes wins. */
+function make(dataDir: string, file: string): void {
   mkdirSync(dataDir, { recursive: true })
-  // Written aside and linked: a process killed meanwhile leaves no half a secret, and the first of two processes wins.
   const draft = `${file}.${process.pid}`
-  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
-  chmodSync(draft, 0o600)
   try {
+    // On the disk before it has its name: a machine that fails must not come back with an empty secret.
+    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
+    chmodSync(draft, 0o600)
     linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(draft, { force: true })
   }
-  return readFileSync(file, 'utf8').trim()
+  syncDirectory(dataDir)
+}
+
+/** A new name is on the disk only when its directory is. */
+function syncDirectory(path: string): void {
+  const directory = openSync(path, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
 }
 
 /** A key of its own for each purpose, so that what is signed for one is worth nothing for another. */

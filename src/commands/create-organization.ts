@@ -16,12 +16,13 @@ export async function createOrganization(flags: Record<string, string | undefine
     return 2
   }
   const config = readConfig(readEnvironment())
+  const sessions = new Sessions(readSecrets(config))
   // Standard output is for the JSON alone.
   const database = await databaseOf(config, await openLog('silent'), { orRunning: true })
   try {
     await migrate(database.db)
     const user = await register(database.db, 'open', { organizationName: name, email, password })
-    const { token, expiresAt } = await new Sessions(readSecrets(config)).issue(user)
+    const { token, expiresAt } = await sessions.issue(user)
     const { record, key } = await createApiKey(database.db, user.organizationId, { name: 'first key' })
     const made = {
       organization_id: toText('org', user.organizationId),
