@@ -39,6 +39,57 @@ test('all faults are told at once, each with its setting', () => {
     expect(fault!.message).toContain(name)
 })
 
+test('a domain is read in the form that mail servers use', () => {
+  const domainOf = (text: string) => readConfig({ BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: text }).BOUNCE_DOMAIN
+  expect(domainOf('bounce.example.com')).toBe('bounce.example.com')
+  expect(domainOf('bounce.müller.example')).toBe('bounce.xn--mller-kva.example')
+  expect(domainOf('Bounce.Example.COM.')).toBe('bounce.example.com')
+  expect(domainOf('localhost')).toBe('localhost')
+})
+
+test('what is no domain is refused as one, whichever setting it is given to', () => {
+  const key = { DKIM_SELECTOR: 'mail', DKIM_PRIVATE_KEY_FILE: 'key.pem' }
+  for (const text of [
+    'not a domain',
+    'https://example.com',
+    'example.com/path',
+    'example.com:25',
+    'me@example.com',
+    'ex%61mple.com',
+    'bounce..example.com',
+    'example.com..',
+    '.',
+    '-a.example.com',
+    'a_b.example.com',
+    `${'a'.repeat(64)}.example.com`,
+    `${'a.'.repeat(126)}example`,
+    'bounce',
+    '192.0.2.1',
+  ]) {
+    const bounces = { BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: text }
+    expect(() => readConfig(bounces), text).toThrow(/BOUNCE_DOMAIN: must be a domain/)
+    expect(() => readConfig({ DKIM_DOMAIN: text, ...key }), text).toThrow(/DKIM_DOMAIN: must be a domain/)
+  }
+})
+
+test('links can be built on BASE_URL, so it ends with its path and holds no password', () => {
+  const baseUrlOf = (text: string) => readConfig({ BASE_URL: text }).BASE_URL
+  expect(baseUrlOf('https://x.example/')).toBe('https://x.example')
+  expect(baseUrlOf('https://x.example/mail/')).toBe('https://x.example/mail')
+  for (const text of [
+    'https://x.example/?a=b',
+    'https://x.example/#a',
+    'https://x.example/?',
+    'https://x.example/#',
+    'https://me:hunter2@x.example',
+    'https://me@x.example',
+  ])
+    expect(() => baseUrlOf(text), text).toThrow(/BASE_URL: must end with its host or path/)
+  // A proxy may well ask for a password.
+  const proxy = 'http://me:hunter2@proxy.example:3128'
+  expect(readConfig({ WEBHOOK_PROXY_URL: proxy }).WEBHOOK_PROXY_URL).toBe(proxy)
+})
+
 test('the printed table names every setting and shows no secret', () => {
   const environment = { DATABASE_URL: 'postgres://u:hunter2@db/x', SMTP_URL: 'smtp://u:hunter2@relay:587' }
   const rows = describeConfig(readConfig(environment), environment)

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { domainToASCII } from 'node:url'
 import { SetupFault } from './errors.ts'
 
 /** One setting: what people read about it, and how its text becomes a value. `parse` throws a sentence. */
@@ -20,7 +21,7 @@ const optional = <Value>(
 export const settings = {
   PORT: setting('3000', 'Where it listens.', wholeNumber(0, 65_535)),
   HOST: setting('127.0.0.1', 'The address it listens on; 0.0.0.0 for all.', text),
-  BASE_URL: optional('The public address in links; http://localhost:PORT when unset.', httpUrl),
+  BASE_URL: optional('The public address in links; http://localhost:PORT when unset.', baseUrl),
   TRUST_PROXY: setting('false', 'true behind a reverse proxy: the client address is taken from X-Forwarded-For.', flag),
   DATABASE_URL: optional('Any PostgreSQL 15 or newer; the embedded one in DATA_DIR when unset.', databaseUrl, {
     secret: true,
@@ -47,12 +48,12 @@ export const settings = {
   SMTP_CONNECTIONS: setting('10', 'Connections to the relay, per process.', wholeNumber(1, 200)),
   MAIL_FROM: setting('hello@localhost', 'The sender of flows that name none.', text),
   MAIL_RETRY_DELAYS: setting('60,300,900,3600,14400', 'Seconds between tries when the relay defers a mail.', seconds),
-  DKIM_DOMAIN: optional('Signs mail by DKIM for this domain; needs the next two.', text),
+  DKIM_DOMAIN: optional('Signs mail by DKIM for this domain; needs the next two.', domain),
   DKIM_SELECTOR: optional('The DKIM selector.', text),
   DKIM_PRIVATE_KEY_FILE: optional('The PEM file with the DKIM key.', text),
   BOUNCE_SMTP_PORT: optional('SMTP listener for bounces and complaints; off when unset.', wholeNumber(0, 65_535)),
   BOUNCE_SMTP_HOST: setting('0.0.0.0', 'The address the bounce listener listens on.', text),
-  BOUNCE_DOMAIN: optional('The domain of the envelope sender; its MX must lead to the bounce listener.', text),
+  BOUNCE_DOMAIN: optional('The domain of the envelope sender; its MX must lead to the bounce listener.', domain),
   BOUNCE_TLS_CERT_FILE: optional('Certificate (PEM) that lets the bounce listener offer STARTTLS.', text),
   BOUNCE_TLS_KEY_FILE: optional('Its private key (PEM).', text),
   WEBHOOK_RETRY_DELAYS: setting('30,60,120', 'Seconds between attempts of a webhook delivery.', seconds),
@@ -212,6 +213,29 @@ function urlWith(schemes: string[], example: string) {
 
 function httpUrl(value: string): string {
   return urlWith(['http:', 'https:'], 'https://mail.example.com')(value).href.replace(/\/+$/, '')
+}
+
+/** Paths are added to it, so nothing may follow its own. */
+function baseUrl(value: string): string {
+  const url = httpUrl(value)
+  const { username, password } = new URL(url)
+  if (/[?#]/.test(url) || username || password)
+    throw new Error('must end with its host or path, without ?, # or a password')
+  return url
+}
+
+const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const domainMax = 253
+
+/** As mail servers write it: ASCII, in lower case, without the dot at the end. */
+function domain(value: string): string {
+  // `domainToASCII` reads its input as part of a URL: it would cut or decode these.
+  const ascii = /[\s\p{Cc}/\\?#%:@[\]]/u.test(value) ? '' : domainToASCII(value.replace(/\.$/, ''))
+  const labels = ascii.split('.')
+  const isName = labels.length > 1 ? !/^\d+$/.test(labels.at(-1)!) : ascii === 'localhost'
+  if (!isName || ascii.length > domainMax || !labels.every((label) => labelPattern.test(label)))
+    throw new Error(`must be a domain such as mail.example.com, not "${value}"`)
+  return ascii
 }
 
 function smtpUrl(value: string): string {
