@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { rootCertificates } from 'node:tls'
 import type { Registry } from 'prom-client'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
@@ -43,6 +41,7 @@ import { type BounceListener, startBounceListener } from './mail/bounce-listener
 import { loadDkim } from './mail/dkim.ts'
 import { openRelay } from './mail/relay.ts'
 import { reportRelay } from './mail/relay-report.ts'
+import { parseSmtpUrl } from './mail/smtp-url.ts'
 import { Acceptor } from './messages/accept.ts'
 import { inboxRoutes } from './messages/inbox.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
@@ -58,6 +57,7 @@ import { forgetOldKeys, keepInboxSmall } from './messages/upkeep.ts'
 import { Hints } from './queue/hints.ts'
 import { Worker } from './queue/worker.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
+import { bounceTlsOf, webhookAuthoritiesOf } from './setting-files.ts'
 import { createTokens } from './tokens.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
@@ -65,6 +65,7 @@ import { createHits } from './tracking/create-hits.ts'
 import { createPageSender } from './tracking/page.ts'
 import { idHeadersFor } from './tracking/providers/id-headers.ts'
 import { providerRoutes } from './tracking/providers/providers.routes.ts'
+import { sendgridReports } from './tracking/providers/sendgrid.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
@@ -98,6 +99,16 @@ export type App = {
   start(): Promise<void>
   /** Finishes what is under way, within ten seconds. */
   stop(): Promise<void>
+}
+
+/** Looks at all that the settings name, so that faults in it are told before a database is started. Throws a SetupFault. */
+export function checkSettings(config: Config): void {
+  if (config.SMTP_URL) parseSmtpUrl(config.SMTP_URL)
+  if (config.PROVIDER_SENDGRID_KEY) sendgridReports(config.PROVIDER_SENDGRID_KEY)
+  parseMailbox(config.MAIL_FROM)
+  dkimOf(config)
+  bounceTlsOf(config)
+  webhookAuthoritiesOf(config)
 }
 
 /** Builds every part and ties them together: what is not named here does not run. */
@@ -175,7 +186,7 @@ function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
       timeoutMs: config.WEBHOOK_TIMEOUT_MS,
       allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
       proxyUrl: config.WEBHOOK_PROXY_URL,
-      ca: config.WEBHOOK_CA_FILE && withUsualAuthorities(config.WEBHOOK_CA_FILE),
+      ca: webhookAuthoritiesOf(config),
     }),
   }
 }
@@ -312,14 +323,14 @@ function createLoops(parts: Parts): Loop[] {
 async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {
   const { config, tokens, log } = parts
   if (config.BOUNCE_SMTP_PORT === undefined || !config.BOUNCE_DOMAIN) return undefined
-  const { BOUNCE_TLS_CERT_FILE: cert, BOUNCE_TLS_KEY_FILE: key } = config
+  const tls = bounceTlsOf(config)
   return startBounceListener({
     host: config.BOUNCE_SMTP_HOST,
     port: config.BOUNCE_SMTP_PORT,
     domain: config.BOUNCE_DOMAIN,
     verify: (address) => isOurAddress(tokens, address),
     onMail: (mail) => takeBounceMail(parts, mail),
-    ...(cert && key && { tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } }),
+    ...(tls && { tls }),
     log,
   })
 }
@@ -327,9 +338,6 @@ async function listenForBounces(parts: Parts): Promise<BounceListener | undefine
 function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {
   return domain && selector && privateKeyFile ? loadDkim({ domain, selector, privateKeyFile }) : undefined
 }
-
-/** The file's authorities beside those that Node trusts anyway. */
-const withUsualAuthorities = (file: string) => [...rootCertificates, readFileSync(file, 'utf8')].join('\n')
 
 /** Names the credential of a group of routes in the OpenAPI document. */
 function withSecurity(api: Server, scheme: 'apiKey' | 'session'): void {

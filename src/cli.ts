@@ -53,7 +53,7 @@ const commands: Record<string, Command> = {
 async function main(words: string[]): Promise<number | undefined> {
   const [name = 'help', ...rest] = words
   if (name === '--version' || name === '-v') return print(version)
-  const command = commands[name]
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
     const wanted = name === 'help' || name === '--help' || name === '-h'
     if (!wanted) process.stderr.write(`There is no command "${name}".\n\n`)

@@ -1,13 +1,24 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { isRoot } from '../test/support/embedded-child.ts'
 import { SetupFault } from './errors.ts'
 import { loadAppSecret } from './secrets.ts'
 
 function newFolder() {
   const path = mkdtempSync(join(tmpdir(), 'waxwing-secrets-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Root may write everywhere. */
+function asOrdinaryUser(work: () => void): void {
+  if (isRoot) process.seteuid!(65534)
+  try {
+    work()
+  } finally {
+    if (isRoot) process.seteuid!(0)
+  }
 }
 
 test('the secret is made once, for its owner alone, and nothing is left beside it', () => {
@@ -31,6 +42,15 @@ test.each([
   expect(() => loadAppSecret(folder.path)).toThrow(SetupFault)
   expect(() => loadAppSecret(folder.path)).toThrow(`${file} holds fewer than 32 characters`)
   expect(readFileSync(file, 'utf8')).toBe(content)
+})
+
+test('a DATA_DIR that may not be written to is told with its setting', () => {
+  using folder = newFolder()
+  chmodSync(folder.path, 0o500)
+  asOrdinaryUser(() => {
+    expect(() => loadAppSecret(folder.path)).toThrow(SetupFault)
+    expect(() => loadAppSecret(folder.path)).toThrow(/^DATA_DIR: .*EACCES/)
+  })
 })
 
 test('a DATA_DIR that is no folder is told with its setting', () => {

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { type App, createApp, type Role } from '../app.ts'
+import { type App, checkSettings, createApp, type Role } from '../app.ts'
 import { type Config, readConfig, readEnvironment } from '../config.ts'
 import { type Database, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
@@ -31,6 +31,7 @@ export const databaseOf = (config: Config, log: Log, options: { orRunning?: bool
 export async function run(roles: readonly Role[]): Promise<undefined> {
   setFlagsFromString(heapGrowth)
   const config = readConfig(readEnvironment())
+  checkSettings(config)
   const secrets = readSecrets(config)
   const log = await openLog(config.LOG_LEVEL)
   const stopped = untilTold()
@@ -55,10 +56,29 @@ async function startOrExplain(app: App, config: Config): Promise<void> {
     await app.start()
   } catch (error) {
     await app.stop().catch(() => {})
-    const { code, port = config.PORT } = error as NodeJS.ErrnoException & { port?: number }
-    if (code !== 'EADDRINUSE') throw error
-    const setting = port === config.PORT ? 'PORT' : 'BOUNCE_SMTP_PORT'
-    throw new SetupFault(`Port ${port} is taken. Set ${setting} to another one, or stop what uses it.`)
+    throw listenFault(error as ListenError, config) ?? error
+  }
+}
+
+type ListenError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string }
+
+/** What keeps a listener from its address, as a sentence; undefined when it is something else that went wrong. */
+function listenFault({ code, port, address, hostname }: ListenError, config: Config): SetupFault | undefined {
+  const host = address ?? hostname
+  const isWeb = port === undefined ? host === config.HOST : port === config.PORT
+  const [portName, hostName] = isWeb ? ['PORT', 'HOST'] : ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST']
+  switch (code) {
+    case 'EADDRINUSE':
+      return new SetupFault(`Port ${port} is taken. Set ${portName} to another one, or stop what uses it.`)
+    case 'EACCES':
+      return new SetupFault(`Port ${port} may not be used by this user. Set ${portName} to one from 1024 on.`)
+    case 'EADDRNOTAVAIL':
+      return new SetupFault(`${host} is no address of this machine. Set ${hostName} to one that is, or to 0.0.0.0.`)
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new SetupFault(`${host} cannot be found. Set ${hostName} to an address of this machine, or to 0.0.0.0.`)
+    default:
+      return undefined
   }
 }
 

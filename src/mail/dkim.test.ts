@@ -164,5 +164,5 @@ test('a key that cannot sign is refused at the start, with the reason', () => {
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   expect(() => load(file('ec.pem', ec.export(pkcs8)))).toThrow(/of the kind ec/)
   expect(() => load(join(folder, 'rsa.pem'), 'not a domain')).toThrow(/is no domain name/)
-  expect(() => load(join(folder, 'rsa.pem'), 'example.com', 'a b;')).toThrow(/selector "a b;" must be/)
+  expect(() => load(join(folder, 'rsa.pem'), 'example.com', 'a b;')).toThrow(/DKIM_SELECTOR: "a b;" must be/)
 })

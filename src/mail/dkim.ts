@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign as signBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { domainToASCII } from 'node:url'
+import { SetupFault } from '../errors.ts'
+import { readSettingFile } from '../setting-files.ts'
 import { withCrlf } from './smtp-data.ts'
 
 // RFC 8301: a signer must not use less, a verifier need not understand more.
@@ -18,11 +19,11 @@ export type DkimSigner = {
   sign<Raw extends string | Buffer>(raw: Raw, now?: Date): Raw
 }
 
-/** Reads the key once: parsing it for each mail would triple the cost. Throws a sentence for whoever set it. */
+/** Reads the key once: parsing it for each mail would triple the cost. Throws a SetupFault. */
 export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): DkimSigner {
   const host = domainToASCII(domain).toLowerCase()
-  if (!dnsName.test(host)) throw new Error(`The DKIM domain "${domain}" is no domain name.`)
-  if (!dnsName.test(selector)) throw new Error(`The DKIM selector "${selector}" must be a name such as "mail2026".`)
+  if (!dnsName.test(host)) throw new SetupFault(`DKIM_DOMAIN: "${domain}" is no domain name.`)
+  if (!dnsName.test(selector)) throw new SetupFault(`DKIM_SELECTOR: "${selector}" must be a name such as "mail2026".`)
   const key = readKey(privateKeyFile)
   const algorithm = key.asymmetricKeyType === 'rsa' ? 'rsa-sha256' : 'ed25519-sha256'
   const signer = { domain: host, selector: selector.toLowerCase(), algorithm, publicKey: createPublicKey(key) } as const
@@ -36,14 +37,8 @@ export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): Dk
 const dnsName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/i
 
 function readKey(file: string): KeyObject {
-  const fault = (why: string) => new Error(`The DKIM key file ${file} ${why}`)
-  let pem: string
-  try {
-    pem = readFileSync(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw fault(code === 'ENOENT' ? 'does not exist.' : `cannot be read (${code}).`)
-  }
+  const fault = (why: string) => new SetupFault(`DKIM_PRIVATE_KEY_FILE: ${file} ${why}`)
+  const pem = readSettingFile('DKIM_PRIVATE_KEY_FILE', file)
   if (pem.includes('ENCRYPTED')) throw fault('is protected by a passphrase. Save the key without one.')
   if (pem.includes('PUBLIC KEY-----')) throw fault('holds the public key. The private one is needed.')
   let key: KeyObject

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SetupFault } from '../errors.ts'
 import { parseSmtpUrl } from './smtp-url.ts'
 
 test('a URL gives host, port, encryption and credentials', () => {
@@ -42,6 +43,7 @@ test('a URL that cannot be used is refused with a sentence that never repeats th
     ['', /cannot be read/],
     ['http://u:hunter2@relay', /must start with smtp:\/\/ or smtps:\/\/, not http:/],
     ['smtp://', /names no host/],
+    ['smtp://u:hunter2@relay%', /host of SMTP_URL cannot be read/],
     ['smtp://u:hunter2@relay:0', /port 0/],
     ['smtp://u:hunter2@relay:99999', /cannot be read/],
     ['smtp://u:hunter2@relay/path', /something after the host/],
@@ -57,6 +59,7 @@ test('a URL that cannot be used is refused with a sentence that never repeats th
     ['smtps://u:hunter2@relay?tls=off', /Use smtp:\/\/ with tls=/],
   ] as const) {
     expect(() => parseSmtpUrl(url), url).toThrow(why)
+    expect(() => parseSmtpUrl(url), url).toThrow(SetupFault)
     try {
       parseSmtpUrl(url)
     } catch (error) {

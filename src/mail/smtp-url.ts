@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { domainToASCII } from 'node:url'
+import { SetupFault } from '../errors.ts'
 
 const submissionPort = 587
 const submissionsPort = 465
@@ -22,24 +23,24 @@ export type SmtpTarget = {
 /**
  * Reads `smtp://user:password@relay:587?tls=required`. A password is never sent in clear text to another machine
  * unless `tls=off` asks for it: given one, TLS is required unless the relay is on this machine.
- * Throws a sentence for whoever set it, which never repeats the URL, since that holds the password.
+ * Throws a SetupFault for whoever set it, which never repeats the URL, since that holds the password.
  */
 export function parseSmtpUrl(text: string): SmtpTarget {
   let url: URL
   try {
     url = new URL(text)
   } catch {
-    throw new Error('The SMTP URL cannot be read. It looks like smtp://user:password@relay.example.com:587')
+    throw new SetupFault('SMTP_URL cannot be read. It looks like smtp://user:password@relay.example.com:587')
   }
   if (url.protocol !== 'smtp:' && url.protocol !== 'smtps:')
-    throw new Error(`The SMTP URL must start with smtp:// or smtps://, not ${url.protocol}//`)
+    throw new SetupFault(`SMTP_URL must start with smtp:// or smtps://, not ${url.protocol}//`)
   const host = readHost(url)
   if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '')
-    throw new Error('The SMTP URL has something after the host. Write # ? / in a password as %23 %3F %2F.')
+    throw new SetupFault('SMTP_URL has something after the host. Write # ? / in a password as %23 %3F %2F.')
   const settings = readSettings(url.searchParams)
   const credentials = readCredentials(url)
   const implicit = url.protocol === 'smtps:'
-  if (implicit && settings.tls) throw new Error('The SMTP URL says smtps:// and tls=. Use smtp:// with tls=.')
+  if (implicit && settings.tls) throw new SetupFault('SMTP_URL says smtps:// and tls=. Use smtp:// with tls=.')
   const byDefault = credentials && !isLoopback(host) ? 'required' : 'opportunistic'
   const tls = implicit ? 'implicit' : (settings.tls ?? byDefault)
   return {
@@ -54,21 +55,29 @@ export function parseSmtpUrl(text: string): SmtpTarget {
 
 function readHost(url: URL): string {
   const bare = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const host = isIP(bare) ? bare : domainToASCII(decodeURIComponent(bare))
-  if (host === '') throw new Error('The SMTP URL names no host.')
-  if (url.port === '0') throw new Error('The SMTP URL names port 0. Usual ones are 587, 465 and 25.')
+  const host = isIP(bare) ? bare : domainToASCII(decoded(bare))
+  if (host === '') throw new SetupFault('SMTP_URL names no host.')
+  if (url.port === '0') throw new SetupFault('SMTP_URL names port 0. Usual ones are 587, 465 and 25.')
   return host
+}
+
+function decoded(host: string): string {
+  try {
+    return decodeURIComponent(host)
+  } catch {
+    throw new SetupFault('The host of SMTP_URL cannot be read: there is a % in it.')
+  }
 }
 
 function readCredentials(url: URL): SmtpTarget['credentials'] {
   if (url.username === '' && url.password === '') return null
   if (url.username === '' || url.password === '')
-    throw new Error('The SMTP URL needs both a user and a password, or neither.')
+    throw new SetupFault('SMTP_URL needs both a user and a password, or neither.')
   try {
     const credentials = { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }
     if (!`${credentials.user}${credentials.password}`.includes('\0')) return credentials
   } catch {}
-  throw new Error('The user or password of the SMTP URL cannot be read. Write a % in it as %25.')
+  throw new SetupFault('The user or password of SMTP_URL cannot be read. Write a % in it as %25.')
 }
 
 const settingNames = ['tls', 'tls_verify', 'name']
@@ -78,14 +87,14 @@ type Settings = { tls: 'required' | 'off' | null; verify: boolean; name: string 
 function readSettings(params: URLSearchParams): Settings {
   for (const name of params.keys())
     if (!settingNames.includes(name))
-      throw new Error(`The SMTP URL has an unknown setting "${name}". There are ${settingNames.join(', ')}.`)
+      throw new SetupFault(`SMTP_URL has an unknown setting "${name}". There are ${settingNames.join(', ')}.`)
   const tls = params.get('tls')
   if (tls !== null && tls !== 'required' && tls !== 'off')
-    throw new Error('tls= in the SMTP URL must be "required" or "off"; without it TLS is used when offered.')
+    throw new SetupFault('tls= in SMTP_URL must be "required" or "off"; without it TLS is used when offered.')
   const verify = params.get('tls_verify') ?? 'true'
-  if (verify !== 'true' && verify !== 'false') throw new Error('tls_verify= in the SMTP URL must be true or false.')
+  if (verify !== 'true' && verify !== 'false') throw new SetupFault('tls_verify= in SMTP_URL must be true or false.')
   const name = params.get('name')
-  if (name !== null && !isHostName(name)) throw new Error('name= in the SMTP URL must be a host name.')
+  if (name !== null && !isHostName(name)) throw new SetupFault('name= in SMTP_URL must be a host name.')
   return { tls, verify: verify === 'true', name }
 }
 

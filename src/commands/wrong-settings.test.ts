@@ -1,0 +1,55 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { localhost } from '../../test/support/certificates.ts'
+import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
+import { freePort } from '../../test/support/service.ts'
+
+const bounces = { BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'bounces.acme.example' }
+const dkim = { DKIM_DOMAIN: 'acme.example', DKIM_SELECTOR: 'mail' }
+
+/** What `start` says about these settings, once it has ended. Files are named from the folder it runs in. */
+async function complaint(cwd: string, environment: Environment): Promise<string> {
+  const PORT = String(await freePort())
+  await using command = startCommand(['start'], { PORT, LOG_LEVEL: 'error', ...environment }, { cwd })
+  const { code, stderr } = await command.ended
+  expect(code, stderr).toBe(1)
+  return stderr
+}
+
+test.each<[names: string, settings: Environment]>([
+  ['SMTP_URL', { SMTP_URL: 'smtp://user@relay.example' }],
+  ['SMTP_URL', { SMTP_URL: 'smtp://relay.example?foo=1' }],
+  ['MAIL_FROM', { MAIL_FROM: 'nobody' }],
+  ['PROVIDER_SENDGRID_KEY', { PROVIDER_SENDGRID_KEY: 'nonsense' }],
+  ['DKIM_PRIVATE_KEY_FILE', { ...dkim, DKIM_PRIVATE_KEY_FILE: 'none' }],
+  ['DKIM_PRIVATE_KEY_FILE', { ...dkim, DKIM_PRIVATE_KEY_FILE: 'text' }],
+  ['DKIM_SELECTOR', { ...dkim, DKIM_SELECTOR: 'a b', DKIM_PRIVATE_KEY_FILE: 'key.pem' }],
+  ['BOUNCE_TLS_CERT_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'none', BOUNCE_TLS_KEY_FILE: 'key.pem' }],
+  ['BOUNCE_TLS_KEY_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'cert.pem', BOUNCE_TLS_KEY_FILE: 'none' }],
+  ['BOUNCE_TLS_KEY_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'cert.pem', BOUNCE_TLS_KEY_FILE: 'text' }],
+  ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
+  ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'text' }],
+  ['DATA_DIR', { DATA_DIR: 'text' }],
+])('a wrong %s is told in one line before anything is made: %o', async (name, settings) => {
+  using folder = newFolder()
+  writeFileSync(join(folder.path, 'text'), 'hello')
+  writeFileSync(join(folder.path, 'cert.pem'), localhost().cert)
+  writeFileSync(join(folder.path, 'key.pem'), localhost().key)
+  expect(await complaint(folder.path, settings)).toMatch(new RegExp(`^.*${name}.*\\n$`))
+  expect(existsSync(join(folder.path, 'data'))).toBe(false)
+})
+
+test.each<[names: string, settings: Environment]>([
+  ['HOST', { HOST: '192.0.2.1' }],
+  ['BOUNCE_SMTP_HOST', { ...bounces, BOUNCE_SMTP_HOST: 'nowhere.invalid' }],
+])('a %s that is not this machine’s is told in one line: %o', async (name, settings) => {
+  using folder = newFolder()
+  expect(await complaint(folder.path, settings)).toMatch(new RegExp(`^.* Set ${name} to .*\\n$`))
+})
+
+test.each(['toString', 'constructor', 'strat'])('there is no command %s', async (name) => {
+  using folder = newFolder()
+  await using command = startCommand([name], {}, { cwd: folder.path })
+  expect(await command.ended).toMatchObject({ code: 2, stderr: `There is no command "${name}".\n\n` })
+})
