@@ -15,15 +15,15 @@ const compressedFromBytes = 1024
 const brotliQuality = 9
 
 /**
- * Builds the web app when its sources are newer than what was built last, and says so in one line. With nothing changed
- * it costs one walk over web/src.
+ * Builds the web app when its sources are newer than what was built last, and says so in one line; not on standard
+ * output, which belongs to the command that follows. With nothing changed it costs one walk over web/src.
  */
 export async function buildWebWhenStale(): Promise<void> {
   if (newestMtimeMs([...sources, join(packageRoot, 'package-lock.json')]) > builtMtimeMs()) await buildWeb()
 }
 
 async function buildWeb(): Promise<void> {
-  process.stdout.write('Building the web app … ')
+  process.stderr.write('Building the web app … ')
   const startedAt = Date.now()
   // Loaded here, because a restart that builds nothing should not wait for it.
   const { build } = await import('vite')
@@ -37,7 +37,7 @@ async function buildWeb(): Promise<void> {
   } finally {
     await rm(next, { recursive: true, force: true })
   }
-  process.stdout.write(`done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`)
+  process.stderr.write(`done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`)
 }
 
 /** Writes `.br` and `.gz` beside each text file: the service sends them as they are and compresses nothing itself. */
