@@ -1,16 +1,19 @@
 import { lookup } from 'node:dns/promises'
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
-import { connect } from 'node:net'
+import { checkSettings } from '../app.ts'
 import { type Config, readConfig, readEnvironment } from '../config.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { openLog } from '../log.ts'
-import { databaseOf } from './run.ts'
+import { openRelay } from '../mail/relay.ts'
+import { parseSmtpUrl } from '../mail/smtp-url.ts'
+import { databaseOf, readSecrets } from './run.ts'
 
 type Finding = { what: string; ok: boolean; says: string }
 
 const freeBytesMin = 1024 ** 3
 const clockDriftMaxSeconds = 5
-const connectTimeoutMs = 5_000
+/** Relays that make strangers wait before the greeting do so for a few seconds. */
+const answerWithinMs = 10_000
 
 /** Looks at everything the service stands on, and says what to do about what is wrong. */
 export async function doctor(): Promise<number> {
@@ -27,6 +30,7 @@ export async function doctor(): Promise<number> {
 async function* findings(config: Config): AsyncGenerator<Finding> {
   yield nodeVersion()
   yield disk(config.DATA_DIR)
+  yield settings(config)
   yield* database(config)
   yield await relay(config.SMTP_URL)
   yield await baseUrl(config.BASE_URL)
@@ -82,30 +86,35 @@ async function* database(config: Config): AsyncGenerator<Finding> {
   }
 }
 
-async function relay(url: string | undefined): Promise<Finding> {
-  if (!url) return { what: 'Relay', ok: true, says: 'none set: mail stays in the built-in inbox' }
-  const { hostname, port, protocol } = new URL(url)
-  const number = Number(port) || (protocol === 'smtps:' ? 465 : 587)
-  const problem = await new Promise<string | undefined>((resolve) => {
-    const socket = connect({ host: hostname, port: number, timeout: connectTimeoutMs })
-    const end = (says: string | undefined) => {
-      socket.destroy()
-      resolve(says)
-    }
-    socket.once('connect', () => end(undefined))
-    socket.once('timeout', () => end('does not answer'))
-    socket.once('error', (error) => end(error.message))
-  })
-  const where = `${hostname}:${number}`
-  return {
-    what: 'Relay',
-    ok: !problem,
-    says: problem ? `${where} ${problem}: check SMTP_URL and the firewall` : `${where} answers`,
+/** Files and addresses that the settings name, as the service looks at them before it starts. */
+const settings = (config: Config) => looked('Settings', 'what they name can be used', () => checkSettings(config))
+
+function looked(what: string, says: string, look: () => void): Finding {
+  try {
+    look()
+    return { what, ok: true, says }
+  } catch (error) {
+    return { what, ok: false, says: (error as Error).message }
   }
 }
 
+/** Signs in as the service would: a relay that only answers may still refuse every mail. */
+async function relay(url: string | undefined): Promise<Finding> {
+  if (!url) return { what: 'Relay', ok: true, says: 'none set: mail stays in the built-in inbox' }
+  const read = looked('Relay', '', () => parseSmtpUrl(url))
+  if (!read.ok) return read
+  const limits = { connectMs: answerWithinMs, greetingMs: answerWithinMs, commandMs: answerWithinMs }
+  const transport = openRelay(url, { limits })
+  const state = await transport.check()
+  await transport.close()
+  return state.kind === 'up'
+    ? { what: 'Relay', ok: true, says: `${new URL(url).host} takes mail from us` }
+    : { what: 'Relay', ok: false, says: `${state.because}: check SMTP_URL and the firewall` }
+}
+
 async function baseUrl(url: string): Promise<Finding> {
-  const { hostname } = new URL(url)
+  // A URL has IPv6 addresses in brackets, and nothing else knows them so.
+  const hostname = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
   const known = await lookup(hostname).catch(() => undefined)
   return known
     ? { what: 'BASE_URL', ok: true, says: `${url} (${known.address})` }
@@ -114,9 +123,6 @@ async function baseUrl(url: string): Promise<Finding> {
 
 function appSecret(config: Config): Finding {
   const shared = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
-  return {
-    what: 'Secret',
-    ok: true,
-    says: shared ? 'from DATA_DIR; set APP_SECRET when more than one machine uses this database' : 'set',
-  }
+  const says = shared ? 'from DATA_DIR; set APP_SECRET when more than one machine uses this database' : 'set'
+  return looked('Secret', says, () => readSecrets(config))
 }

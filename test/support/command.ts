@@ -27,7 +27,7 @@ export type Environment = Record<string, string>
 export const startCommand = (words: string[], environment: Environment, options: { cwd: string }) =>
   watch(spawn(process.execPath, [cli, ...words], { ...options, env: { PATH: process.env.PATH, ...environment } }))
 
-export function watch(child: ChildProcess, kill = () => child.kill('SIGKILL')): Running {
+export function watch(child: ChildProcess, kill: () => unknown = () => child.kill('SIGKILL')): Running {
   let stdout = ''
   let stderr = ''
   child.stdout!.setEncoding('utf8').on('data', (text) => {

@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { SMTPServer } from 'smtp-server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+const address = hasIpv6 ? '::1' : '127.0.0.1'
+const host = hasIpv6 ? '[::1]' : address
+
+let relay: SMTPServer
+let port: number
+beforeAll(async () => {
+  relay = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: ({ password }, _session, done) =>
+      password === 'right' ? done(null, { user: 'me' }) : done(new Error('Wrong password')),
+  })
+  relay.on('error', () => {})
+  relay.listen(0, address)
+  await once(relay.server, 'listening')
+  port = (relay.server.address() as AddressInfo).port
+})
+afterAll(() => new Promise<void>((resolve) => relay.close(resolve)))
+
+async function examine(environment: Environment): Promise<{ code: number | null; stdout: string }> {
+  using folder = newFolder()
+  const DATA_DIR = join(folder.path, 'data')
+  await using command = startCommand(['doctor'], { DATA_DIR, ...environment }, { cwd: folder.path })
+  const { code, stdout, stderr } = await command.ended
+  expect(stderr).toBe('')
+  return { code, stdout }
+}
+
+test('the doctor finds nothing wrong with good settings, IPv6 addresses among them', async () => {
+  const settings = { SMTP_URL: `smtp://me:right@${host}:${port}`, BASE_URL: `http://${host}:3000` }
+  const { code, stdout } = await examine(settings)
+  expect(stdout).toContain(`ok   Relay      ${host}:${port} takes mail from us`)
+  expect(stdout).toContain(`ok   BASE_URL   http://${host}:3000`)
+  expect(stdout).toContain('Everything looks right')
+  expect(code).toBe(0)
+})
+
+test('the doctor finds what keeps mail from going out', async () => {
+  const settings = {
+    SMTP_URL: `smtp://me:wrong@${host}:${port}`,
+    DKIM_DOMAIN: 'acme.example',
+    DKIM_SELECTOR: 'mail',
+    DKIM_PRIVATE_KEY_FILE: '/nope',
+  }
+  const { code, stdout } = await examine(settings)
+  expect(stdout).toMatch(/^BAD {2}Relay {6}.*Wrong password.*SMTP_URL/m)
+  expect(stdout).toContain('BAD  Settings   DKIM_PRIVATE_KEY_FILE: /nope does not exist.')
+  expect(stdout).toContain('2 to look at.')
+  expect(stdout).not.toContain('wrong@')
+  expect(code).toBe(1)
+})
+
+test('the doctor goes on after a setting that cannot be read, and finds a secret that is cut short', async () => {
+  using folder = newFolder()
+  writeFileSync(join(folder.path, 'secret'), '')
+  const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.example?foo=1', DATA_DIR: folder.path })
+  expect(stdout).toMatch(/^BAD {2}Relay {6}SMTP_URL has an unknown setting "foo"/m)
+  expect(stdout).toMatch(/^BAD {2}Secret {5}DATA_DIR: /m)
+  expect(code).toBe(1)
+})
