@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { type App, checkSettings, createApp, type Role } from '../app.ts'
 import { type Config, readConfig, readEnvironment } from '../config.ts'
-import { type Database, openDatabase } from '../db/connect.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import { SetupFault } from '../errors.ts'
 import { type Log, openLog } from '../log.ts'
@@ -10,6 +11,7 @@ import { banner } from './banner.ts'
 
 /** A process that cannot end decently within this time is ended. */
 const stopWithinMs = 15_000
+const lingerMs = 500
 /** V8 lets the heap double and more before it cleans up, and what was garbage meanwhile is never given back to the system. */
 const heapGrowth = '--heap-growing-percent=50'
 
@@ -18,7 +20,11 @@ export const readSecrets = (config: Config): AppSecrets => ({
   previous: config.APP_SECRET_PREVIOUS,
 })
 
-export const databaseOf = (config: Config, log: Log, options: { orRunning?: boolean } = {}): Promise<Database> =>
+export const databaseOf = (
+  config: Config,
+  log: Log,
+  options: Pick<DatabaseOptions, 'orRunning' | 'signal'> = {},
+): Promise<Database> =>
   openDatabase({
     url: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
@@ -34,21 +40,29 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
   checkSettings(config)
   const secrets = readSecrets(config)
   const log = await openLog(config.LOG_LEVEL)
-  const stopped = untilTold()
-  const database = await databaseOf(config, log)
+  const told = whenTold()
+  const database = await databaseOf(config, log, { signal: told }).catch((error: unknown) => {
+    if (!told.aborted) throw error
+    log.info({ signal: told.reason }, 'Stopping before the database could be reached')
+    log.flush()
+  })
+  if (!database) return
   try {
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'The database is up to date')
     const app = await createApp({ config, secrets, db: database.db, log, roles })
     await startOrExplain(app, config)
     process.stdout.write(await banner({ config, database, roles }))
-    log.info({ signal: await stopped }, 'Stopping')
+    if (!told.aborted) await once(told, 'abort')
+    log.info({ signal: told.reason }, 'Stopping')
     setTimeout(() => process.exit(1), stopWithinMs).unref()
     await app.stop()
   } finally {
     await database.close()
     log.flush()
   }
+  // All is recorded. A connection that is still being opened, say to a relay that does not greet, is not waited for.
+  setTimeout(() => process.exit(), lingerMs).unref()
 }
 
 async function startOrExplain(app: App, config: Config): Promise<void> {
@@ -82,9 +96,9 @@ function listenFault({ code, port, address, hostname }: ListenError, config: Con
   }
 }
 
-/** From the very beginning, so that a signal during the start is not lost either. */
-function untilTold(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal))
-  })
+/** From the very beginning, so that a signal during the start is not lost either. Its reason is the signal's name. */
+function whenTold(): AbortSignal {
+  const told = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => told.abort(signal))
+  return told.signal
 }

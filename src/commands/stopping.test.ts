@@ -2,8 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newFolder, watch } from '../../test/support/command.ts'
-import { freePort } from '../../test/support/service.ts'
+import { newFolder, startCommand, watch } from '../../test/support/command.ts'
+import { orderFlow } from '../../test/support/flows.ts'
+import { hang, startRawSmtp } from '../../test/support/raw-smtp.ts'
+import { freePort, newCustomer } from '../../test/support/service.ts'
+import { callUrl } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
 const project = join(import.meta.dirname, '../..')
@@ -30,6 +33,59 @@ test('npm start ends with the service when it is told to', async () => {
   await until('the service to be gone', async () => !(await isAnswering()), 20_000)
   expect(await running.ended).toMatchObject({ stdout: expect.stringContaining('Stopping') })
 })
+
+test.each([
+  ['does not answer to a mail', 'end'],
+  ['does not greet', 'greeting'],
+])('a service whose relay %s stops by itself, and sends the mail when it is back', async (_how, hangsAt) => {
+  using folder = newFolder()
+  const port = await freePort()
+  let hanging = true
+  let stuck = 0
+  await using relay = await startRawSmtp({
+    answer: ({ verb }) => {
+      if (verb !== hangsAt || !hanging) return undefined
+      stuck++
+      return hang
+    },
+  })
+  const settings = { DATA_DIR: join(folder.path, 'data'), PORT: String(port), SMTP_URL: relay.url, LOG_LEVEL: 'error' }
+  {
+    await using service = startCommand(['start'], settings, { cwd: folder.path })
+    await service.says('is ready.')
+    await sendOne(`http://127.0.0.1:${port}`)
+    await until('the relay to hang', () => stuck > 0)
+    service.child.kill('SIGTERM')
+    // One that has to be ended by force ends with 1.
+    const { code, stdout, stderr } = await service.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).not.toContain('failed')
+  }
+  hanging = false
+  await using again = startCommand(['start'], settings, { cwd: folder.path })
+  await again.says('is ready.')
+  await until('the mail to arrive', () => relay.mails.length === 1)
+})
+
+test('a service that waits for its database stops when it is told to', async () => {
+  using folder = newFolder()
+  const nobody = await freePort()
+  const settings = { DATA_DIR: folder.path, DATABASE_URL: `postgres://me@127.0.0.1:${nobody}/waxwing` }
+  await using service = startCommand(['start'], settings, { cwd: folder.path })
+  await service.says('The database cannot be reached yet')
+  service.child.kill('SIGTERM')
+  const { code, stdout, stderr } = await service.ended
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('Stopping before the database could be reached')
+})
+
+async function sendOne(url: string): Promise<void> {
+  const customer = await newCustomer(url)
+  const flowId = (await customer.manage('POST', '/organization/flows', orderFlow)).body.data.id
+  const body = { flow_id: flowId, contact_email: 'ada@example.com', context: { order_id: 1 } }
+  const headers = { 'x-api-token': customer.apiKey }
+  await callUrl('POST', `${url}/public/api/v1/flow/send-email-through-flow`, { headers, body })
+}
 
 function killGroup(pid: number): void {
   try {

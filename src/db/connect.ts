@@ -24,6 +24,8 @@ export type DatabaseOptions = {
   log: Log
   /** Commands that end by themselves may join the database of a service that runs on the same DATA_DIR. */
   orRunning?: boolean
+  /** Ends the wait for a database that cannot be reached, with an AbortError, after the try that is under way. */
+  signal?: AbortSignal
 }
 
 /** The database of DATABASE_URL, waited for up to thirty seconds, or the embedded one in DATA_DIR. */
@@ -33,9 +35,10 @@ export async function openDatabase({
   connectionsMax,
   log,
   orRunning,
+  signal,
 }: DatabaseOptions): Promise<Database> {
   if (url !== undefined) {
-    const db = await connect({ connectionString: url }, connectionsMax, log)
+    const db = await connect({ connectionString: url }, connectionsMax, log, signal)
     return { db, description: withoutPassword(url), note: null, close: () => db.close() }
   }
   const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
@@ -43,11 +46,11 @@ export async function openDatabase({
     throw error
   })
   if (!('stop' in embedded)) {
-    const db = await connect(embedded, connectionsMax, log)
+    const db = await connect(embedded, connectionsMax, log, signal)
     return { db, description: 'embedded PostgreSQL of the running service', note: null, close: () => db.close() }
   }
   try {
-    const db = await connect(embedded.connection, connectionsMax, log)
+    const db = await connect(embedded.connection, connectionsMax, log, signal)
     const close = async () => {
       await db.close()
       await embedded.stop()
@@ -59,7 +62,7 @@ export async function openDatabase({
   }
 }
 
-async function connect(connection: Connection, connectionsMax: number, log: Log): Promise<Db> {
+async function connect(connection: Connection, connectionsMax: number, log: Log, signal?: AbortSignal): Promise<Db> {
   const db = openDb({ connection, connectionsMax })
   const giveUpAt = Date.now() + giveUpAfterMs
   for (;;) {
@@ -76,7 +79,8 @@ async function connect(connection: Connection, connectionsMax: number, log: Log)
           : error
       }
       log.warn({ reason: (error as Error).message }, 'The database cannot be reached yet; trying again')
-      await sleep(retryEveryMs)
+      // Throws when told to stop. There is no connection to close then.
+      await sleep(retryEveryMs, undefined, signal && { signal })
     }
   }
 }

@@ -10,6 +10,7 @@ export type RelayLimits = OutageLimits & {
   /** After this many mails a connection is closed in good order, since relays tire of long ones. */
   mailsPerConnection: number
   idleMs: number
+  /** Short, since whoever sent the mails has waited for them before: what is still under way then hangs. */
   closeMs: number
 }
 
@@ -19,7 +20,7 @@ export const relayLimits: RelayLimits = {
   idleMs: 30_000,
   firstWaitMs: 1_000,
   longestWaitMs: 60_000,
-  closeMs: 10_000,
+  closeMs: 1_000,
 }
 
 const connectionsDefault = 10

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Db } from '../db/db.ts'
 import type { Log } from '../log.ts'
+import { within } from '../within.ts'
 import type { Hints } from './hints.ts'
 import { type Job, Lane, laneName, pollEveryMs } from './lane.ts'
 import { claimLanes, readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
@@ -44,7 +45,8 @@ const lanesMax = 2_000
 const lingerMs = 2_000
 const busyFrom = 0.6
 const faultRetryMs = 10_000
-const stopWithinMs = 10_000
+/** What is left of the lease of a lane at least. It is also short of the ten seconds that a container has to stop in. */
+const stopWithinMs = leaseMs - renewEveryMs
 
 /** Takes lanes of one kind, reads their jobs in batches and keeps as many under way as the limits allow. */
 export class Worker<Work> {
@@ -85,8 +87,8 @@ export class Worker<Work> {
     this.#stopping = true
     this.#unlisten()
     this.#rouse()
-    await this.#loop
     const deadline = Date.now() + stopWithinMs
+    await within(stopWithinMs, this.#loop)
     while (this.#inHand > 0 && Date.now() < deadline) await this.#sleep(100)
     for (const lane of this.#lanes.values()) lane.ready = []
     await this.#release([...this.#lanes.values()]).catch(() => {})
