@@ -18,7 +18,7 @@ import { MemberAdder } from './contacts/members.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import { timelineRoutes } from './contacts/timeline.routes.ts'
 import type { Db } from './db/db.ts'
-import { isMigrated } from './db/migrate.ts'
+import { isMigrated, isWritable } from './db/migrate.ts'
 import { activityRoutes } from './events/activity.routes.ts'
 import { eventTypeRoutes } from './events/event-types.routes.ts'
 import { metricRoutes } from './events/metrics.routes.ts'
@@ -128,7 +128,10 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
     start: async () => {
       await parts.hints.start()
       // Before anything is written: a month's partition cannot be made while events of that month come in beside it.
-      await keepPartitions(partitionsOf(parts))
+      // Where it cannot be made now, say while a dump is being taken, events go to the default one until it can.
+      await keepPartitions(partitionsOf(parts)).catch((error) =>
+        log.warn({ error }, 'Partitions could not be made yet'),
+      )
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
@@ -215,7 +218,7 @@ async function registerRoutes(server: Server, config: Config, parts: Parts): Pro
   server.decorateRequest('member', null)
   await registerDocs(server, config.BASE_URL)
   registerMetrics(server, parts.metrics)
-  await server.register(healthRoutes({ isReady: () => isMigrated(db) }))
+  await server.register(healthRoutes({ isReady: async () => (await isMigrated(db)) && (await isWritable(db)) }))
 
   await server.register(
     async (api) => {

@@ -71,5 +71,5 @@ export async function takeInvitation(tx: Tx, organizationId: OrganizationId, tok
 
 /** Whoever has joined needs no other invitation. */
 export async function deleteInvitationsOf(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
-  await tx`delete from invitations where organization_id = ${organizationId} and lower(email) = ${emailKey}`
+  await tx`delete from invitations where organization_id = ${organizationId} and lower(email collate "C") = ${emailKey}`
 }

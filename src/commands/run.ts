@@ -4,11 +4,14 @@ import { type App, checkSettings, createApp, type Role } from '../app.ts'
 import { type Config, readConfig, readEnvironment } from '../config.ts'
 import { type Database, type DatabaseOptions, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
+import { isOurSecret } from '../db/secret-mark.ts'
 import { SetupFault } from '../errors.ts'
 import { type Log, openLog } from '../log.ts'
 import { type AppSecrets, loadAppSecret } from '../secrets.ts'
 import { banner } from './banner.ts'
 
+const otherSecret =
+  'This database is used with another APP_SECRET, so links in mail and webhook secrets made with it cannot be read. Set APP_SECRET to that one, or, when it was changed, APP_SECRET_PREVIOUS. If it is lost, empty the table secret_mark and rotate the secret of each webhook.'
 /** A process that cannot end decently within this time is ended. */
 const stopWithinMs = 15_000
 const lingerMs = 500
@@ -50,6 +53,7 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
   try {
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'The database is up to date')
+    await checkSecret(database, config, secrets, log)
     const app = await createApp({ config, secrets, db: database.db, log, roles })
     await startOrExplain(app, config)
     process.stdout.write(await banner({ config, database, roles }))
@@ -63,6 +67,13 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
   }
   // All is recorded. A connection that is still being opened, say to a relay that does not greet, is not waited for.
   setTimeout(() => process.exit(), lingerMs).unref()
+}
+
+/** A database of one's own may be given another secret, though webhooks need new ones then. Others may share this one. */
+async function checkSecret({ db }: Database, { DATABASE_URL: url }: Config, secrets: AppSecrets, log: Log) {
+  if (await isOurSecret(db, secrets)) return
+  if (url === undefined) log.warn(otherSecret)
+  else throw new SetupFault(otherSecret)
 }
 
 async function startOrExplain(app: App, config: Config): Promise<void> {

@@ -212,12 +212,14 @@ async function listen(settings: pg.ClientConfig, channel: string, heard: (payloa
   }
 }
 
-/** True for faults of the way to the database, as opposed to faults of a statement. */
+/** True for faults of the database or the way to it, as opposed to faults of a statement: the same may do later. */
 export function isConnectionFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: unknown }).code
-  // Class 08 connection, 57P0x shutdown and startup, 53 out of resources; Node's own socket errors.
-  if (typeof code === 'string') return /^(08|57P0|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code)
+  // Class 08 connection, 57P0x shutdown and startup, 53 out of resources, 57014 took too long or was cancelled, 55P03 a
+  // lock was not to be had, 25006 read-only for now; Node's own socket errors.
+  if (typeof code === 'string')
+    return /^(08|57P0|57014|55P03|25006|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code)
   return /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   )

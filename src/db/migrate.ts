@@ -57,3 +57,9 @@ export async function isMigrated(db: Db, migrations = readMigrations()): Promise
   const [row] = await db<{ count: number }>`select count(*) from schema_migrations`
   return (row?.count ?? 0) >= migrations.length
 }
+
+/** False for a standby, or a database that was made read-only for a while. */
+export async function isWritable(db: Db): Promise<boolean> {
+  const [row] = await db<{ readOnly: string }>`select current_setting('transaction_read_only') as read_only`
+  return row!.readOnly === 'off'
+}

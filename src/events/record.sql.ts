@@ -184,7 +184,7 @@ const suppressed: Sql = sql`
     left join messages on messages.organization_id = recorded.organization_id and messages.id = recorded.message_id
       and recorded.event_name <> 'contactUnsubscribe' and messages.email <> '' and messages.email <> contacts.email
     cross join lateral (values
-      (coalesce(lower(messages.email), contacts.email_key), coalesce(messages.email, contacts.email))
+      (coalesce(lower(messages.email collate "C"), contacts.email_key), coalesce(messages.email, contacts.email))
     ) as address (key, email)
     cross join lateral (values
       ('emailHardBounce', 'hard_bounce', data #>> '{bounce,reason}'),

@@ -32,7 +32,7 @@ export function healthRoutes({ isReady }: { isReady: () => Promise<boolean> }): 
       { schema: { tags: ['Health'], summary: 'Can it serve requests?', response: answers(Type.String()) } },
       async () => {
         if (await within(readyWithinMs, isReady()).catch(() => false)) return ok('ready', 'ready')
-        throw new Refusal('unavailable', 'The database does not answer, or is not migrated yet.', {
+        throw new Refusal('unavailable', 'The database does not answer, takes nothing now, or is not migrated yet.', {
           retryAfterSeconds: retrySeconds,
         })
       },

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
+import { openDb } from '../db/db.ts'
 
 test('health answers code 0 without a credential and without the database', async () => {
   await using app = await startTestApp()
@@ -19,6 +20,17 @@ test('ready answers 200 once the database is migrated', async () => {
   expect((await app.call('GET', '/ready')).status).toBe(200)
   await app.db.alone`delete from schema_migrations where number = 1`
   expect((await app.call('GET', '/ready')).status).toBe(503)
+})
+
+test('a database that takes nothing for now makes the service unavailable, not faulty', async () => {
+  await using app = await startTestApp({}, ['serve'], { openFor: ({ connection }) => openDb({ connection }) })
+  const [row] = await app.db<{ name: string }>`select current_database() as name`
+  await app.db.alone.script(`alter database "${row!.name}" set default_transaction_read_only = on;
+    select pg_terminate_backend(pid) from pg_stat_activity where datname = '${row!.name}' and pid <> pg_backend_pid()`)
+  expect((await app.call('GET', '/ready')).status).toBe(503)
+  const refused = await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
+  expect([refused.status, refused.body.error.type]).toEqual([503, 'unavailable'])
+  expect(refused.headers.get('retry-after')).not.toBeNull()
 })
 
 test('every kind of wrong request gets the envelope, a type and a request id', async () => {

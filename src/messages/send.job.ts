@@ -1,6 +1,6 @@
 import { Batcher } from '../batcher.ts'
 import type { Db } from '../db/db.ts'
-import { retrying } from '../db/retrying.ts'
+import { persisting, retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
 import type { BounceDetail } from '../event-types.ts'
 import { derivedEventId, mayRecordAgain, type NewEvent } from '../events/record.ts'
@@ -198,6 +198,6 @@ async function settle({ db, hints }: SendParts, endings: Ending[]): Promise<void
       await settleMessages(tx, changes)
     })
   }
-  await retrying(settleTries, write, mayRecordAgain)
+  await persisting(() => retrying(settleTries, write, mayRecordAgain))
   hints.give('webhook.deliver')
 }

@@ -35,7 +35,7 @@ export async function findMessagesToSend(
       messages.email, subject, context, is_test, queued_at, organizations.name as organization_name,
       contacts.first_name, contacts.last_name, contacts.attributes, contacts.subscription,
       (select reason from suppressions
-        where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email)
+        where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
           and reason <> 'unsubscribe'
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)

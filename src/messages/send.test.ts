@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
+import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
+import { openDb } from '../db/db.ts'
 
 const statusOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
 
@@ -143,6 +146,38 @@ test('a relay that is down holds the queue without using up attempts, and everyt
   await until('all mails', () => up.mails.length === 20)
   await until('all settled', async () => (await app.db`select from messages where status = 'sent'`).length === 20)
   expect(await relayUp()).toBe('1')
+})
+
+test('mails that go out while the database is away are recorded when it is back, and not sent again', async () => {
+  await using relay = await startRelay()
+  const way: { proxy?: DatabaseProxy } = {}
+  const openFor = async ({ connection }: TestDb) => {
+    way.proxy = await startDatabaseProxy(connection as { host: string; port: number })
+    return openDb({ connection: way.proxy.connection })
+  }
+  await using app = await startTestApp({ SMTP_URL: relay.url }, undefined, { openFor })
+  await using proxy = way.proxy!
+  // The answer of the relay comes after the database is gone.
+  let answer = () => {}
+  const mayAnswer = new Promise<undefined>((resolve) => {
+    answer = () => resolve(undefined)
+  })
+  let arrived = 0
+  relay.onData = () => {
+    arrived++
+    return mayAnswer
+  }
+  const flowId = await createFlow(app)
+  const sent = await Promise.all(
+    Array.from({ length: 5 }, (_, n) => send(app, flowId, { contact_email: `c${n}@example.com` })),
+  )
+  await until('all mails', () => arrived === 5)
+  await proxy.cut()
+  answer()
+  await until('all to be taken', () => relay.mails.length === 5)
+  await proxy.heal()
+  for (const { body } of sent) expect((await settled(app, body.data.message_id)).status).toBe('sent')
+  expect(arrived).toBe(5)
 })
 
 test('who unsubscribed or was suppressed after accepting gets no mail', async () => {

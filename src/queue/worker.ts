@@ -241,8 +241,9 @@ export class Worker<Work> {
   async #renew(): Promise<void> {
     const now = Date.now()
     if (this.#lanes.size === 0 || now - this.#renewedAt < renewEveryMs) return
-    this.#renewedAt = now
     const kept = await renewLanes(this.#db.alone, this.#spec.kind, [...this.#lanes.values()], leaseMs)
+    // Only now: after an outage lanes are renewed before any is claimed, so that none of ours is taken anew.
+    this.#renewedAt = now
     const names = new Set(kept.map(laneName))
     for (const [name, lane] of this.#lanes) {
       if (names.has(name)) continue

@@ -1,7 +1,7 @@
 import { signWebhook } from '@waxwing/sdk'
 import { Batcher } from '../batcher.ts'
 import type { Db } from '../db/db.ts'
-import { retrying } from '../db/retrying.ts'
+import { persisting, retrying } from '../db/retrying.ts'
 import { toText } from '../ids.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { Health, WorkerSpec } from '../queue/worker.ts'
@@ -42,7 +42,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
     run: async (endings) => {
-      await retrying(recordTries, () => recordAttempts(parts.db.alone, endings))
+      await persisting(() => retrying(recordTries, () => recordAttempts(parts.db.alone, endings)))
       return endings.map(() => ({ ok: true, value: undefined }))
     },
   })

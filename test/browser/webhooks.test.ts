@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type OrganizationId, toText } from '../../src/ids.ts'
+import { happen } from '../support/events.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { launchBrowser } from './support/chromium.ts'
@@ -84,15 +86,19 @@ test('all failed deliveries are replayed at once', async () => {
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
+  const [organization] = await service.db<{ id: OrganizationId }>`select id from organizations`
+  await happen(service.db, toText('org', organization!.id), 'emailOpen')
   await page.goto(`settings/webhooks/${id}`)
+  // A test is not among what is replayed.
   await sendTest(page, 'emailOpen')
   await page.getByText('Answered 410', { exact: true }).waitFor()
   await page.keyboard.press('Escape')
+  await until('both to have failed', () => receiver.posts.length === 2)
   status = 200
   await page.getByRole('button', { name: 'Replay failed' }).click()
   await page.getByRole('button', { name: 'Replay', exact: true }).click()
   await page.getByText('1 on their way again.').waitFor()
-  await until('the replay to arrive', () => receiver.posts.length === 2)
+  await until('the replay to arrive', () => receiver.posts.length === 3)
 })
 
 test('a webhook is paused, resumed, edited, given a new secret and deleted with a question before', async () => {

@@ -13,7 +13,7 @@ export type TestRelay = AsyncDisposable & {
   mails: ReceivedMail[]
   /** What to answer to a recipient, and to the mail as a whole; undefined for 250. */
   onRecipient: (address: string) => Reply | undefined
-  onData: (mail: ReceivedMail) => Reply | undefined
+  onData: (mail: ReceivedMail) => Reply | undefined | Promise<Reply | undefined>
   stop(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function startRelay({ port = 0, parse = true } = {}): Promise<TestR
         const { mailFrom, rcptTo } = session.envelope
         const sender = mailFrom ? mailFrom.address : ''
         const received = { sender, recipient: rcptTo[0]!.address, raw, mail: await PostalMime.parse(parse ? raw : '') }
-        const reply = relay.onData(received)
+        const reply = await relay.onData(received)
         if (!reply) mails.push(received)
         done(reply && refusal(reply), undefined)
       })
