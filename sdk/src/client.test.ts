@@ -119,6 +119,28 @@ test('sendEmailThroughFlow sends the idempotency key it was given', async () => 
   })
 })
 
+test.each(['', 'zamówienie-7', 'złoty', 'order 7', 'order\n7', 'x'.repeat(256)])(
+  'the idempotency key %j, which the API does not take, is refused before anything is sent',
+  async (idempotencyKey) => {
+    await using api = await startApi(success(accepted))
+
+    const error = await errorOf(api.client().sendEmailThroughFlow(email, { idempotencyKey }))
+
+    expect(error).toMatchObject({ type: 'invalid_idempotency_key', status: undefined })
+    expect(error.message).toContain('1 to 255 visible ASCII characters')
+    expect(api.seen).toEqual([])
+  },
+)
+
+test('an idempotency key of 255 visible characters is sent', async () => {
+  await using api = await startApi(success(accepted))
+  const idempotencyKey = `${'!~'.repeat(127)}7`
+
+  await api.client().sendEmailThroughFlow(email, { idempotencyKey })
+
+  expect(api.seen[0]!.headers['idempotency-key']).toBe(idempotencyKey)
+})
+
 test('getEmailEventMetric asks for the range and leaves out what was not given', async () => {
   const day = { date: '2026-01-01', total: 3, unique: 2, machine: 1 }
   await using api = await startApi(success({ event_name: 'emailOpen', total: 3, unique: 2, machine: 1, series: [day] }))
@@ -227,6 +249,7 @@ test('an answer that is not from Waxwing is an unexpected answer', async () => {
 
 test('a client without a key or with a base address that is none is refused at once', () => {
   expect(() => new Waxwing({ apiKey: '', baseUrl: 'https://example.com' })).toThrow('apiKey')
+  expect(() => new Waxwing({ apiKey: 'wxk_…', baseUrl: 'https://example.com' })).toThrow('apiKey')
   expect(() => new Waxwing({ apiKey: 'wxk_test', baseUrl: 'example.com' })).toThrow('baseUrl')
 })
 

@@ -1,9 +1,12 @@
 import { type Call, type CallOptions, callApi } from './call.ts'
+import { WaxwingError } from './errors.ts'
 import type { EventName } from './events.ts'
 
 const timeoutMsDefault = 30_000
 const retriesDefault = 2
 const retryDelayMsDefault = 250
+/** What the API takes as a key. */
+const keyPattern = /^[\x21-\x7e]{1,255}$/
 
 export type WaxwingOptions = {
   /** `wxk_…`, from the settings of your organization. */
@@ -35,7 +38,10 @@ export type GroupMembersAdded = {
 
 export type EmailToSend = { flowId: string; contactEmail: string; context?: Record<string, unknown> }
 export type SendOptions = {
-  /** Calls with the same key within 24 hours send one email. Made up for you when absent, so that retries are safe. */
+  /**
+   * Calls with the same key within 24 hours send one email. 1 to 255 visible ASCII characters. Made up for you when
+   * absent, so that retries are safe.
+   */
   idempotencyKey?: string
 }
 export type EmailAccepted = {
@@ -76,6 +82,7 @@ export class Waxwing {
 
   constructor(options: WaxwingOptions) {
     if (!options.apiKey) throw new TypeError('Waxwing needs an apiKey.')
+    if (/[^\x20-\x7e]/.test(options.apiKey.trim())) throw new TypeError('The apiKey has letters that no key has.')
     if (!/^https?:\/\//.test(options.baseUrl)) throw new TypeError('Waxwing needs a baseUrl like https://example.com.')
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
     this.#headers = { 'X-Api-Token': options.apiKey, Accept: 'application/json' }
@@ -107,9 +114,15 @@ export class Waxwing {
 
   /** Returns once the email is durably queued. */
   async sendEmailThroughFlow(email: EmailToSend, options: SendOptions = {}): Promise<EmailAccepted> {
+    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
+    // Others cannot be put into a header, which would look like a server that is not reached.
+    if (!keyPattern.test(idempotencyKey)) {
+      const message = 'The idempotencyKey must have 1 to 255 visible ASCII characters, without spaces.'
+      throw new WaxwingError(message, { type: 'invalid_idempotency_key' })
+    }
     const body = { flow_id: email.flowId, contact_email: email.contactEmail, context: email.context }
     return this.#call('POST', '/public/api/v1/flow/send-email-through-flow', body, {
-      'Idempotency-Key': options.idempotencyKey ?? crypto.randomUUID(),
+      'Idempotency-Key': idempotencyKey,
     })
   }
 
