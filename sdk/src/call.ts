@@ -71,13 +71,11 @@ async function callOnce<Data>({ url, ...init }: Call, options: CallOptions): Pro
   return answer.data as Data
 }
 
-type Envelope = {
-  message?: string
-  data?: unknown
-  error?: Pick<WaxwingErrorDetails, 'type' | 'fields'> & { request_id?: string }
-}
+type Failure = { message: string; error: Pick<WaxwingErrorDetails, 'type' | 'fields'> & { request_id?: string } }
+/** What came may be anybody's: a proxy on the way has JSON of its own. */
+type Answer = { data?: unknown; message?: unknown; error?: { type?: unknown } | null } | null | undefined
 
-function parse(text: string): Envelope | undefined {
+function parse(text: string): Answer {
   try {
     return JSON.parse(text)
   } catch {
@@ -85,16 +83,19 @@ function parse(text: string): Envelope | undefined {
   }
 }
 
-function toError({ status, headers }: Response, answer: Envelope | undefined): WaxwingError {
+const isFailure = (answer: Answer): answer is Failure =>
+  typeof answer?.error?.type === 'string' && typeof answer.message === 'string'
+
+function toError({ status, headers }: Response, answer: Answer): WaxwingError {
   const details = {
     status,
-    requestId: answer?.error?.request_id ?? headers.get('x-request-id') ?? undefined,
+    requestId: headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: secondsOf(headers.get('retry-after')),
   }
-  const { message, error } = answer ?? {}
-  if (!error)
+  if (!isFailure(answer))
     return new WaxwingError(`Unexpected answer with status ${status}.`, { ...details, type: 'unexpected_answer' })
-  return new WaxwingError(message ?? error.type, { ...details, type: error.type, fields: error.fields })
+  const { type, fields, request_id: requestId = details.requestId } = answer.error
+  return new WaxwingError(answer.message, { ...details, type, fields, requestId })
 }
 
 /** Retry-After is either seconds or a date. */

@@ -247,6 +247,23 @@ test('an answer that is not from Waxwing is an unexpected answer', async () => {
   expect(await errorOf(api.client().checkToken())).toMatchObject({ type: 'unexpected_answer', status: 200 })
 })
 
+test.each([
+  { error: 'Bad gateway' },
+  { error: { code: 7 } },
+  { error: ['internal'] },
+  { error: { type: 'internal' }, message: { text: 'no' } },
+  { data: null },
+  null,
+  'nonsense',
+])('a failure that says %j is an unexpected answer, and its message names the status', async (body) => {
+  await using api = await startApi({ status: 418, body: JSON.stringify(body) })
+
+  const error = await errorOf(api.client().checkToken())
+
+  expect(error).toMatchObject({ type: 'unexpected_answer', status: 418, fields: [] })
+  expect(error.message).toContain('418')
+})
+
 test('a client without a key or with a base address that is none is refused at once', () => {
   expect(() => new Waxwing({ apiKey: '', baseUrl: 'https://example.com' })).toThrow('apiKey')
   expect(() => new Waxwing({ apiKey: 'wxk_…', baseUrl: 'https://example.com' })).toThrow('apiKey')
