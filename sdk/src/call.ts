@@ -17,6 +17,8 @@ export type Call = {
 // However long the server asks for, a caller is not kept waiting longer than this between two tries.
 const waitMsMax = 30_000
 const backoffMsMax = 8_000
+/** Too many requests; unavailable; and what a proxy says while the server starts anew or is slow. */
+const passingStatuses = [429, 502, 503, 504]
 
 /**
  * Sends the call, and again after a pause where another try can help: too many requests, unavailable, no answer,
@@ -37,8 +39,7 @@ export async function callApi<Data>(call: Call, options: CallOptions): Promise<D
 
 function pauseBefore(retry: number, error: WaxwingError, { retryDelayMs }: CallOptions): number | undefined {
   const mayHelp =
-    error.status === 429 ||
-    error.status === 503 ||
+    passingStatuses.includes(error.status ?? 0) ||
     error.type === 'network' ||
     error.type === 'timeout' ||
     error.type === 'idempotency_in_progress'

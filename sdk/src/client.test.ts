@@ -173,6 +173,8 @@ test('a refusal becomes an error that carries status, type, fields and request i
 test.each([
   ['too many requests', failure(429, 'rate_limited', { 'retry-after': '0' })],
   ['an unavailable server', { status: 503, body: 'upstream down' }],
+  ['a proxy that does not reach the server', { status: 502, body: '<html>Bad gateway</html>' }],
+  ['a proxy that waits in vain for the server', { status: 504, body: { error: 'Gateway timeout' } }],
   ['a connection that breaks', 'cut'],
   ['an earlier try that is still under way', failure(409, 'idempotency_in_progress')],
 ] satisfies [string, Answer][])('after %s a send is tried again with the same generated key', async (_, answer) => {
