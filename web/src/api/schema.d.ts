@@ -12,46 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** This document */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            [key: string]: unknown;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getOpenapiJson"];
         put?: never;
         post?: never;
         delete?: never;
@@ -68,51 +29,7 @@ export interface paths {
             cookie?: never;
         };
         /** Is the process up? */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 0;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: string;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getHealth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -129,51 +46,7 @@ export interface paths {
             cookie?: never;
         };
         /** Can it serve requests? */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: string;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getReady"];
         put?: never;
         post?: never;
         delete?: never;
@@ -190,56 +63,7 @@ export interface paths {
             cookie?: never;
         };
         /** Check an API key */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            organization_id: string;
-                            data: {
-                                organization_id: string;
-                                organization_name: string;
-                                scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["checkToken"];
         put?: never;
         post?: never;
         delete?: never;
@@ -261,84 +85,7 @@ export interface paths {
          * Add members to a group
          * @description Valid members are stored even when others are rejected; 422 when none is valid. Fields left out keep their value. A member given twice counts once: the later fields win. Nobody who unsubscribed is resubscribed.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        group_id: string;
-                        members: {
-                            /** Format: email */
-                            email: string;
-                            /** @description Null clears it. */
-                            first_name?: string;
-                            /** @description Null clears it. */
-                            last_name?: string;
-                            /** @description Merged key by key into what the contact has. At most 16 KiB as JSON. */
-                            attributes?: {
-                                [key: string]: unknown;
-                            };
-                        }[];
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                group_id: string;
-                                received: number;
-                                /** @description Contacts that did not exist before. */
-                                created: number;
-                                /** @description Contacts that did. */
-                                updated: number;
-                                /** @description Contacts that were not in the group before. */
-                                added: number;
-                                already_members: number;
-                                rejected: {
-                                    index: number;
-                                    email: string | null;
-                                    problem: string;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["addGroupMembers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -355,75 +102,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Send an email to a contact through a flow */
-        post: {
-            parameters: {
-                query?: never;
-                header?: {
-                    "idempotency-key"?: string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        flow_id: string;
-                        contact_email: string;
-                        context?: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                message_id: string;
-                                flow_id: string;
-                                contact_id: string;
-                                contact_email: string;
-                                contact_created: boolean;
-                                /** @enum {string} */
-                                status: "queued" | "suppressed";
-                                reason: string | null;
-                                /** Format: date-time */
-                                queued_at: string;
-                                warnings: string[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["sendEmailThroughFlow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -438,93 +117,7 @@ export interface paths {
             cookie?: never;
         };
         /** Count one kind of event by day */
-        get: {
-            parameters: {
-                query: {
-                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                    /** @example 2026-01-31 */
-                    start_date: string;
-                    /** @description Included; at most 731 days. */
-                    end_date: string;
-                    /** @description IANA time zone. */
-                    timezone?: string;
-                    flow_id?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /**
-                                 * Format: date
-                                 * @example 2026-01-31
-                                 */
-                                start_date: string;
-                                /**
-                                 * Format: date
-                                 * @example 2026-01-31
-                                 */
-                                end_date: string;
-                                timezone: string;
-                                /** @description Every event. */
-                                total: number;
-                                /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                unique: number;
-                                /** @description The part of the total made by a scanner or privacy proxy. */
-                                machine: number;
-                                series: {
-                                    /**
-                                     * Format: date
-                                     * @example 2026-01-31
-                                     */
-                                    date: string;
-                                    /** @description Every event. */
-                                    total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                    unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
-                                    machine: number;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getEmailEventMetric"];
         put?: never;
         post?: never;
         delete?: never;
@@ -541,54 +134,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether one can register here */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                registration_open: boolean;
-                                has_users: boolean;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getAuthState"];
         put?: never;
         post?: never;
         delete?: never;
@@ -607,72 +153,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Create an organization and its owner */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        organization_name: string;
-                        email: string;
-                        password: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                token: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                                organization_id: string;
-                                user: {
-                                    id: string;
-                                    email: string;
-                                    /** @enum {string} */
-                                    role: "owner" | "member";
-                                    /** Format: date-time */
-                                    created_at: string;
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postAuthRegister"];
         delete?: never;
         options?: never;
         head?: never;
@@ -689,71 +170,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Log in */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        email: string;
-                        password: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                token: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                                organization_id: string;
-                                user: {
-                                    id: string;
-                                    email: string;
-                                    /** @enum {string} */
-                                    role: "owner" | "member";
-                                    /** Format: date-time */
-                                    created_at: string;
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postAuthLogin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -768,60 +185,7 @@ export interface paths {
             cookie?: never;
         };
         /** What one is invited to */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    token: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                organization_name: string;
-                                email: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                /** Format: date-time */
-                                expires_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getAuthInvitationsToken"];
         put?: never;
         post?: never;
         delete?: never;
@@ -840,72 +204,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Join an organization */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        token: string;
-                        email?: string | null;
-                        password: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                token: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                                organization_id: string;
-                                user: {
-                                    id: string;
-                                    email: string;
-                                    /** @enum {string} */
-                                    role: "owner" | "member";
-                                    /** Format: date-time */
-                                    created_at: string;
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postAuthAcceptInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -920,77 +219,7 @@ export interface paths {
             cookie?: never;
         };
         /** Who is logged in */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                user: {
-                                    id: string;
-                                    email: string;
-                                    /** @enum {string} */
-                                    role: "owner" | "member";
-                                    /** Format: date-time */
-                                    created_at: string;
-                                };
-                                organization: {
-                                    id: string;
-                                    name: string;
-                                    timezone: string;
-                                    /** @description Whether opens and clicks keep the reader’s IP address. */
-                                    keep_addresses: boolean;
-                                    /** @description Always null: how long events are kept is a setting of the whole service. */
-                                    retention_days: number | null;
-                                    /** Format: date-time */
-                                    created_at: string;
-                                };
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                mail: {
-                                    /** @enum {string} */
-                                    transport: "inbox" | "smtp";
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getMe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1009,71 +238,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Change one’s password: all sessions end, and a new one begins */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        current_password: string;
-                        new_password: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                token: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                                organization_id: string;
-                                user: {
-                                    id: string;
-                                    email: string;
-                                    /** @enum {string} */
-                                    role: "owner" | "member";
-                                    /** Format: date-time */
-                                    created_at: string;
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postMePassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1088,65 +253,7 @@ export interface paths {
             cookie?: never;
         };
         /** List the kinds of events, each with an example of what a webhook receives */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                description: string;
-                                example: {
-                                    /** @enum {string} */
-                                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                    organization_id: string;
-                                    /** @description When it occurred, in seconds since 1970. */
-                                    timestamp: number;
-                                    data: {
-                                        [key: string]: unknown;
-                                    };
-                                };
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listEventTypes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1163,132 +270,14 @@ export interface paths {
             cookie?: never;
         };
         /** Read the organization */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                timezone: string;
-                                /** @description Whether opens and clicks keep the reader’s IP address. */
-                                keep_addresses: boolean;
-                                /** @description Always null: how long events are kept is a setting of the whole service. */
-                                retention_days: number | null;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getOrganization"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Change the organization (owners) */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name?: string;
-                        /** @description IANA, as Europe/Vienna. */
-                        timezone?: string;
-                        keep_addresses?: boolean;
-                        retention_days?: number | null;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                timezone: string;
-                                /** @description Whether opens and clicks keep the reader’s IP address. */
-                                keep_addresses: boolean;
-                                /** @description Always null: how long events are kept is a setting of the whole service. */
-                                retention_days: number | null;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        patch: operations["patchOrganization"];
         trace?: never;
     };
     "/api/v1/organization/members": {
@@ -1299,60 +288,7 @@ export interface paths {
             cookie?: never;
         };
         /** List the people of the organization */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                last_login_at: string | null;
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listMembers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1372,119 +308,11 @@ export interface paths {
         put?: never;
         post?: never;
         /** Remove somebody (owners) */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteMembersId"];
         options?: never;
         head?: never;
         /** Change somebody’s role (owners) */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        role: "owner" | "member";
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                last_login_at: string | null;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        patch: operations["patchMembersId"];
         trace?: never;
     };
     "/api/v1/organization/invitations": {
@@ -1495,128 +323,10 @@ export interface paths {
             cookie?: never;
         };
         /** List invitations that wait (owners) */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listInvitations"];
         put?: never;
         /** Invite somebody (owners); `token` and `url` are shown only here */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        /** @description Left out: for anyone, once. */
-                        email?: string | null;
-                        /** @enum {string} */
-                        role: "owner" | "member";
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string | null;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                expires_at: string;
-                                token: string;
-                                /** Format: uri */
-                                url: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postInvitations"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1634,53 +344,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Withdraw an invitation (owners) */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteInvitationsId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1694,126 +358,10 @@ export interface paths {
             cookie?: never;
         };
         /** List API keys */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                /** @description The first characters, to tell keys apart. */
-                                prefix: string;
-                                scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                last_used_at: string | null;
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listApiKeys"];
         put?: never;
         /** Create an API key; `api_key` is shown only here */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name: string;
-                        scopes?: ("contacts:write" | "flows:send" | "analytics:read")[];
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                /** @description The first characters, to tell keys apart. */
-                                prefix: string;
-                                scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                last_used_at: string | null;
-                                api_key: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postApiKeys"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1831,53 +379,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Revoke an API key */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteApiKeysId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1891,152 +393,10 @@ export interface paths {
             cookie?: never;
         };
         /** Search contacts, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Parts of the address or a name; with an @, the beginning of the address. */
-                    query?: string;
-                    group_id?: string;
-                    status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed" | "";
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                                last_name: string | null;
-                                attributes: {
-                                    [key: string]: unknown;
-                                };
-                                /** @enum {string} */
-                                status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                                /** Format: date-time */
-                                created_at: string;
-                                groups: {
-                                    id: string;
-                                    name: string;
-                                }[];
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listContacts"];
         put?: never;
         /** Add a contact by hand */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        email: string;
-                        first_name?: string | null;
-                        last_name?: string | null;
-                        attributes?: {
-                            [key: string]: unknown;
-                        };
-                        group_ids?: string[];
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                                last_name: string | null;
-                                attributes: {
-                                    [key: string]: unknown;
-                                };
-                                /** @enum {string} */
-                                status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                                /** Format: date-time */
-                                created_at: string;
-                                groups: {
-                                    id: string;
-                                    name: string;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postContacts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2051,204 +411,21 @@ export interface paths {
             cookie?: never;
         };
         /** Read a contact */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                                last_name: string | null;
-                                attributes: {
-                                    [key: string]: unknown;
-                                };
-                                /** @enum {string} */
-                                status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                                /** Format: date-time */
-                                created_at: string;
-                                groups: {
-                                    id: string;
-                                    name: string;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getContactsId"];
         put?: never;
         post?: never;
         /**
          * Erase a contact
          * @description All personal data goes: the contact, its memberships, and what messages and events say about it. Counts stay, and so does a suppression of the address, so that an objection is honoured.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteContactsId"];
         options?: never;
         head?: never;
         /**
          * Edit a contact
          * @description Fields left out keep their value, null clears a name, attributes are replaced as a whole. Unsubscribing is recorded as an event; subscribing lifts an unsubscription, but no other suppression.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        email?: string;
-                        first_name?: string | null;
-                        last_name?: string | null;
-                        attributes?: {
-                            [key: string]: unknown;
-                        };
-                        /** @enum {string} */
-                        status?: "subscribed" | "unsubscribed";
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                                last_name: string | null;
-                                attributes: {
-                                    [key: string]: unknown;
-                                };
-                                /** @enum {string} */
-                                status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                                /** Format: date-time */
-                                created_at: string;
-                                groups: {
-                                    id: string;
-                                    name: string;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        patch: operations["patchContactsId"];
         trace?: never;
     };
     "/api/v1/organization/contacts/{id}/timeline": {
@@ -2259,74 +436,7 @@ export interface paths {
             cookie?: never;
         };
         /** What happened with a contact, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                /** Format: date-time */
-                                at: string;
-                                /** @enum {string} */
-                                kind: "message" | "event";
-                                event_name: string | null;
-                                event_id: string | null;
-                                message_id: string | null;
-                                flow_id: string | null;
-                                flow_name: string | null;
-                                subject: string | null;
-                                status: string | null;
-                                machine: boolean;
-                                /** @description The clicked link, the reason of a bounce, the way of unsubscribing. */
-                                detail: string | null;
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getContactsIdTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2343,116 +453,10 @@ export interface paths {
             cookie?: never;
         };
         /** List groups */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                member_count: number;
-                                /** Format: date-time */
-                                created_at: string;
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listGroups"];
         put?: never;
         /** Create a group */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                member_count: number;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postGroups"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2467,171 +471,15 @@ export interface paths {
             cookie?: never;
         };
         /** Read a group */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                member_count: number;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getGroupsId"];
         put?: never;
         post?: never;
         /** Delete a group; its contacts stay */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteGroupsId"];
         options?: never;
         head?: never;
         /** Rename a group */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                member_count: number;
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        patch: operations["patchGroupsId"];
         trace?: never;
     };
     "/api/v1/organization/groups/{id}/members": {
@@ -2644,61 +492,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Add contacts to a group, all or none */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        contact_ids: string[];
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                added: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postGroupsIdMembers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2716,54 +510,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Take a contact out of a group */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    contact_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteGroupsIdMembersContactId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2777,71 +524,7 @@ export interface paths {
             cookie?: never;
         };
         /** List the newest imports */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                filename: string;
-                                group_id: string | null;
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                bytes_total: number;
-                                bytes_done: number;
-                                rows_done: number;
-                                created: number;
-                                updated: number;
-                                rejected: number;
-                                /** @description Why it failed. */
-                                problem: string | null;
-                                /** @description Which columns were left out, and why. */
-                                note: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listImports"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2858,79 +541,7 @@ export interface paths {
             cookie?: never;
         };
         /** Read an import, with its progress and the rows it rejected */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                filename: string;
-                                group_id: string | null;
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                bytes_total: number;
-                                bytes_done: number;
-                                rows_done: number;
-                                created: number;
-                                updated: number;
-                                rejected: number;
-                                /** @description Why it failed. */
-                                problem: string | null;
-                                /** @description Which columns were left out, and why. */
-                                note: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                                /** @description The first 1,000 rows that were rejected. */
-                                errors: {
-                                    line: number;
-                                    email: string | null;
-                                    problem: string;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getImportsId"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2952,80 +563,7 @@ export interface paths {
          * Import contacts from a CSV file
          * @description The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address and names by the usual ones, all others become attributes. An empty cell keeps what is known.
          */
-        post: {
-            parameters: {
-                query?: {
-                    group_id?: string;
-                    filename?: string;
-                    /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions. */
-                    mapping?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "text/csv": unknown;
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 202;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                filename: string;
-                                group_id: string | null;
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done" | "failed";
-                                bytes_total: number;
-                                bytes_done: number;
-                                rows_done: number;
-                                created: number;
-                                updated: number;
-                                rejected: number;
-                                /** @description Why it failed. */
-                                problem: string | null;
-                                /** @description Which columns were left out, and why. */
-                                note: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postContactsImport"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3040,130 +578,10 @@ export interface paths {
             cookie?: never;
         };
         /** List who gets no mail, and why, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Part of the address. */
-                    query?: string;
-                    reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe" | "";
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                email: string;
-                                /** @enum {string} */
-                                reason: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
-                                detail: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                message_id: string | null;
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listSuppressions"];
         put?: never;
         /** Suppress an address by hand: it gets no mail at all */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        email: string;
-                        detail?: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                email: string;
-                                /** @enum {string} */
-                                reason: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
-                                detail: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                message_id: string | null;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postSuppressions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3184,53 +602,7 @@ export interface paths {
          * Lift the suppression of an address, for all reasons
          * @description A contact who had unsubscribed is subscribed again.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    email: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteSuppressionsEmail"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3244,167 +616,10 @@ export interface paths {
             cookie?: never;
         };
         /** List flows, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    status?: "active" | "paused" | "archived";
-                    query?: string;
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                /** @enum {string} */
-                                kind: "transactional" | "marketing";
-                                /** @enum {string} */
-                                status: "active" | "paused" | "archived";
-                                subject: string;
-                                version: number;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                                stats_30d: {
-                                    sent: number;
-                                    opens_unique: number;
-                                    clicks_unique: number;
-                                    bounces: number;
-                                };
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listFlows"];
         put?: never;
         /** Create a flow */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name: string;
-                        /** @enum {string} */
-                        kind: "transactional" | "marketing";
-                        /** @enum {string} */
-                        status?: "active" | "paused" | "archived";
-                        subject: string;
-                        html: string;
-                        /** @enum {string} */
-                        html_format?: "html" | "mjml";
-                        text?: string | null;
-                        from_name?: string | null;
-                        from_email?: string | null;
-                        reply_to?: string | null;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                /** @enum {string} */
-                                kind: "transactional" | "marketing";
-                                /** @enum {string} */
-                                status: "active" | "paused" | "archived";
-                                version: number;
-                                subject: string;
-                                html: string;
-                                /** @enum {string} */
-                                html_format: "html" | "mjml";
-                                text: string | null;
-                                from_name: string | null;
-                                from_email: string | null;
-                                reply_to: string | null;
-                                variables: {
-                                    name: string;
-                                    has_default: boolean;
-                                }[];
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postFlows"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3419,224 +634,18 @@ export interface paths {
             cookie?: never;
         };
         /** One flow */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                /** @enum {string} */
-                                kind: "transactional" | "marketing";
-                                /** @enum {string} */
-                                status: "active" | "paused" | "archived";
-                                version: number;
-                                subject: string;
-                                html: string;
-                                /** @enum {string} */
-                                html_format: "html" | "mjml";
-                                text: string | null;
-                                from_name: string | null;
-                                from_email: string | null;
-                                reply_to: string | null;
-                                variables: {
-                                    name: string;
-                                    has_default: boolean;
-                                }[];
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getFlowsId"];
         put?: never;
         post?: never;
         /** Delete a flow */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteFlowsId"];
         options?: never;
         head?: never;
         /**
          * Change a flow; a change of its content makes a new version
          * @description What is left out stays as it is, also when others save at the same time. To change nothing that others have saved since you read the flow, send its `version` as `base_version`.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name?: string;
-                        /** @enum {string} */
-                        kind?: "transactional" | "marketing";
-                        /** @enum {string} */
-                        status?: "active" | "paused" | "archived";
-                        subject?: string;
-                        html?: string;
-                        /** @enum {string} */
-                        html_format?: "html" | "mjml";
-                        text?: string | null;
-                        from_name?: string | null;
-                        from_email?: string | null;
-                        reply_to?: string | null;
-                        /** @description The version that the change was made from. When there is a newer one, the answer is 409 `conflict` and nothing changes. */
-                        base_version?: number;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                /** @enum {string} */
-                                kind: "transactional" | "marketing";
-                                /** @enum {string} */
-                                status: "active" | "paused" | "archived";
-                                version: number;
-                                subject: string;
-                                html: string;
-                                /** @enum {string} */
-                                html_format: "html" | "mjml";
-                                text: string | null;
-                                from_name: string | null;
-                                from_email: string | null;
-                                reply_to: string | null;
-                                variables: {
-                                    name: string;
-                                    has_default: boolean;
-                                }[];
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        patch: operations["patchFlowsId"];
         trace?: never;
     };
     "/api/v1/organization/flows/{id}/versions": {
@@ -3647,59 +656,7 @@ export interface paths {
             cookie?: never;
         };
         /** What the flow was before, newest first */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                version: number;
-                                subject: string;
-                                /** Format: date-time */
-                                created_at: string;
-                                created_by: string | null;
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listFlowsIdVersions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3716,70 +673,7 @@ export interface paths {
             cookie?: never;
         };
         /** One version */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                    version: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                version: number;
-                                /** Format: date-time */
-                                created_at: string;
-                                subject: string;
-                                html: string;
-                                /** @enum {string} */
-                                html_format: "html" | "mjml";
-                                text: string | null;
-                                from_name: string | null;
-                                from_email: string | null;
-                                reply_to: string | null;
-                                variables: {
-                                    name: string;
-                                    has_default: boolean;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getFlowsIdVersionsVersion"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3798,80 +692,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Preview a template that is not saved */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        context?: {
-                            [key: string]: unknown;
-                        };
-                        contact_email?: string;
-                        subject?: string;
-                        html?: string;
-                        /** @enum {string} */
-                        html_format?: "html" | "mjml";
-                        text?: string | null;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                subject: string | null;
-                                html: string | null;
-                                text: string | null;
-                                variables: {
-                                    name: string;
-                                    has_default: boolean;
-                                }[];
-                                missing: string[];
-                                problems: {
-                                    path: string;
-                                    problem: string;
-                                    line?: number;
-                                    column?: number;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postFlowsPreview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3888,82 +709,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Preview a flow; fields given stand for the saved ones */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        context?: {
-                            [key: string]: unknown;
-                        };
-                        contact_email?: string;
-                        subject?: string;
-                        html?: string;
-                        /** @enum {string} */
-                        html_format?: "html" | "mjml";
-                        text?: string | null;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                subject: string | null;
-                                html: string | null;
-                                text: string | null;
-                                variables: {
-                                    name: string;
-                                    has_default: boolean;
-                                }[];
-                                missing: string[];
-                                problems: {
-                                    path: string;
-                                    problem: string;
-                                    line?: number;
-                                    column?: number;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postFlowsIdPreview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3980,74 +726,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Send the flow’s email to one address */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        to: string;
-                        context?: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                message_id: string;
-                                flow_id: string;
-                                contact_id: string;
-                                contact_email: string;
-                                contact_created: boolean;
-                                /** @enum {string} */
-                                status: "queued" | "suppressed";
-                                reason: string | null;
-                                /** Format: date-time */
-                                queued_at: string;
-                                warnings: string[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postFlowsIdTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4062,90 +741,7 @@ export interface paths {
             cookie?: never;
         };
         /** List messages, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                    status?: "queued" | "sent" | "bounced" | "suppressed" | "failed";
-                    flow_id?: string;
-                    contact_id?: string;
-                    query?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                flow_id: string;
-                                flow_name: string | null;
-                                contact: {
-                                    id: string;
-                                    email: string;
-                                };
-                                subject: string;
-                                /** @enum {string} */
-                                status: "queued" | "sent" | "bounced" | "suppressed" | "failed";
-                                reason: string | null;
-                                is_test: boolean;
-                                /** Format: date-time */
-                                queued_at: string;
-                                /** Format: date-time */
-                                sent_at: string | null;
-                                events: {
-                                    id: string;
-                                    /** @enum {string} */
-                                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                    /** Format: date-time */
-                                    occurred_at: string;
-                                    machine: boolean;
-                                    machine_reason: string | null;
-                                    data: {
-                                        [key: string]: unknown;
-                                    };
-                                }[];
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listMessages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4162,88 +758,7 @@ export interface paths {
             cookie?: never;
         };
         /** One message with its events and what it looked like */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                flow_id: string;
-                                flow_name: string | null;
-                                contact: {
-                                    id: string;
-                                    email: string;
-                                };
-                                subject: string;
-                                /** @enum {string} */
-                                status: "queued" | "sent" | "bounced" | "suppressed" | "failed";
-                                reason: string | null;
-                                is_test: boolean;
-                                /** Format: date-time */
-                                queued_at: string;
-                                /** Format: date-time */
-                                sent_at: string | null;
-                                events: {
-                                    id: string;
-                                    /** @enum {string} */
-                                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                    /** Format: date-time */
-                                    occurred_at: string;
-                                    machine: boolean;
-                                    machine_reason: string | null;
-                                    data: {
-                                        [key: string]: unknown;
-                                    };
-                                }[];
-                                flow_version: number;
-                                from: string;
-                                /** @description Rendered without pixel and tracked links: looking at it counts as nothing. */
-                                html: string | null;
-                                text: string | null;
-                                relay_response: string | null;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getMessagesId"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4260,116 +775,11 @@ export interface paths {
             cookie?: never;
         };
         /** Mail kept because no relay is set, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                message_id: string | null;
-                                from: string;
-                                to: string;
-                                subject: string;
-                                /** Format: date-time */
-                                received_at: string;
-                                size_bytes: number;
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getInbox"];
         put?: never;
         post?: never;
         /** Empty the inbox */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                deleted: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteInbox"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4383,69 +793,7 @@ export interface paths {
             cookie?: never;
         };
         /** One mail as it would have gone out */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                message_id: string | null;
-                                from: string;
-                                to: string;
-                                subject: string;
-                                /** Format: date-time */
-                                received_at: string;
-                                size_bytes: number;
-                                html: string | null;
-                                text: string | null;
-                                headers: {
-                                    name: string;
-                                    value: string;
-                                }[];
-                                raw: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getInboxId"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4462,86 +810,7 @@ export interface paths {
             cookie?: never;
         };
         /** Where mail goes, and what to set in the DNS */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                /** @enum {string} */
-                                transport: "inbox" | "smtp";
-                                relay: {
-                                    host: string;
-                                    port: number;
-                                    secure: boolean;
-                                    user: string | null;
-                                } | null;
-                                mail_from: string;
-                                /** @enum {string} */
-                                state: "ok" | "failing" | "unknown";
-                                last_error: string | null;
-                                /** Format: date-time */
-                                last_sent_at: string | null;
-                                /** @description Mails that wait to be sent; 10000 means at least so many. */
-                                queued: number;
-                                dkim: {
-                                    domain: string;
-                                    selector: string;
-                                } | null;
-                                bounce_domain: string | null;
-                                records: {
-                                    /** @enum {string} */
-                                    type: "TXT" | "MX";
-                                    name: string;
-                                    value: string;
-                                    /** @enum {string} */
-                                    purpose: "SPF" | "DKIM" | "DMARC" | "bounces";
-                                    /** @enum {string} */
-                                    status: "unchecked" | "found" | "missing" | "different";
-                                    found: string | null;
-                                }[];
-                                /** Format: date-time */
-                                checked_at: string | null;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getSending"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4560,86 +829,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Try the relay and look up the DNS records */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                /** @enum {string} */
-                                transport: "inbox" | "smtp";
-                                relay: {
-                                    host: string;
-                                    port: number;
-                                    secure: boolean;
-                                    user: string | null;
-                                } | null;
-                                mail_from: string;
-                                /** @enum {string} */
-                                state: "ok" | "failing" | "unknown";
-                                last_error: string | null;
-                                /** Format: date-time */
-                                last_sent_at: string | null;
-                                /** @description Mails that wait to be sent; 10000 means at least so many. */
-                                queued: number;
-                                dkim: {
-                                    domain: string;
-                                    selector: string;
-                                } | null;
-                                bounce_domain: string | null;
-                                records: {
-                                    /** @enum {string} */
-                                    type: "TXT" | "MX";
-                                    name: string;
-                                    value: string;
-                                    /** @enum {string} */
-                                    purpose: "SPF" | "DKIM" | "DMARC" | "bounces";
-                                    /** @enum {string} */
-                                    status: "unchecked" | "found" | "missing" | "different";
-                                    found: string | null;
-                                }[];
-                                /** Format: date-time */
-                                checked_at: string | null;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postSendingCheck"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4654,60 +844,7 @@ export interface paths {
             cookie?: never;
         };
         /** What the service did by itself: the newest 20 */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                /** @enum {string} */
-                                kind: "webhook_paused";
-                                title: string;
-                                detail: string;
-                                webhook_id: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listNotices"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4724,83 +861,7 @@ export interface paths {
             cookie?: never;
         };
         /** What happened, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                    flow_id?: string;
-                    contact_id?: string;
-                    machine?: "true" | "false";
-                    /** @description The id of an event: only what occurred later. For a live list. */
-                    after?: string;
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /** Format: date-time */
-                                occurred_at: string;
-                                /** @description Made by a scanner or privacy proxy. */
-                                machine: boolean;
-                                machine_reason: string | null;
-                                message_id: string | null;
-                                flow_id: string | null;
-                                flow_name: string | null;
-                                contact: {
-                                    id: string;
-                                    email: string;
-                                    first_name: string | null;
-                                } | null;
-                                data: {
-                                    [key: string]: unknown;
-                                };
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4817,260 +878,7 @@ export interface paths {
             cookie?: never;
         };
         /** Count all kinds of events by day */
-        get: {
-            parameters: {
-                query: {
-                    /** @example 2026-01-31 */
-                    start_date: string;
-                    /** @description Included; at most 731 days. */
-                    end_date: string;
-                    /** @description IANA time zone. */
-                    timezone?: string;
-                    flow_id?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                /**
-                                 * Format: date
-                                 * @example 2026-01-31
-                                 */
-                                start_date: string;
-                                /**
-                                 * Format: date
-                                 * @example 2026-01-31
-                                 */
-                                end_date: string;
-                                timezone: string;
-                                totals: {
-                                    emailSent: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailOpen: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailClick: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailSoftBounce: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailHardBounce: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailComplaint: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    contactUnsubscribe: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                };
-                                /** @description As many days right before. */
-                                previous: {
-                                    emailSent: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailOpen: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailClick: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailSoftBounce: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailHardBounce: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailComplaint: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    contactUnsubscribe: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                };
-                                series: {
-                                    /**
-                                     * Format: date
-                                     * @example 2026-01-31
-                                     */
-                                    date: string;
-                                    emailSent: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailOpen: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailClick: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailSoftBounce: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailHardBounce: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    emailComplaint: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                    contactUnsubscribe: {
-                                        /** @description Every event. */
-                                        total: number;
-                                        /** @description Messages, by the first occurrence made by a person; adds up over days. */
-                                        unique: number;
-                                        /** @description The part of the total made by a scanner or privacy proxy. */
-                                        machine: number;
-                                    };
-                                }[];
-                                top_flows: {
-                                    flow_id: string;
-                                    name: string;
-                                    sent: number;
-                                    opens_unique: number;
-                                    clicks_unique: number;
-                                    bounces: number;
-                                    unsubscribes: number;
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5087,57 +895,7 @@ export interface paths {
             cookie?: never;
         };
         /** Which first steps are done */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                sent: boolean;
-                                opened: boolean;
-                                clicked: boolean;
-                                api_key: boolean;
-                                webhook: boolean;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getChecklist"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5154,157 +912,10 @@ export interface paths {
             cookie?: never;
         };
         /** List webhooks */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                url: string;
-                                event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
-                                all_events: boolean;
-                                /** @enum {string} */
-                                status: "active" | "paused";
-                                paused_reason: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                                /** Format: date-time */
-                                last_delivery_at: string | null;
-                                /** Format: date-time */
-                                failing_since: string | null;
-                                /** Format: date-time */
-                                secret_rotation_ends_at: string | null;
-                                stats_24h: {
-                                    delivered: number;
-                                    failed: number;
-                                    pending: number;
-                                };
-                            }[];
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listWebhooks"];
         put?: never;
         /** Create a webhook; `signing_secret` is shown only here */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name: string;
-                        url: string;
-                        event_types?: string[];
-                        all_events?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 201;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                url: string;
-                                event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
-                                all_events: boolean;
-                                /** @enum {string} */
-                                status: "active" | "paused";
-                                paused_reason: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                                /** Format: date-time */
-                                last_delivery_at: string | null;
-                                /** Format: date-time */
-                                failing_since: string | null;
-                                /** Format: date-time */
-                                secret_rotation_ends_at: string | null;
-                                stats_24h: {
-                                    delivered: number;
-                                    failed: number;
-                                    pending: number;
-                                };
-                                /** @description Shown here and never again. */
-                                signing_secret: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postWebhooks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5319,212 +930,15 @@ export interface paths {
             cookie?: never;
         };
         /** One webhook */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                url: string;
-                                event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
-                                all_events: boolean;
-                                /** @enum {string} */
-                                status: "active" | "paused";
-                                paused_reason: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                                /** Format: date-time */
-                                last_delivery_at: string | null;
-                                /** Format: date-time */
-                                failing_since: string | null;
-                                /** Format: date-time */
-                                secret_rotation_ends_at: string | null;
-                                stats_24h: {
-                                    delivered: number;
-                                    failed: number;
-                                    pending: number;
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getWebhooksId"];
         put?: never;
         post?: never;
         /** Delete a webhook */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteWebhooksId"];
         options?: never;
         head?: never;
         /** Edit, pause or resume a webhook */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        name?: string;
-                        url?: string;
-                        event_types?: string[];
-                        all_events?: boolean;
-                        /** @enum {string} */
-                        status?: "active" | "paused";
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                url: string;
-                                event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
-                                all_events: boolean;
-                                /** @enum {string} */
-                                status: "active" | "paused";
-                                paused_reason: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                                /** Format: date-time */
-                                last_delivery_at: string | null;
-                                /** Format: date-time */
-                                failing_since: string | null;
-                                /** Format: date-time */
-                                secret_rotation_ends_at: string | null;
-                                stats_24h: {
-                                    delivered: number;
-                                    failed: number;
-                                    pending: number;
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        patch: operations["patchWebhooksId"];
         trace?: never;
     };
     "/api/v1/organization/webhooks/{id}/rotate-secret": {
@@ -5537,85 +951,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Make a new secret; the old one signs beside it for a while */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        overlap_hours?: number;
-                    } | null;
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                name: string;
-                                url: string;
-                                event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
-                                all_events: boolean;
-                                /** @enum {string} */
-                                status: "active" | "paused";
-                                paused_reason: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                updated_at: string;
-                                /** Format: date-time */
-                                last_delivery_at: string | null;
-                                /** Format: date-time */
-                                failing_since: string | null;
-                                /** Format: date-time */
-                                secret_rotation_ends_at: string | null;
-                                stats_24h: {
-                                    delivered: number;
-                                    failed: number;
-                                    pending: number;
-                                };
-                                /** @description Shown here and never again. */
-                                signing_secret: string;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postWebhooksIdRotateSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5632,76 +968,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Send a sample event and see the attempt */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                delivery_id: string;
-                                attempt: {
-                                    number: number;
-                                    /** Format: date-time */
-                                    at: string;
-                                    duration_ms: number;
-                                    status_code: number | null;
-                                    /** @enum {string} */
-                                    outcome: "acknowledged" | "refused" | "not_acknowledged" | "timed_out" | "unreachable";
-                                    reason: string;
-                                    response_body: string | null;
-                                    request_headers: {
-                                        [key: string]: string;
-                                    };
-                                };
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postWebhooksIdTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5716,77 +983,7 @@ export interface paths {
             cookie?: never;
         };
         /** The log of a webhook, newest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description `next_cursor` of the page before. */
-                    cursor?: string;
-                    /** @description 1 to 100; 50 unless given. */
-                    limit?: string;
-                    status?: "pending" | "delivered" | "failed";
-                    event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                };
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                webhook_id: string;
-                                event_id: string;
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /** @enum {string} */
-                                status: "pending" | "delivered" | "failed";
-                                attempt_count: number;
-                                /** Format: date-time */
-                                next_attempt_at: string | null;
-                                reason: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                delivered_at: string | null;
-                            }[];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["listWebhooksIdDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5803,85 +1000,7 @@ export interface paths {
             cookie?: never;
         };
         /** One delivery with every attempt */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                id: string;
-                                webhook_id: string;
-                                event_id: string;
-                                /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                                /** @enum {string} */
-                                status: "pending" | "delivered" | "failed";
-                                attempt_count: number;
-                                /** Format: date-time */
-                                next_attempt_at: string | null;
-                                reason: string | null;
-                                /** Format: date-time */
-                                created_at: string;
-                                /** Format: date-time */
-                                delivered_at: string | null;
-                                /** @description The exact body. */
-                                payload: string | null;
-                                attempts: {
-                                    number: number;
-                                    /** Format: date-time */
-                                    at: string;
-                                    duration_ms: number;
-                                    status_code: number | null;
-                                    /** @enum {string} */
-                                    outcome: "acknowledged" | "refused" | "not_acknowledged" | "timed_out" | "unreachable";
-                                    reason: string;
-                                    response_body: string | null;
-                                    request_headers: {
-                                        [key: string]: string;
-                                    };
-                                }[];
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        get: operations["getDeliveriesId"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5900,55 +1019,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Deliver once more */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                replayed: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postDeliveriesIdReplay"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5965,61 +1036,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Deliver everything again that failed since a time */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": {
-                        since: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                replayed: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postWebhooksIdReplay"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6036,54 +1053,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Bounces and complaints from Amazon SES */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                received: number;
-                                recorded: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postProvidersSesEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6100,54 +1070,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Bounces and complaints from SendGrid */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                received: number;
-                                recorded: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postProvidersSendgridEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6164,54 +1087,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Bounces and complaints from Mailgun */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                received: number;
-                                recorded: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postProvidersMailgunEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6228,54 +1104,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Bounces and complaints from Postmark */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Default Response */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @enum {number} */
-                            code: 200;
-                            /** @enum {string} */
-                            status: "success";
-                            message: string;
-                            data: {
-                                received: number;
-                                recorded: number;
-                            };
-                        };
-                    };
-                };
-                /** @description Default Response */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-                /** @description Default Response */
-                "5XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Error"];
-                    };
-                };
-            };
-        };
+        post: operations["postProvidersPostmarkEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6312,4 +1141,5257 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    getOpenapiJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 0;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReady: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    checkToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        organization_id: string;
+                        data: {
+                            organization_id: string;
+                            organization_name: string;
+                            scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addGroupMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    group_id: string;
+                    members: {
+                        /** Format: email */
+                        email: string;
+                        /** @description Null clears it. */
+                        first_name?: string;
+                        /** @description Null clears it. */
+                        last_name?: string;
+                        /** @description Merged key by key into what the contact has. At most 16 KiB as JSON. */
+                        attributes?: {
+                            [key: string]: unknown;
+                        };
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            group_id: string;
+                            received: number;
+                            /** @description Contacts that did not exist before. */
+                            created: number;
+                            /** @description Contacts that did. */
+                            updated: number;
+                            /** @description Contacts that were not in the group before. */
+                            added: number;
+                            already_members: number;
+                            rejected: {
+                                index: number;
+                                email: string | null;
+                                problem: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sendEmailThroughFlow: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    flow_id: string;
+                    contact_email: string;
+                    context?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            message_id: string;
+                            flow_id: string;
+                            contact_id: string;
+                            contact_email: string;
+                            contact_created: boolean;
+                            /** @enum {string} */
+                            status: "queued" | "suppressed";
+                            reason: string | null;
+                            /** Format: date-time */
+                            queued_at: string;
+                            warnings: string[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getEmailEventMetric: {
+        parameters: {
+            query: {
+                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                /** @example 2026-01-31 */
+                start_date: string;
+                /** @description Included; at most 731 days. */
+                end_date: string;
+                /** @description IANA time zone. */
+                timezone?: string;
+                flow_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** @enum {string} */
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            /**
+                             * Format: date
+                             * @example 2026-01-31
+                             */
+                            start_date: string;
+                            /**
+                             * Format: date
+                             * @example 2026-01-31
+                             */
+                            end_date: string;
+                            timezone: string;
+                            /** @description Every event. */
+                            total: number;
+                            /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                            unique: number;
+                            /** @description The part of the total made by a scanner or privacy proxy. */
+                            machine: number;
+                            series: {
+                                /**
+                                 * Format: date
+                                 * @example 2026-01-31
+                                 */
+                                date: string;
+                                /** @description Every event. */
+                                total: number;
+                                /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                unique: number;
+                                /** @description The part of the total made by a scanner or privacy proxy. */
+                                machine: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAuthState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            registration_open: boolean;
+                            has_users: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAuthRegister: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    organization_name: string;
+                    email: string;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            token: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            organization_id: string;
+                            user: {
+                                id: string;
+                                email: string;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAuthLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    email: string;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            token: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            organization_id: string;
+                            user: {
+                                id: string;
+                                email: string;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAuthInvitationsToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            organization_name: string;
+                            email: string | null;
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            /** Format: date-time */
+                            expires_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAuthAcceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    token: string;
+                    email?: string | null;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            token: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            organization_id: string;
+                            user: {
+                                id: string;
+                                email: string;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            user: {
+                                id: string;
+                                email: string;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                            organization: {
+                                id: string;
+                                name: string;
+                                timezone: string;
+                                /** @description Whether opens and clicks keep the reader’s IP address. */
+                                keep_addresses: boolean;
+                                /** @description Always null: how long events are kept is a setting of the whole service. */
+                                retention_days: number | null;
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            mail: {
+                                /** @enum {string} */
+                                transport: "inbox" | "smtp";
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    current_password: string;
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            token: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            organization_id: string;
+                            user: {
+                                id: string;
+                                email: string;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listEventTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** @enum {string} */
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            description: string;
+                            example: {
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                organization_id: string;
+                                /** @description When it occurred, in seconds since 1970. */
+                                timestamp: number;
+                                data: {
+                                    [key: string]: unknown;
+                                };
+                            };
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            timezone: string;
+                            /** @description Whether opens and clicks keep the reader’s IP address. */
+                            keep_addresses: boolean;
+                            /** @description Always null: how long events are kept is a setting of the whole service. */
+                            retention_days: number | null;
+                            /** Format: date-time */
+                            created_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description IANA, as Europe/Vienna. */
+                    timezone?: string;
+                    keep_addresses?: boolean;
+                    retention_days?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            timezone: string;
+                            /** @description Whether opens and clicks keep the reader’s IP address. */
+                            keep_addresses: boolean;
+                            /** @description Always null: how long events are kept is a setting of the whole service. */
+                            retention_days: number | null;
+                            /** Format: date-time */
+                            created_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string;
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            last_login_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteMembersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchMembersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    role: "owner" | "member";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string;
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            last_login_at: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string | null;
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Left out: for anyone, once. */
+                    email?: string | null;
+                    /** @enum {string} */
+                    role: "owner" | "member";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string | null;
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            token: string;
+                            /** Format: uri */
+                            url: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteInvitationsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @description The first characters, to tell keys apart. */
+                            prefix: string;
+                            scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            last_used_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    scopes?: ("contacts:write" | "flows:send" | "analytics:read")[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @description The first characters, to tell keys apart. */
+                            prefix: string;
+                            scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            last_used_at: string | null;
+                            api_key: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteApiKeysId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listContacts: {
+        parameters: {
+            query?: {
+                /** @description Parts of the address or a name; with an @, the beginning of the address. */
+                query?: string;
+                group_id?: string;
+                status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed" | "";
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string;
+                            first_name: string | null;
+                            last_name: string | null;
+                            attributes: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {string} */
+                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                            /** Format: date-time */
+                            created_at: string;
+                            groups: {
+                                id: string;
+                                name: string;
+                            }[];
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postContacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    email: string;
+                    first_name?: string | null;
+                    last_name?: string | null;
+                    attributes?: {
+                        [key: string]: unknown;
+                    };
+                    group_ids?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string;
+                            first_name: string | null;
+                            last_name: string | null;
+                            attributes: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {string} */
+                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                            /** Format: date-time */
+                            created_at: string;
+                            groups: {
+                                id: string;
+                                name: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getContactsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string;
+                            first_name: string | null;
+                            last_name: string | null;
+                            attributes: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {string} */
+                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                            /** Format: date-time */
+                            created_at: string;
+                            groups: {
+                                id: string;
+                                name: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteContactsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchContactsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    email?: string;
+                    first_name?: string | null;
+                    last_name?: string | null;
+                    attributes?: {
+                        [key: string]: unknown;
+                    };
+                    /** @enum {string} */
+                    status?: "subscribed" | "unsubscribed";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string;
+                            first_name: string | null;
+                            last_name: string | null;
+                            attributes: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {string} */
+                            status: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                            /** Format: date-time */
+                            created_at: string;
+                            groups: {
+                                id: string;
+                                name: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getContactsIdTimeline: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            at: string;
+                            /** @enum {string} */
+                            kind: "message" | "event";
+                            event_name: string | null;
+                            event_id: string | null;
+                            message_id: string | null;
+                            flow_id: string | null;
+                            flow_name: string | null;
+                            subject: string | null;
+                            status: string | null;
+                            machine: boolean;
+                            /** @description The clicked link, the reason of a bounce, the way of unsubscribing. */
+                            detail: string | null;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            member_count: number;
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            member_count: number;
+                            /** Format: date-time */
+                            created_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getGroupsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            member_count: number;
+                            /** Format: date-time */
+                            created_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteGroupsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchGroupsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            member_count: number;
+                            /** Format: date-time */
+                            created_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postGroupsIdMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    contact_ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            added: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteGroupsIdMembersContactId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                contact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listImports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            filename: string;
+                            group_id: string | null;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed";
+                            bytes_total: number;
+                            bytes_done: number;
+                            rows_done: number;
+                            created: number;
+                            updated: number;
+                            rejected: number;
+                            /** @description Why it failed. */
+                            problem: string | null;
+                            /** @description Which columns were left out, and why. */
+                            note: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getImportsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            filename: string;
+                            group_id: string | null;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed";
+                            bytes_total: number;
+                            bytes_done: number;
+                            rows_done: number;
+                            created: number;
+                            updated: number;
+                            rejected: number;
+                            /** @description Why it failed. */
+                            problem: string | null;
+                            /** @description Which columns were left out, and why. */
+                            note: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description The first 1,000 rows that were rejected. */
+                            errors: {
+                                line: number;
+                                email: string | null;
+                                problem: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postContactsImport: {
+        parameters: {
+            query?: {
+                group_id?: string;
+                filename?: string;
+                /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions. */
+                mapping?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/csv": unknown;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 202;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            filename: string;
+                            group_id: string | null;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed";
+                            bytes_total: number;
+                            bytes_done: number;
+                            rows_done: number;
+                            created: number;
+                            updated: number;
+                            rejected: number;
+                            /** @description Why it failed. */
+                            problem: string | null;
+                            /** @description Which columns were left out, and why. */
+                            note: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSuppressions: {
+        parameters: {
+            query?: {
+                /** @description Part of the address. */
+                query?: string;
+                reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe" | "";
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            email: string;
+                            /** @enum {string} */
+                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
+                            detail: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            message_id: string | null;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSuppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    email: string;
+                    detail?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            email: string;
+                            /** @enum {string} */
+                            reason: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
+                            detail: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            message_id: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSuppressionsEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                email: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listFlows: {
+        parameters: {
+            query?: {
+                status?: "active" | "paused" | "archived";
+                query?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            /** @enum {string} */
+                            status: "active" | "paused" | "archived";
+                            subject: string;
+                            version: number;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            stats_30d: {
+                                sent: number;
+                                opens_unique: number;
+                                clicks_unique: number;
+                                bounces: number;
+                            };
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postFlows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @enum {string} */
+                    kind: "transactional" | "marketing";
+                    /** @enum {string} */
+                    status?: "active" | "paused" | "archived";
+                    subject: string;
+                    html: string;
+                    /** @enum {string} */
+                    html_format?: "html" | "mjml";
+                    text?: string | null;
+                    from_name?: string | null;
+                    from_email?: string | null;
+                    reply_to?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            /** @enum {string} */
+                            status: "active" | "paused" | "archived";
+                            version: number;
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getFlowsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            /** @enum {string} */
+                            status: "active" | "paused" | "archived";
+                            version: number;
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteFlowsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchFlowsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @enum {string} */
+                    kind?: "transactional" | "marketing";
+                    /** @enum {string} */
+                    status?: "active" | "paused" | "archived";
+                    subject?: string;
+                    html?: string;
+                    /** @enum {string} */
+                    html_format?: "html" | "mjml";
+                    text?: string | null;
+                    from_name?: string | null;
+                    from_email?: string | null;
+                    reply_to?: string | null;
+                    /** @description The version that the change was made from. When there is a newer one, the answer is 409 `conflict` and nothing changes. */
+                    base_version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            kind: "transactional" | "marketing";
+                            /** @enum {string} */
+                            status: "active" | "paused" | "archived";
+                            version: number;
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listFlowsIdVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            version: number;
+                            subject: string;
+                            /** Format: date-time */
+                            created_at: string;
+                            created_by: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getFlowsIdVersionsVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            version: number;
+                            /** Format: date-time */
+                            created_at: string;
+                            subject: string;
+                            html: string;
+                            /** @enum {string} */
+                            html_format: "html" | "mjml";
+                            text: string | null;
+                            from_name: string | null;
+                            from_email: string | null;
+                            reply_to: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postFlowsPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    context?: {
+                        [key: string]: unknown;
+                    };
+                    contact_email?: string;
+                    subject?: string;
+                    html?: string;
+                    /** @enum {string} */
+                    html_format?: "html" | "mjml";
+                    text?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            subject: string | null;
+                            html: string | null;
+                            text: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                            missing: string[];
+                            problems: {
+                                path: string;
+                                problem: string;
+                                line?: number;
+                                column?: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postFlowsIdPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    context?: {
+                        [key: string]: unknown;
+                    };
+                    contact_email?: string;
+                    subject?: string;
+                    html?: string;
+                    /** @enum {string} */
+                    html_format?: "html" | "mjml";
+                    text?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            subject: string | null;
+                            html: string | null;
+                            text: string | null;
+                            variables: {
+                                name: string;
+                                has_default: boolean;
+                            }[];
+                            missing: string[];
+                            problems: {
+                                path: string;
+                                problem: string;
+                                line?: number;
+                                column?: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postFlowsIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    to: string;
+                    context?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            message_id: string;
+                            flow_id: string;
+                            contact_id: string;
+                            contact_email: string;
+                            contact_created: boolean;
+                            /** @enum {string} */
+                            status: "queued" | "suppressed";
+                            reason: string | null;
+                            /** Format: date-time */
+                            queued_at: string;
+                            warnings: string[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+                status?: "queued" | "sent" | "bounced" | "suppressed" | "failed";
+                flow_id?: string;
+                contact_id?: string;
+                query?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            flow_id: string;
+                            flow_name: string | null;
+                            contact: {
+                                id: string;
+                                email: string;
+                            };
+                            subject: string;
+                            /** @enum {string} */
+                            status: "queued" | "sent" | "bounced" | "suppressed" | "failed";
+                            reason: string | null;
+                            is_test: boolean;
+                            /** Format: date-time */
+                            queued_at: string;
+                            /** Format: date-time */
+                            sent_at: string | null;
+                            events: {
+                                id: string;
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                /** Format: date-time */
+                                occurred_at: string;
+                                machine: boolean;
+                                machine_reason: string | null;
+                                data: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMessagesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            flow_id: string;
+                            flow_name: string | null;
+                            contact: {
+                                id: string;
+                                email: string;
+                            };
+                            subject: string;
+                            /** @enum {string} */
+                            status: "queued" | "sent" | "bounced" | "suppressed" | "failed";
+                            reason: string | null;
+                            is_test: boolean;
+                            /** Format: date-time */
+                            queued_at: string;
+                            /** Format: date-time */
+                            sent_at: string | null;
+                            events: {
+                                id: string;
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                /** Format: date-time */
+                                occurred_at: string;
+                                machine: boolean;
+                                machine_reason: string | null;
+                                data: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                            flow_version: number;
+                            from: string;
+                            /** @description Rendered without pixel and tracked links: looking at it counts as nothing. */
+                            html: string | null;
+                            text: string | null;
+                            relay_response: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getInbox: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            message_id: string | null;
+                            from: string;
+                            to: string;
+                            subject: string;
+                            /** Format: date-time */
+                            received_at: string;
+                            size_bytes: number;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            deleted: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getInboxId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            message_id: string | null;
+                            from: string;
+                            to: string;
+                            subject: string;
+                            /** Format: date-time */
+                            received_at: string;
+                            size_bytes: number;
+                            html: string | null;
+                            text: string | null;
+                            headers: {
+                                name: string;
+                                value: string;
+                            }[];
+                            raw: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSending: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** @enum {string} */
+                            transport: "inbox" | "smtp";
+                            relay: {
+                                host: string;
+                                port: number;
+                                secure: boolean;
+                                user: string | null;
+                            } | null;
+                            mail_from: string;
+                            /** @enum {string} */
+                            state: "ok" | "failing" | "unknown";
+                            last_error: string | null;
+                            /** Format: date-time */
+                            last_sent_at: string | null;
+                            /** @description Mails that wait to be sent; 10000 means at least so many. */
+                            queued: number;
+                            dkim: {
+                                domain: string;
+                                selector: string;
+                            } | null;
+                            bounce_domain: string | null;
+                            records: {
+                                /** @enum {string} */
+                                type: "TXT" | "MX";
+                                name: string;
+                                value: string;
+                                /** @enum {string} */
+                                purpose: "SPF" | "DKIM" | "DMARC" | "bounces";
+                                /** @enum {string} */
+                                status: "unchecked" | "found" | "missing" | "different";
+                                found: string | null;
+                            }[];
+                            /** Format: date-time */
+                            checked_at: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSendingCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** @enum {string} */
+                            transport: "inbox" | "smtp";
+                            relay: {
+                                host: string;
+                                port: number;
+                                secure: boolean;
+                                user: string | null;
+                            } | null;
+                            mail_from: string;
+                            /** @enum {string} */
+                            state: "ok" | "failing" | "unknown";
+                            last_error: string | null;
+                            /** Format: date-time */
+                            last_sent_at: string | null;
+                            /** @description Mails that wait to be sent; 10000 means at least so many. */
+                            queued: number;
+                            dkim: {
+                                domain: string;
+                                selector: string;
+                            } | null;
+                            bounce_domain: string | null;
+                            records: {
+                                /** @enum {string} */
+                                type: "TXT" | "MX";
+                                name: string;
+                                value: string;
+                                /** @enum {string} */
+                                purpose: "SPF" | "DKIM" | "DMARC" | "bounces";
+                                /** @enum {string} */
+                                status: "unchecked" | "found" | "missing" | "different";
+                                found: string | null;
+                            }[];
+                            /** Format: date-time */
+                            checked_at: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listNotices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @enum {string} */
+                            kind: "webhook_paused";
+                            title: string;
+                            detail: string;
+                            webhook_id: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                flow_id?: string;
+                contact_id?: string;
+                machine?: "true" | "false";
+                /** @description The id of an event: only what occurred later. For a live list. */
+                after?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @enum {string} */
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            /** Format: date-time */
+                            occurred_at: string;
+                            /** @description Made by a scanner or privacy proxy. */
+                            machine: boolean;
+                            machine_reason: string | null;
+                            message_id: string | null;
+                            flow_id: string | null;
+                            flow_name: string | null;
+                            contact: {
+                                id: string;
+                                email: string;
+                                first_name: string | null;
+                            } | null;
+                            data: {
+                                [key: string]: unknown;
+                            };
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query: {
+                /** @example 2026-01-31 */
+                start_date: string;
+                /** @description Included; at most 731 days. */
+                end_date: string;
+                /** @description IANA time zone. */
+                timezone?: string;
+                flow_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /**
+                             * Format: date
+                             * @example 2026-01-31
+                             */
+                            start_date: string;
+                            /**
+                             * Format: date
+                             * @example 2026-01-31
+                             */
+                            end_date: string;
+                            timezone: string;
+                            totals: {
+                                emailSent: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailOpen: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailClick: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailSoftBounce: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailHardBounce: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailComplaint: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                contactUnsubscribe: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                            };
+                            /** @description As many days right before. */
+                            previous: {
+                                emailSent: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailOpen: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailClick: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailSoftBounce: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailHardBounce: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailComplaint: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                contactUnsubscribe: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                            };
+                            series: {
+                                /**
+                                 * Format: date
+                                 * @example 2026-01-31
+                                 */
+                                date: string;
+                                emailSent: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailOpen: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailClick: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailSoftBounce: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailHardBounce: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailComplaint: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                contactUnsubscribe: {
+                                    /** @description Every event. */
+                                    total: number;
+                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    unique: number;
+                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                            }[];
+                            top_flows: {
+                                flow_id: string;
+                                name: string;
+                                sent: number;
+                                opens_unique: number;
+                                clicks_unique: number;
+                                bounces: number;
+                                unsubscribes: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getChecklist: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            sent: boolean;
+                            opened: boolean;
+                            clicked: boolean;
+                            api_key: boolean;
+                            webhook: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            url: string;
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            all_events: boolean;
+                            /** @enum {string} */
+                            status: "active" | "paused";
+                            paused_reason: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** Format: date-time */
+                            last_delivery_at: string | null;
+                            /** Format: date-time */
+                            failing_since: string | null;
+                            /** Format: date-time */
+                            secret_rotation_ends_at: string | null;
+                            stats_24h: {
+                                delivered: number;
+                                failed: number;
+                                pending: number;
+                            };
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    url: string;
+                    event_types?: string[];
+                    all_events?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            url: string;
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            all_events: boolean;
+                            /** @enum {string} */
+                            status: "active" | "paused";
+                            paused_reason: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** Format: date-time */
+                            last_delivery_at: string | null;
+                            /** Format: date-time */
+                            failing_since: string | null;
+                            /** Format: date-time */
+                            secret_rotation_ends_at: string | null;
+                            stats_24h: {
+                                delivered: number;
+                                failed: number;
+                                pending: number;
+                            };
+                            /** @description Shown here and never again. */
+                            signing_secret: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWebhooksId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            url: string;
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            all_events: boolean;
+                            /** @enum {string} */
+                            status: "active" | "paused";
+                            paused_reason: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** Format: date-time */
+                            last_delivery_at: string | null;
+                            /** Format: date-time */
+                            failing_since: string | null;
+                            /** Format: date-time */
+                            secret_rotation_ends_at: string | null;
+                            stats_24h: {
+                                delivered: number;
+                                failed: number;
+                                pending: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteWebhooksId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchWebhooksId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    url?: string;
+                    event_types?: string[];
+                    all_events?: boolean;
+                    /** @enum {string} */
+                    status?: "active" | "paused";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            url: string;
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            all_events: boolean;
+                            /** @enum {string} */
+                            status: "active" | "paused";
+                            paused_reason: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** Format: date-time */
+                            last_delivery_at: string | null;
+                            /** Format: date-time */
+                            failing_since: string | null;
+                            /** Format: date-time */
+                            secret_rotation_ends_at: string | null;
+                            stats_24h: {
+                                delivered: number;
+                                failed: number;
+                                pending: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWebhooksIdRotateSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    overlap_hours?: number;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            url: string;
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
+                            all_events: boolean;
+                            /** @enum {string} */
+                            status: "active" | "paused";
+                            paused_reason: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** Format: date-time */
+                            last_delivery_at: string | null;
+                            /** Format: date-time */
+                            failing_since: string | null;
+                            /** Format: date-time */
+                            secret_rotation_ends_at: string | null;
+                            stats_24h: {
+                                delivered: number;
+                                failed: number;
+                                pending: number;
+                            };
+                            /** @description Shown here and never again. */
+                            signing_secret: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWebhooksIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            delivery_id: string;
+                            attempt: {
+                                number: number;
+                                /** Format: date-time */
+                                at: string;
+                                duration_ms: number;
+                                status_code: number | null;
+                                /** @enum {string} */
+                                outcome: "acknowledged" | "refused" | "not_acknowledged" | "timed_out" | "unreachable";
+                                reason: string;
+                                response_body: string | null;
+                                request_headers: {
+                                    [key: string]: string;
+                                };
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhooksIdDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 100; 50 unless given. */
+                limit?: string;
+                status?: "pending" | "delivered" | "failed";
+                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            webhook_id: string;
+                            event_id: string;
+                            /** @enum {string} */
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            /** @enum {string} */
+                            status: "pending" | "delivered" | "failed";
+                            attempt_count: number;
+                            /** Format: date-time */
+                            next_attempt_at: string | null;
+                            reason: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            delivered_at: string | null;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDeliveriesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            webhook_id: string;
+                            event_id: string;
+                            /** @enum {string} */
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            /** @enum {string} */
+                            status: "pending" | "delivered" | "failed";
+                            attempt_count: number;
+                            /** Format: date-time */
+                            next_attempt_at: string | null;
+                            reason: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            delivered_at: string | null;
+                            /** @description The exact body. */
+                            payload: string | null;
+                            attempts: {
+                                number: number;
+                                /** Format: date-time */
+                                at: string;
+                                duration_ms: number;
+                                status_code: number | null;
+                                /** @enum {string} */
+                                outcome: "acknowledged" | "refused" | "not_acknowledged" | "timed_out" | "unreachable";
+                                reason: string;
+                                response_body: string | null;
+                                request_headers: {
+                                    [key: string]: string;
+                                };
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDeliveriesIdReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            replayed: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWebhooksIdReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    since: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            replayed: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postProvidersSesEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            received: number;
+                            recorded: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postProvidersSendgridEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            received: number;
+                            recorded: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postProvidersMailgunEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            received: number;
+                            recorded: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postProvidersPostmarkEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            received: number;
+                            recorded: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}
