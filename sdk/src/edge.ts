@@ -10,14 +10,14 @@ import {
 import type { WebhookEvent } from './events.ts'
 
 export * from './client.ts'
-export * from './errors.ts'
-export * from './events.ts'
 export {
   type DeliveryHeaders,
   type VerificationFault,
   type VerifyOptions,
   WebhookVerificationError,
 } from './delivery.ts'
+export * from './errors.ts'
+export * from './events.ts'
 
 /** As `verifyWebhook` of the main entry, by Web Crypto. */
 export async function verifyWebhook(
