@@ -22,3 +22,23 @@ test('a statement that takes too long is ended, but not in a patient transaction
     await db.close()
   }
 })
+
+test('times mean the same whatever the database says about their form', async () => {
+  await using testDb = await createTestDb()
+  const { database } = testDb.connection as { database: string }
+  await testDb.db.alone.script(`
+    alter database ${database} set datestyle = 'SQL, DMY';
+    alter database ${database} set intervalstyle = 'iso_8601';
+    alter database ${database} set timezone = 'America/New_York'`)
+  const db = openDb({ connection: testDb.connection })
+  try {
+    const at = new Date('2026-03-04T05:06:07.890Z')
+    // A day later in New York it is summer, and an hour is missing.
+    const [row] = await db<{ at: Date; nextDay: Date; length: string }>`
+      select ${at}::timestamptz as at, '2026-03-07T12:00:00Z'::timestamptz + interval '1 day' as next_day,
+        (interval '90 minutes')::text as length`
+    expect(row).toEqual({ at, nextDay: new Date('2026-03-08T12:00:00Z'), length: '01:30:00' })
+  } finally {
+    await db.close()
+  }
+})

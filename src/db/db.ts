@@ -49,6 +49,9 @@ const idleInTransactionTimeoutMs = 30_000
  * when it is full; through an index it is right in both cases.
  */
 const byIndex = '-c enable_seqscan=off'
+/** What a database or a role says about the form of times goes for people at a prompt. We would misread it. */
+const plainTimes = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
+const ourOptions = `${byIndex} ${plainTimes}`
 const relistenDelayMs = 1_000
 const namedStatementsMax = 500
 
@@ -69,7 +72,7 @@ export function openDb(options: DbOptions): Db {
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs * answerTimeoutFactor,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-    options: byIndex,
+    options: ourOptions,
     types,
   }
   const pool = new pg.Pool({ ...settings, max: connectionsMax })
