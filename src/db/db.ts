@@ -66,13 +66,12 @@ export function openDb(options: DbOptions): Db {
   const { connection, connectionsMax = 10, applicationName = 'waxwing' } = options
   const { statementTimeoutMs = usualStatementTimeoutMs } = options
   const settings = {
-    ...connection,
+    ...withOurOptions(connection),
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs * answerTimeoutFactor,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-    options: ourOptions,
     types,
   }
   const pool = new pg.Pool({ ...settings, max: connectionsMax })
@@ -90,6 +89,16 @@ export function openDb(options: DbOptions): Db {
     listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
     close: () => pool.end(),
   })
+}
+
+/** pg takes the options of the address or ours, so they are taken out of the address and stand before ours. */
+function withOurOptions(connection: Connection): Connection & { options: string } {
+  if (!('connectionString' in connection)) return { ...connection, options: ourOptions }
+  const [address = '', query = ''] = connection.connectionString.split(/\?(.*)/s)
+  const theirs = new URLSearchParams(query).getAll('options')
+  // The rest stays as it is written: pg is particular about what is percent-encoded.
+  const rest = query.split('&').filter((parameter) => !parameter.startsWith('options='))
+  return { connectionString: `${address}?${rest.join('&')}`, options: [...theirs, ourOptions].join(' ') }
 }
 
 async function begin<Result>(
