@@ -94,5 +94,7 @@ async function checkVersion(db: Db): Promise<void> {
 function withoutPassword(url: string): string {
   const parsed = new URL(url)
   if (parsed.password) parsed.password = '********'
+  for (const name of new Set(parsed.searchParams.keys()))
+    if (/password/i.test(name)) parsed.searchParams.set(name, '********')
   return parsed.href
 }
