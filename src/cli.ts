@@ -8,6 +8,7 @@ import { migrateDatabase } from './commands/migrate.ts'
 import { printOpenApi } from './commands/openapi.ts'
 import { rebuildAllCounters } from './commands/rebuild-counters.ts'
 import { run } from './commands/run.ts'
+import { missingRightOf } from './db/connect-faults.ts'
 import { Refusal, SetupFault } from './errors.ts'
 import { version } from './root.ts'
 
@@ -94,7 +95,7 @@ function print(text: string): number {
 try {
   process.exitCode = (await main(process.argv.slice(2))) ?? 0
 } catch (error) {
-  const fault = error as Error & { code?: string }
+  const fault: Error & { code?: string } = missingRightOf(error) ?? (error as Error)
   const forPeople = fault instanceof SetupFault || fault instanceof Refusal || fault.code?.startsWith('ERR_PARSE_ARGS')
   process.stderr.write(`${forPeople ? fault.message : fault.stack}\n`)
   process.exitCode = 1

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
+import { createGuest, createTestDb } from '../../test/support/test-db.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 const address = hasIpv6 ? '::1' : '127.0.0.1'
@@ -67,4 +68,15 @@ test('the doctor goes on after a setting that cannot be read, and finds a secret
   expect(stdout).toMatch(/^BAD {2}Relay {6}SMTP_URL has an unknown setting "foo"/m)
   expect(stdout).toMatch(/^BAD {2}Secret {5}DATA_DIR: /m)
   expect(code).toBe(1)
+})
+
+test('the doctor finds a database that cannot be opened, or whose tables may not be read', async () => {
+  await using testDb = await createTestDb()
+  await using guest = await createGuest(testDb)
+  const unknown = await examine({ DATABASE_URL: testDb.url.replace(/test_\w+/, 'none_here') })
+  expect(unknown.stdout).toMatch(/^BAD {2}Database {3}.*DATABASE_URL.*"none_here" does not exist/m)
+  expect(unknown.code).toBe(1)
+  const barred = await examine({ DATABASE_URL: guest.url })
+  expect(barred.stdout).toMatch(/^BAD {2}Database {3}.*DATABASE_URL.*permission denied for table schema_migrations/m)
+  expect(barred.code).toBe(1)
 })

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
 import { checkSettings } from '../app.ts'
 import { type Config, readConfig, readEnvironment } from '../config.ts'
+import { missingRightOf } from '../db/connect-faults.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { openLog } from '../log.ts'
 import { openRelay } from '../mail/relay.ts'
@@ -64,12 +65,14 @@ async function* database(config: Config): AsyncGenerator<Finding> {
     return
   }
   try {
-    const migrated = await isMigrated(opened.db).catch(() => false)
-    yield {
-      what: 'Database',
-      ok: true,
-      says: `${opened.description}, ${migrated ? 'migrated' : 'to be migrated at the next start'}`,
-    }
+    const migrated = await isMigrated(opened.db).catch((error: unknown) => missingRightOf(error) ?? false)
+    yield migrated instanceof Error
+      ? { what: 'Database', ok: false, says: migrated.message }
+      : {
+          what: 'Database',
+          ok: true,
+          says: `${opened.description}, ${migrated ? 'migrated' : 'to be migrated at the next start'}`,
+        }
     const [row] = await opened.db<{
       drift: number
     }>`select abs(extract(epoch from clock_timestamp()) - ${Date.now() / 1000})::float8 as drift`

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { localhost } from '../../test/support/certificates.ts'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
+import { createGuest, createTestDb } from '../../test/support/test-db.ts'
 
 const bounces = { BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'bounces.acme.example' }
 const dkim = { DKIM_DOMAIN: 'acme.example', DKIM_SELECTOR: 'mail' }
@@ -46,6 +47,16 @@ test.each<[names: string, settings: Environment]>([
 ])('a %s that is not this machine’s is told in one line: %o', async (name, settings) => {
   using folder = newFolder()
   expect(await complaint(folder.path, settings)).toMatch(new RegExp(`^.* Set ${name} to .*\\n$`))
+})
+
+test('a database that cannot be used is told in one line', async () => {
+  using folder = newFolder()
+  await using testDb = await createTestDb()
+  await using guest = await createGuest(testDb)
+  const unknown = { DATABASE_URL: testDb.url.replace(/test_\w+/, 'none_here') }
+  expect(await complaint(folder.path, unknown)).toMatch(/^.*DATABASE_URL.*"none_here" does not exist.*\n$/)
+  const barred = { DATABASE_URL: guest.url }
+  expect(await complaint(folder.path, barred)).toMatch(/^.*DATABASE_URL.*permission denied for table.*\n$/)
 })
 
 test.each(['toString', 'constructor', 'strat'])('there is no command %s', async (name) => {

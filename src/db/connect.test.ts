@@ -1,12 +1,22 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
+import { localhost } from '../../test/support/certificates.ts'
+import { newFolder } from '../../test/support/command.ts'
+import { startDatabaseTls } from '../../test/support/database-tls.ts'
+import { createGuest, createTestDb, type TestDb } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
+import { SetupFault } from '../errors.ts'
 import { openDatabase } from './connect.ts'
+import { openDb } from './db.ts'
+import { type Embedded, startEmbedded } from './embedded.ts'
 
 const log = pino({ level: 'silent' })
+const caFile = join(import.meta.dirname, '../../test/support/certificates/ca.pem')
 
 type Server = { host: string; port: number; user: string; database: string }
-const serverOf = ({ connection }: TestDb) => connection as Server
+const serverOf = ({ connection }: TestDb | Embedded) => connection as Server
 const urlOf = ({ host, port }: Server, login: string, database: string, more = '') =>
   `postgres://${login}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}${more}`
 
@@ -16,6 +26,16 @@ async function descriptionOf(url: string): Promise<string> {
   const { description, close } = await open(url)
   await close()
   return description
+}
+
+/** What is said about an address that leads to no usable database. */
+async function complaint(url: string): Promise<string> {
+  const error = await descriptionOf(url).catch((error: unknown) => error)
+  expect(error, String((error as Error).stack)).toBeInstanceOf(SetupFault)
+  const { message } = error as SetupFault
+  expect(message).toContain('DATABASE_URL')
+  expect(message).not.toContain('hunter2')
+  return message
 }
 
 test('no password is shown, wherever in the address it stands', async () => {
@@ -30,4 +50,78 @@ test('no password is shown, wherever in the address it stands', async () => {
     expect(shown).toMatch(/password=\*{8}&geqo=on$/)
     expect(shown).not.toContain('hunter2')
   }
+})
+
+test('a user or a database that is not there is told with what to do', async () => {
+  await using testDb = await createTestDb({ empty: true })
+  const server = serverOf(testDb)
+  expect(await complaint(urlOf(server, 'nobody_here', server.database))).toMatch(/role "nobody_here" does not exist/)
+  expect(await complaint(urlOf(server, server.user, 'none_here'))).toMatch(
+    /database "none_here" does not exist.*create/i,
+  )
+})
+
+test('a wrong password and a missing one are told apart', async () => {
+  using folder = newFolder()
+  const embedded = await startEmbedded({ dataDir: folder.path, log })
+  try {
+    const server = serverOf(embedded)
+    await askForPasswords(embedded)
+    expect(await complaint(urlOf(server, 'wax:hunter2', server.database))).toMatch(/password authentication failed/)
+    expect(await complaint(urlOf(server, 'wax', server.database))).toMatch(/asks for a password/)
+    expect(await descriptionOf(urlOf(server, 'wax:right', server.database))).toContain('wax:********@')
+  } finally {
+    await embedded.stop()
+  }
+})
+
+/** The role `wax` may do everything, once it has said that its password is `right`. */
+async function askForPasswords({ connection, directory }: Embedded): Promise<void> {
+  const admin = openDb({ connection, connectionsMax: 1 })
+  try {
+    await admin.alone.script("create role wax superuser login password 'right'")
+    const file = join(directory, 'pg_hba.conf')
+    writeFileSync(file, `local all wax scram-sha-256\n${readFileSync(file, 'utf8')}`)
+    const loadedAt = async () => (await admin<{ at: Date }>`select pg_conf_load_time() as at`)[0]!.at.getTime()
+    const before = await loadedAt()
+    await admin`select pg_reload_conf()`
+    await until('the server to read its rules again', async () => (await loadedAt()) > before)
+  } finally {
+    await admin.close()
+  }
+}
+
+test('a user who may not create tables is told before anything is tried', async () => {
+  await using testDb = await createTestDb({ empty: true })
+  await using guest = await createGuest(testDb)
+  const { database } = serverOf(testDb)
+  expect(await descriptionOf(guest.url)).toContain(database)
+  expect(await complaint(`${guest.url}&options=-c%20search_path%3Dnone`)).toMatch(/search_path/)
+  await testDb.db.alone.script(`revoke create on schema public from ${database}_guest`)
+  expect(await complaint(guest.url)).toContain(`grant create on schema public to ${database}_guest`)
+  await testDb.db.alone.script(`revoke connect on database ${database} from public`)
+  expect(await complaint(guest.url)).toMatch(/permission denied for database/)
+})
+
+test('a database without TLS, where the address asks for it, is told with what to do', async () => {
+  await using testDb = await createTestDb({ empty: true })
+  const server = serverOf(testDb)
+  const url = urlOf(server, server.user, server.database, '&sslmode=verify-full')
+  expect(await complaint(url)).toContain('sslmode=disable')
+})
+
+test('a certificate that is not trusted is told with both ways to go on, and both work', async () => {
+  await using testDb = await createTestDb({ empty: true })
+  const { user, database } = serverOf(testDb)
+  await using tls = await startDatabaseTls(serverOf(testDb), localhost())
+  const url = `postgres://${user}@127.0.0.1:${tls.port}/${database}?sslmode`
+  const message = await complaint(`${url}=verify-full`)
+  expect(message).toContain('sslrootcert')
+  expect(message).toContain('sslmode=no-verify')
+  expect(await descriptionOf(`${url}=verify-full&sslrootcert=${caFile}`)).toContain(database)
+  expect(await descriptionOf(`${url}=no-verify`)).toContain(database)
+  const began = Date.now()
+  expect(await complaint(`${url}=verify-full&sslrootcert=/none.pem`)).toMatch(/\/none\.pem/)
+  // Waiting would not bring the file.
+  expect(Date.now() - began).toBeLessThan(15_000)
 })

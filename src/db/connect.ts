@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SetupFault } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { connectFaultOf } from './connect-faults.ts'
 import { type Connection, type Db, isConnectionFault, openDb } from './db.ts'
 import { startEmbedded } from './embedded.ts'
 import { EmbeddedFailure } from './embedded-failure.ts'
@@ -67,16 +68,16 @@ async function connect(connection: Connection, connectionsMax: number, log: Log,
   const giveUpAt = Date.now() + giveUpAfterMs
   for (;;) {
     try {
-      await checkVersion(db)
+      await check(db)
       return db
     } catch (error) {
-      if (!isConnectionFault(error) || Date.now() >= giveUpAt) {
+      const fault = connectFaultOf(error)
+      if (fault || !isConnectionFault(error) || Date.now() >= giveUpAt) {
         await db.close()
-        throw isConnectionFault(error)
-          ? new SetupFault(
-              `The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL and whether it is running.`,
-            )
-          : error
+        if (fault || !isConnectionFault(error)) throw fault ?? error
+        throw new SetupFault(
+          `The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL and whether it is running.`,
+        )
       }
       log.warn({ reason: (error as Error).message }, 'The database cannot be reached yet; trying again')
       // Throws when told to stop. There is no connection to close then.
@@ -85,10 +86,24 @@ async function connect(connection: Connection, connectionsMax: number, log: Log,
   }
 }
 
-async function checkVersion(db: Db): Promise<void> {
-  const [row] = await db<{ number: number }>`select current_setting('server_version_num')::int as number`
-  const major = Math.floor(row!.number / 10_000)
+type Traits = { version: number; user: string; schema: string | null; mayCreate: boolean | null }
+
+/** Whether this is a database that can be used. What is wrong would show only later, and then as something else. */
+async function check(db: Db): Promise<void> {
+  const [row] = await db<Traits>`
+    select current_setting('server_version_num')::int as version, quote_ident(current_user) as user,
+      quote_ident(current_schema()) as schema, has_schema_privilege(current_schema(), 'create') as may_create`
+  const { version, user, schema, mayCreate } = row!
+  const major = Math.floor(version / 10_000)
   if (major < versionMin) throw new SetupFault(`Waxwing needs PostgreSQL ${versionMin} or newer; this one is ${major}.`)
+  if (schema === null)
+    throw new SetupFault(
+      `The user of DATABASE_URL (${user}) can use no schema of its search_path: create one, or set another search_path.`,
+    )
+  if (!mayCreate)
+    throw new SetupFault(
+      `The user of DATABASE_URL may not create tables: run “grant create on schema ${schema} to ${user}” in the database, or name its owner there.`,
+    )
 }
 
 function withoutPassword(url: string): string {

@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { TLSSocket } from 'node:tls'
+
+/** Stands before a database and speaks TLS for it, on a port of 127.0.0.1. */
+export async function startDatabaseTls(
+  target: { host: string; port: number },
+  certificate: { cert: string; key: string },
+): Promise<AsyncDisposable & { port: number }> {
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    sockets.add(near)
+    near.on('error', () => {})
+    // The first thing a client says is whether it wants TLS.
+    near.once('data', () => {
+      near.write('S')
+      const secure = new TLSSocket(near, { isServer: true, ...certificate })
+      const far = connect(join(target.host, `.s.PGSQL.${target.port}`))
+      sockets.add(far)
+      for (const socket of [secure, far]) socket.on('error', () => {})
+      secure.pipe(far).pipe(secure)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
