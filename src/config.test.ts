@@ -72,6 +72,24 @@ test('what is no domain is refused as one, whichever setting it is given to', ()
   }
 })
 
+test('DATABASE_URL may name its host as a parameter, as psql takes it', () => {
+  const databaseUrlOf = (text: string) => readConfig({ DATABASE_URL: text }).DATABASE_URL
+  for (const text of ['postgres://u:p@db:5432/wax', 'postgresql:///wax?host=/sock&user=u'])
+    expect(databaseUrlOf(text)).toBe(text)
+  expect(databaseUrlOf('postgres://u:p@/wax?host=/sock')).toBe('postgres://u:p@localhost/wax?host=/sock')
+  expect(databaseUrlOf('postgres://u@:5433/wax?a=b&host=/s')).toBe('postgres://u@localhost:5433/wax?a=b&host=/s')
+  expect(databaseUrlOf('postgres://:5433/wax?host=/sock')).toBe('postgres://localhost:5433/wax?host=/sock')
+  for (const text of [
+    'postgres://u:p@/wax',
+    'postgres://u:p@/wax?host=',
+    'postgres://u:p@/wax?ghost=/sock',
+    'mysql://u:p@/wax?host=/sock',
+    'postgres://u:p@a b/wax?host=/sock',
+    'wax',
+  ])
+    expect(() => databaseUrlOf(text), text).toThrow(/DATABASE_URL: must be an address such as postgres:/)
+})
+
 test('links can be built on BASE_URL, so it ends with its path and holds no password', () => {
   const baseUrlOf = (text: string) => readConfig({ BASE_URL: text }).BASE_URL
   expect(baseUrlOf('https://x.example/')).toBe('https://x.example')

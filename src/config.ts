@@ -242,9 +242,17 @@ function smtpUrl(value: string): string {
   return urlWith(['smtp:', 'smtps:'], 'smtp://user:pass@relay.example.com:587')(value).href
 }
 
+const beforeNoHost = /^(\w+:\/\/(?:[^/?#]*@)?)(?=[:/])/
+
+/**
+ * psql also takes an address without a host that names it as a parameter. No URL may have a user or a port but no host, so
+ * one is put there; the parameter goes before it.
+ */
 function databaseUrl(value: string): string {
-  urlWith(['postgres:', 'postgresql:'], 'postgres://user:pass@host:5432/waxwing')(value)
-  return value
+  const host = new URLSearchParams(value.split('?')[1]).get('host')
+  const url = host && !URL.canParse(value) ? value.replace(beforeNoHost, '$1localhost') : value
+  urlWith(['postgres:', 'postgresql:'], 'postgres://user:pass@host:5432/waxwing')(url)
+  return url
 }
 
 function secret(value: string): string {

@@ -7,6 +7,7 @@ import { newFolder } from '../../test/support/command.ts'
 import { startDatabaseTls } from '../../test/support/database-tls.ts'
 import { createGuest, createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
+import { readConfig } from '../config.ts'
 import { SetupFault } from '../errors.ts'
 import { openDatabase } from './connect.ts'
 import { openDb } from './db.ts'
@@ -50,6 +51,13 @@ test('no password is shown, wherever in the address it stands', async () => {
     expect(shown).toMatch(/password=\*{8}&geqo=on$/)
     expect(shown).not.toContain('hunter2')
   }
+})
+
+test('an address that names its host as a parameter leads there', async () => {
+  await using testDb = await createTestDb({ empty: true })
+  const { host, port, user, database } = serverOf(testDb)
+  const { DATABASE_URL } = readConfig({ DATABASE_URL: `postgres://${user}@/${database}?host=${host}&port=${port}` })
+  expect(await descriptionOf(DATABASE_URL!)).toContain(`/${database}?host=${host}`)
 })
 
 test('a user or a database that is not there is told with what to do', async () => {
