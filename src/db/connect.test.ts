@@ -111,6 +111,20 @@ test('a user who may not create tables is told before anything is tried', async 
   expect(await complaint(guest.url)).toMatch(/permission denied for database/)
 })
 
+test.each(['LATIN1', 'SQL_ASCII'])('a database in %s is refused, since it would lose characters', async (encoding) => {
+  await using testDb = await createTestDb({ empty: true })
+  const server = serverOf(testDb)
+  const database = `${server.database}_old`
+  await testDb.db.alone.script(
+    `create database ${database} encoding '${encoding}' template template0 lc_collate 'C' lc_ctype 'C'`,
+  )
+  try {
+    expect(await complaint(urlOf(server, server.user, database))).toMatch(`this one is in ${encoding}`)
+  } finally {
+    await testDb.db.alone.script(`drop database ${database} with (force)`)
+  }
+})
+
 test('a database without TLS, where the address asks for it, is told with what to do', async () => {
   await using testDb = await createTestDb({ empty: true })
   const server = serverOf(testDb)

@@ -71,12 +71,14 @@ async function connect(connection: Connection, connectionsMax: number, log: Log,
       await check(db)
       return db
     } catch (error) {
-      const fault = connectFaultOf(error)
-      if (fault || !isConnectionFault(error) || Date.now() >= giveUpAt) {
+      const hopeless = connectFaultOf(error) ?? (isConnectionFault(error) ? undefined : error)
+      if (hopeless !== undefined || Date.now() >= giveUpAt) {
         await db.close()
-        if (fault || !isConnectionFault(error)) throw fault ?? error
-        throw new SetupFault(
-          `The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL and whether it is running.`,
+        throw (
+          hopeless ??
+          new SetupFault(
+            `The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL and whether it is running.`,
+          )
         )
       }
       log.warn({ reason: (error as Error).message }, 'The database cannot be reached yet; trying again')
@@ -86,16 +88,22 @@ async function connect(connection: Connection, connectionsMax: number, log: Log,
   }
 }
 
-type Traits = { version: number; user: string; schema: string | null; mayCreate: boolean | null }
+type Traits = { version: number; encoding: string; user: string; schema: string | null; mayCreate: boolean | null }
 
 /** Whether this is a database that can be used. What is wrong would show only later, and then as something else. */
 async function check(db: Db): Promise<void> {
   const [row] = await db<Traits>`
-    select current_setting('server_version_num')::int as version, quote_ident(current_user) as user,
-      quote_ident(current_schema()) as schema, has_schema_privilege(current_schema(), 'create') as may_create`
-  const { version, user, schema, mayCreate } = row!
+    select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+      quote_ident(current_user) as user, quote_ident(current_schema()) as schema,
+      has_schema_privilege(current_schema(), 'create') as may_create`
+  const { version, encoding, user, schema, mayCreate } = row!
   const major = Math.floor(version / 10_000)
   if (major < versionMin) throw new SetupFault(`Waxwing needs PostgreSQL ${versionMin} or newer; this one is ${major}.`)
+  // Others have no place for most characters, or do not know what a character is.
+  if (encoding !== 'UTF8')
+    throw new SetupFault(
+      `Waxwing needs a database in UTF8; this one is in ${encoding}. Create another (create database … encoding 'UTF8' template template0) and name it in DATABASE_URL.`,
+    )
   if (schema === null)
     throw new SetupFault(
       `The user of DATABASE_URL (${user}) can use no schema of its search_path: create one, or set another search_path.`,
