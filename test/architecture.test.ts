@@ -21,7 +21,7 @@ const order = [
 
 const root = 'src'
 /** These may import everything. */
-const wiring = new Set(['app.ts', 'cli.ts'])
+const wiring = new Set(['app.ts', 'parts.ts', 'routes.ts', 'cli.ts'])
 const folderOf = (file: string) => (file.includes('/') ? file.split('/')[0]! : '')
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

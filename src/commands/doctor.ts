@@ -1,12 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
-import { checkSettings } from '../app.ts'
 import { type Config, readConfig, readEnvironment } from '../config.ts'
 import { missingRightOf } from '../db/connect-faults.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { openLog } from '../log.ts'
 import { openRelay } from '../mail/relay.ts'
 import { parseSmtpUrl } from '../mail/smtp-url.ts'
+import { checkSettings } from '../parts.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
 type Finding = { what: string; ok: boolean; says: string }

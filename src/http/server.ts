@@ -20,7 +20,7 @@ const sweepEveryMs = 50
 export type ServerOptions = { log: Log; baseUrl: string; trustProxy: boolean }
 export type Server = FastifyInstance
 
-/** The HTTP core: limits, request ids, envelope and error mapping, security headers. Routes are registered in app.ts. */
+/** The HTTP core: limits, request ids, envelope and error mapping, security headers. Routes are registered in routes.ts. */
 export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Server {
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
   const headers = securityHeaders(baseUrl)

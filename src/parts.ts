@@ -1,0 +1,108 @@
+import type { Registry } from 'prom-client'
+import { KeyCache } from './accounts/key-cache.ts'
+import { Sessions } from './accounts/sessions.ts'
+import { LoginThrottle } from './accounts/throttle.ts'
+import type { Config } from './config.ts'
+import { MemberAdder } from './contacts/members.ts'
+import type { Db } from './db/db.ts'
+import { EventRecorder } from './events/record.ts'
+import { TemplateCache } from './flows/template-cache.ts'
+import { createMetrics } from './http/metrics.ts'
+import { RateLimit } from './http/rate-limit.ts'
+import type { Log } from './log.ts'
+import { loadDkim } from './mail/dkim.ts'
+import { openRelay } from './mail/relay.ts'
+import { reportRelay } from './mail/relay-report.ts'
+import { parseSmtpUrl } from './mail/smtp-url.ts'
+import { Acceptor } from './messages/accept.ts'
+import { parseMailbox } from './messages/outgoing.ts'
+import { Sending } from './messages/sending.ts'
+import { Hints } from './queue/hints.ts'
+import { type AppSecrets, SecretBox } from './secrets.ts'
+import { bounceTlsOf, webhookAuthoritiesOf } from './setting-files.ts'
+import { createTokens } from './tokens.ts'
+import { AddressPolicy } from './tracking/address-policy.ts'
+import { createHits } from './tracking/create-hits.ts'
+import { createPageSender } from './tracking/page.ts'
+import { idHeadersFor } from './tracking/providers/id-headers.ts'
+import { sendgridReports } from './tracking/providers/sendgrid.ts'
+import { deliveryMetrics } from './webhooks/metrics.ts'
+import { createSafePost } from './webhooks/safe-post.ts'
+
+/** What the service is told before any of its parts is made. */
+export type PartsOptions = {
+  config: Config
+  secrets: AppSecrets
+  db: Db
+  log: Log
+  /** Asked for the DNS records of sending instead of the machine's own. */
+  nameServers?: readonly string[] | undefined
+}
+
+export type Parts = ReturnType<typeof createParts>
+
+/** Everything that routes and workers are made from. */
+export function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
+  const hints = new Hints(db)
+  const templates = new TemplateCache(db)
+  const metrics = createMetrics()
+  const events = new EventRecorder({ db, hints })
+  return {
+    config,
+    db,
+    log,
+    hints,
+    templates,
+    metrics,
+    keys: new KeyCache(db, log),
+    sessions: new Sessions(secrets),
+    throttle: new LoginThrottle(),
+    rateLimit: new RateLimit(config.RATE_LIMIT_PER_SECOND),
+    members: new MemberAdder(db),
+    events,
+    acceptor: new Acceptor({ db, templates, hints }),
+    tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
+    ...createMailParts({ config, log, nameServers }, metrics),
+    addresses: new AddressPolicy(db),
+    hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
+    pages: createPageSender(),
+    box: new SecretBox(secrets, 'webhook secrets'),
+    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    deliveryMetrics: deliveryMetrics(metrics, db),
+    safePost: createSafePost({
+      timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      proxyUrl: config.WEBHOOK_PROXY_URL,
+      ca: webhookAuthoritiesOf(config),
+    }),
+  }
+}
+
+/** Everything between the service and the relay. */
+function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secrets' | 'db'>, metrics: Registry) {
+  const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
+  const relay = url ? openRelay(url, { connections, onState: reportRelay(log, metrics) }) : undefined
+  const dkim = dkimOf(config)
+  const mail = {
+    baseUrl: config.BASE_URL,
+    mailFrom: parseMailbox(config.MAIL_FROM),
+    bounceDomain: config.BOUNCE_DOMAIN,
+    idHeaders: idHeadersFor(config),
+  }
+  const sending = new Sending({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers })
+  return { relay, dkim, mail, sending }
+}
+
+/** Looks at all that the settings name, so that faults in it are told before a database is started. Throws a SetupFault. */
+export function checkSettings(config: Config): void {
+  if (config.SMTP_URL) parseSmtpUrl(config.SMTP_URL)
+  if (config.PROVIDER_SENDGRID_KEY) sendgridReports(config.PROVIDER_SENDGRID_KEY)
+  parseMailbox(config.MAIL_FROM)
+  dkimOf(config)
+  bounceTlsOf(config)
+  webhookAuthoritiesOf(config)
+}
+
+function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {
+  return domain && selector && privateKeyFile ? loadDkim({ domain, selector, privateKeyFile }) : undefined
+}

@@ -1,0 +1,108 @@
+import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
+import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
+import { requireApiKey, requireMember } from './accounts/guards.ts'
+import { acceptanceRoutes, invitationRoutes } from './accounts/invitations.routes.ts'
+import { organizationRoutes } from './accounts/organization.routes.ts'
+import { teamRoutes } from './accounts/team.routes.ts'
+import { contactRoutes } from './contacts/contacts.routes.ts'
+import { groupRoutes } from './contacts/groups.routes.ts'
+import { importRoutes } from './contacts/imports.routes.ts'
+import { memberRoutes } from './contacts/members.routes.ts'
+import { suppressionRoutes } from './contacts/suppressions.routes.ts'
+import { timelineRoutes } from './contacts/timeline.routes.ts'
+import { isMigrated, isWritable } from './db/migrate.ts'
+import { activityRoutes } from './events/activity.routes.ts'
+import { eventTypeRoutes } from './events/event-types.routes.ts'
+import { metricRoutes } from './events/metrics.routes.ts'
+import { overviewRoutes } from './events/overview.routes.ts'
+import { recordApiUnsubscription } from './events/unsubscription.ts'
+import { flowRoutes } from './flows/flows.routes.ts'
+import { previewRoutes } from './flows/preview.routes.ts'
+import { registerDocs } from './http/docs.ts'
+import { healthRoutes } from './http/health.routes.ts'
+import { registerMetrics } from './http/metrics.ts'
+import type { Server } from './http/server.ts'
+import { registerWebApp } from './http/web-app.ts'
+import { inboxRoutes } from './messages/inbox.routes.ts'
+import { messageRoutes } from './messages/messages.routes.ts'
+import { noticeRoutes } from './messages/notices.routes.ts'
+import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
+import { sendingRoutes } from './messages/sending.routes.ts'
+import type { Parts } from './parts.ts'
+import { providerRoutes } from './tracking/providers/providers.routes.ts'
+import { trackingRoutes } from './tracking/tracking.routes.ts'
+import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
+import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
+import { webhookRoutes } from './webhooks/webhooks.routes.ts'
+
+/** Every route there is. */
+export async function registerRoutes(server: Server, parts: Parts): Promise<void> {
+  const { config, db, hints, keys, acceptor } = parts
+  const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
+  const webhooks = { ...parts, metrics: parts.deliveryMetrics }
+  server.decorateRequest('apiKey', null)
+  server.decorateRequest('member', null)
+  await registerDocs(server, config.BASE_URL)
+  registerMetrics(server, parts.metrics)
+  await server.register(healthRoutes({ isReady: async () => (await isMigrated(db)) && (await isWritable(db)) }))
+
+  await server.register(
+    async (api) => {
+      api.addHook('onRequest', requireApiKey(parts))
+      withSecurity(api, 'apiKey')
+      await api.register(tokenCheckRoutes())
+      await api.register(memberRoutes({ members: parts.members }))
+      await api.register(sendEmailRoutes({ acceptor }))
+      await api.register(metricRoutes({ db }))
+    },
+    { prefix: '/public/api/v1' },
+  )
+
+  await server.register(authRoutes(auth), { prefix: '/api/v1' })
+  await server.register(acceptanceRoutes(parts), { prefix: '/api/v1' })
+  await server.register(
+    async (api) => {
+      api.addHook('onRequest', requireMember(parts))
+      withSecurity(api, 'session')
+      await api.register(meRoutes(auth))
+      await api.register(eventTypeRoutes())
+      await api.register(
+        async (organization) => {
+          await organization.register(organizationRoutes({ db }))
+          await organization.register(teamRoutes({ db }))
+          await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
+          await organization.register(apiKeyRoutes({ db, keys }))
+          await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))
+          await organization.register(timelineRoutes({ db }))
+          await organization.register(groupRoutes({ db }))
+          await organization.register(importRoutes({ db, hints }))
+          await organization.register(suppressionRoutes({ db }))
+          await organization.register(flowRoutes({ db }))
+          await organization.register(previewRoutes({ db }))
+          await organization.register(testSendRoutes({ acceptor }))
+          await organization.register(messageRoutes({ db, templates: parts.templates, mailFrom: parts.mail.mailFrom }))
+          await organization.register(inboxRoutes({ db }))
+          await organization.register(sendingRoutes({ ...parts, settings: parts.mail }))
+          await organization.register(noticeRoutes({ db }))
+          await organization.register(activityRoutes({ db }))
+          await organization.register(overviewRoutes({ db }))
+          await organization.register(webhookRoutes(webhooks))
+          await organization.register(deliveryRoutes({ db, hints }))
+        },
+        { prefix: '/organization' },
+      )
+    },
+    { prefix: '/api/v1' },
+  )
+  await server.register(providerRoutes(parts))
+  await server.register(trackingRoutes(parts))
+  await server.register(unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
+  await registerWebApp(server, config.BASE_URL)
+}
+
+/** Names the credential of a group of routes in the OpenAPI document. */
+function withSecurity(api: Server, scheme: 'apiKey' | 'session'): void {
+  api.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, security: [{ [scheme]: [] }] }
+  })
+}
