@@ -46,6 +46,8 @@ export async function keepRunning(cluster: Cluster): Promise<{ stop(): Promise<v
       if (stopping.signal.aborted) return
       try {
         server = await launch(cluster, stopping.signal)
+        // Told to stop in the very moment in which it became ready: whoever told so has ended the one before.
+        if (stopping.signal.aborted) return await end(server)
       } catch (error) {
         cluster.log.warn({ error: String(error) }, 'embedded PostgreSQL did not start')
       }
