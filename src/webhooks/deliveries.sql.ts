@@ -168,11 +168,21 @@ export async function failDeliveries(
     where deliveries.organization_id = gone.organization_id and deliveries.id = gone.id and status = 'pending'`
 }
 
+/** Follows a CTE named `doomed (organization_id, id)`. */
+const deleteDoomed = sql`
+  attempts as (
+    delete from delivery_attempts using doomed
+    where delivery_attempts.organization_id = doomed.organization_id and delivery_attempts.delivery_id = doomed.id
+  )
+  delete from deliveries using doomed
+  where deliveries.organization_id = doomed.organization_id and deliveries.id = doomed.id
+  returning 1`
+
 /** Removes finished deliveries and their attempts, up to `limit` of each organization. Answers how many went. */
 export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   // Ids sort by time, so the old ones of an organization lie together at the low end of the key.
   const rows = await tx`
-    with old as materialized (
+    with doomed as materialized (
       select finished.organization_id, finished.id
       from organizations
       cross join lateral (
@@ -182,13 +192,7 @@ export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: D
         limit ${limit}
       ) finished
     ),
-    attempts as (
-      delete from delivery_attempts using old
-      where delivery_attempts.organization_id = old.organization_id and delivery_attempts.delivery_id = old.id
-    )
-    delete from deliveries using old
-    where deliveries.organization_id = old.organization_id and deliveries.id = old.id
-    returning 1`
+    ${deleteDoomed}`
   return rows.length
 }
 
@@ -208,7 +212,7 @@ export async function deleteOrphanDeliveries(tx: Tx, limit: number): Promise<num
         limit 1
       ) next
     ),
-    orphans as materialized (
+    doomed as materialized (
       select orphan.organization_id, orphan.id
       from logged
       cross join lateral (
@@ -219,12 +223,6 @@ export async function deleteOrphanDeliveries(tx: Tx, limit: number): Promise<num
       where not exists (
         select from webhooks where webhooks.organization_id = logged.organization_id and webhooks.id = logged.webhook_id)
     ),
-    attempts as (
-      delete from delivery_attempts using orphans
-      where delivery_attempts.organization_id = orphans.organization_id and delivery_attempts.delivery_id = orphans.id
-    )
-    delete from deliveries using orphans
-    where deliveries.organization_id = orphans.organization_id and deliveries.id = orphans.id
-    returning 1`
+    ${deleteDoomed}`
   return rows.length
 }
