@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { domainToASCII } from 'node:url'
+import { domainLabels } from './domain.ts'
 import { SetupFault } from './errors.ts'
 
 /** One setting: what people read about it, and how its text becomes a value. `parse` throws a sentence. */
@@ -224,18 +224,13 @@ function baseUrl(value: string): string {
   return url
 }
 
-const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-const domainMax = 253
-
 /** As mail servers write it: ASCII, in lower case, without the dot at the end. */
 function domain(value: string): string {
-  // `domainToASCII` reads its input as part of a URL: it would cut or decode these.
-  const ascii = /[\s\p{Cc}/\\?#%:@[\]]/u.test(value) ? '' : domainToASCII(value.replace(/\.$/, ''))
-  const labels = ascii.split('.')
-  const isName = labels.length > 1 ? !/^\d+$/.test(labels.at(-1)!) : ascii === 'localhost'
-  if (!isName || ascii.length > domainMax || !labels.every((label) => labelPattern.test(label)))
-    throw new Error(`must be a domain such as mail.example.com, not "${value}"`)
-  return ascii
+  const labels = domainLabels(value.replace(/\.$/, '')) ?? []
+  const domain = labels.join('.')
+  const isName = labels.length > 1 ? !/^\d+$/.test(labels.at(-1)!) : domain === 'localhost'
+  if (!isName) throw new Error(`must be a domain such as mail.example.com, not "${value}"`)
+  return domain
 }
 
 function smtpUrl(value: string): string {

@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url'
+import { domainLabels } from './domain.ts'
 
 /** `address` is the spelling to show and to send to; `key` is what makes an address one and the same. */
 export type ParsedEmail = { ok: true; address: string; key: string } | { ok: false; problem: string }
@@ -8,7 +8,6 @@ const localMax = 64
 
 // The unquoted local part of RFC 5321. Letters outside ASCII (RFC 6531) go through hardly any relay.
 const localPattern = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
-const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 // What nearly every address looks like. It needs no look-up of scripts and domains, and reading ten thousand takes a
 // tenth of the time. Punycode (xn--) is left to the full reading, which checks it.
@@ -39,11 +38,9 @@ function parseAny(text: string): ParsedEmail {
   const local = text.slice(0, at)
   if (local.length > localMax || !localPattern.test(local))
     return no('is not an email address that mail can go to: check what stands before the @')
-  // `domainToASCII` reads its input as part of a URL: it would cut or decode these.
-  const domain = /[\s\p{Cc}/\\?#%:[\]]/u.test(text.slice(at + 1)) ? '' : domainToASCII(text.slice(at + 1))
-  const labels = domain.split('.')
-  if (domain === '' || domain.length > 253 || !labels.every((label) => labelPattern.test(label)))
-    return no('is not an email address: check what stands behind the @')
+  const labels = domainLabels(text.slice(at + 1))
+  if (!labels) return no('is not an email address: check what stands behind the @')
+  const domain = labels.join('.')
   if (labels.length < 2 && domain !== 'localhost') return no('is not an email address: the domain needs a dot')
   if (/^\d+$/.test(labels.at(-1)!)) return no('is not an email address: the domain must be a name')
   const address = `${local}@${domain}`

@@ -1,15 +1,10 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { newFolder } from '../test/support/command.ts'
 import { isRoot } from '../test/support/embedded-child.ts'
 import { SetupFault } from './errors.ts'
 import { loadAppSecret } from './secrets.ts'
-
-function newFolder() {
-  const path = mkdtempSync(join(tmpdir(), 'waxwing-secrets-'))
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
-}
 
 /** Root may write everywhere. */
 function asOrdinaryUser(work: () => void): void {

@@ -62,9 +62,6 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
       done(new Refusal('unavailable', 'The service is stopping.', { retryAfterSeconds: stopWithinMs / 1000 }))
     else done()
   })
-  server.addHook('preClose', async () => {
-    stopping = true
-  })
   server.addHook('onResponse', (request, reply, done) => {
     log.info(
       {
@@ -81,7 +78,9 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
   server.removeContentTypeParser('text/plain')
   readJson(server)
   answerUnknownRoutes(server)
-  closeConnectionsOnStop(server)
+  closeConnectionsOnStop(server, () => {
+    stopping = true
+  })
   return server
 }
 
@@ -109,10 +108,11 @@ function requestIds(): () => string {
 }
 
 /** Stopping waits for requests under way, not for connections that are kept alive behind them, and not for ever. */
-function closeConnectionsOnStop(server: Server): void {
+function closeConnectionsOnStop(server: Server, onStop: () => void): void {
   let sweep: NodeJS.Timeout | undefined
   let end: NodeJS.Timeout | undefined
   server.addHook('preClose', async () => {
+    onStop()
     sweep = setInterval(() => server.server.closeIdleConnections(), sweepEveryMs)
     end = setTimeout(() => server.server.closeAllConnections(), stopWithinMs)
   })
