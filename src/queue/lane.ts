@@ -26,6 +26,8 @@ export class Lane<Work> {
   hungry = true
   inFlight = 0
   ready: Job<Work>[] = []
+  /** Counts how often it was reset: what was asked for before belongs to a lane that is no more. */
+  era = 0
 
   readonly #widthMax: number
   /** Grows by one when as many jobs as it is wide went well, so it is no whole number. */
@@ -110,6 +112,7 @@ export class Lane<Work> {
 
   /** What was read is read again, from the beginning. */
   forgetReady(): void {
+    this.era++
     for (const { claim } of this.ready) this.#known.delete(claim.id)
     this.ready = []
     this.#afterDue = beginningOfTime
@@ -128,6 +131,10 @@ export class Lane<Work> {
 
   answered(): void {
     this.inFlight--
+  }
+
+  get isWide(): boolean {
+    return this.#width >= this.#widthMax
   }
 
   wentWell(mayWiden: boolean): void {

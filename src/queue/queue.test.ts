@@ -18,7 +18,7 @@ const kind = 'webhook.deliver' as const
 type Handle = (claim: Claim) => Promise<Health>
 
 /** A worker that ends every job unless told otherwise, and what it saw. */
-function startWorker(db: Db, handle?: Handle, laneWidthMax = 16) {
+function startWorker(db: Db, handle?: Handle, laneWidthMax = 16, beforeLoad = async (_claims: Claim[]) => {}) {
   const hints = new Hints(db)
   const seen: Claim[] = []
   const worker = new Worker<object>({
@@ -30,7 +30,10 @@ function startWorker(db: Db, handle?: Handle, laneWidthMax = 16) {
       inHandMax: 100,
       laneWidthMax,
       laneWidthFirst: 4,
-      load: async (claims) => claims.map(() => ({})),
+      load: async (claims) => {
+        await beforeLoad(claims)
+        return claims.map(() => ({}))
+      },
       handle: async (claim) => {
         seen.push(claim)
         if (handle) return { health: await handle(claim) }
@@ -104,6 +107,34 @@ test('a job whose transaction commits late is found behind the cursor', async ()
   await until('the late job', () => worker.seen.some(({ id }) => id === late.id))
   busy.on = false
   await keepBusy
+})
+
+test('a lane that changes while it is read begins anew with the first of its jobs', async () => {
+  await using test = await createTestDb()
+  // Further apart than a look back goes.
+  const jobs = [-60, -50, -40, -30, -20, -10].map((seconds) => job('lane', { delayMs: seconds * 1_000 }))
+  await enqueue(test.db.alone, jobs)
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  // Two run at once and four are read: when the first has ended and two others run, the fourth waits in our hands.
+  const handle: Handle = async (claim) => {
+    if (claim.id !== jobs[0]!.id) await held
+    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    return 'well'
+  }
+  let waiting = true
+  const changeBehindFourth = async (claims: Claim[]) => {
+    if (!waiting || !claims.some(({ id }) => id === jobs[4]!.id)) return
+    waiting = false
+    worker.hints.give(kind, 'lane')
+    letGo()
+  }
+  await using worker = startWorker(test.db, handle, 2, changeBehindFourth)
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  expect(waiting).toBe(false)
+  expect(worker.seen.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id))
 })
 
 test('a postponed job comes again after its delay, with its attempt counted', async () => {

@@ -38,6 +38,9 @@ export type WorkerSpec<Work> = {
   isOpen?: () => boolean
 }
 
+/** A job that was read for a lane as it was then. If the lane has been reset since, the job is read again from there. */
+type Taken<Work> = { held: Lane<Work>; era: number; claim: Claim }
+
 const leaseMs = 10_000
 const renewEveryMs = 3_000
 const lanesMax = 2_000
@@ -137,44 +140,41 @@ export class Worker<Work> {
   /** Reads ahead for every lane that has room, in one statement. */
   async #fill(): Promise<void> {
     const now = Date.now()
-    const held = [...this.#lanes.values()]
-    const busy = held.filter((lane) => !lane.isIdle).length
+    const all = [...this.#lanes.values()]
+    const busy = all.filter((lane) => !lane.isIdle).length
     const share = Math.ceil(this.#spec.inHandMax / Math.max(1, busy))
-    const lanes = held.filter((lane) => lane.wantsToRead(now, share))
+    const lanes = all.filter((lane) => lane.wantsToRead(now, share))
     if (lanes.length === 0) return
-    const reads = lanes.map((each) => {
-      const { organizationId, lane, token } = each
-      return { organizationId, lane, token, ...each.nextRead(now, share) }
+    const reads = lanes.map((held) => {
+      const { organizationId, lane, token, era } = held
+      return { held, era, rows: 0, organizationId, lane, token, ...held.nextRead(now, share) }
     })
-    const rows = await readJobs(this.#db, this.#spec.kind, reads)
-
-    const claims: Claim[] = []
-    const rowsOf = new Map<string, number>()
-    for (const row of rows) {
-      const name = laneName(row)
-      const lane = this.#lanes.get(name)!
-      rowsOf.set(name, (rowsOf.get(name) ?? 0) + 1)
-      if (lane.takesRow(row.id, row.dueAt)) claims.push({ kind: this.#spec.kind, token: lane.token, ...row })
+    const readOf = new Map(reads.map((read) => [laneName(read), read]))
+    const taken: Taken<Work>[] = []
+    for (const row of await readJobs(this.#db, this.#spec.kind, reads)) {
+      const read = readOf.get(laneName(row))!
+      const { held, era, token } = read
+      read.rows++
+      if (era === held.era && held.takesRow(row.id, row.dueAt))
+        taken.push({ held, era, claim: { kind: this.#spec.kind, token, ...row } })
     }
-    for (const read of reads)
-      if (rowsOf.get(laneName(read)) === read.limit) this.#lanes.get(laneName(read))!.hungry = true
-    if (claims.length > 0) await this.#prepare(claims)
+    for (const { held, rows, limit } of reads) if (rows === limit) held.hungry = true
+    if (taken.length > 0) await this.#prepare(taken)
   }
 
-  async #prepare(claims: Claim[]): Promise<void> {
-    const works = await this.#spec.load(claims).catch((error) => {
+  async #prepare(taken: Taken<Work>[]): Promise<void> {
+    const works = await this.#spec.load(taken.map(({ claim }) => claim)).catch((error) => {
       // What was read is forgotten and read again later; nothing has been settled.
-      for (const claim of claims) this.#lanes.get(laneName(claim))?.forget(claim.id)
+      for (const { held, claim } of taken) held.forget(claim.id)
       for (const lane of this.#lanes.values()) lane.forgetReady()
       throw error
     })
     const gone: Claim[] = []
-    claims.forEach((claim, index) => {
-      const lane = this.#lanes.get(laneName(claim))
+    taken.forEach(({ held, era, claim }, index) => {
       const work = works[index]
       if (work === undefined) gone.push(claim)
-      if (work === undefined || !lane) lane?.forget(claim.id)
-      else lane.ready.push({ claim, work })
+      if (work === undefined || era !== held.era) held.forget(claim.id)
+      else held.ready.push({ claim, work })
     })
     if (gone.length > 0)
       await endJobs(
@@ -202,14 +202,14 @@ export class Worker<Work> {
     this.#inFlight++
     this.#inHand++
     // Width helps where the other side takes its time. Where this process was busy meanwhile, it only costs connections.
-    const before = performance.eventLoopUtilization()
+    const before = lane.isWide ? undefined : performance.eventLoopUtilization()
     let answered = false
     const free = (health: Health) => {
       answered = true
       this.#inFlight--
       lane.answered()
       if (health === 'unchanged') lane.forgetReady()
-      else if (health === 'well') lane.wentWell(performance.eventLoopUtilization(before).utilization < busyFrom)
+      else if (health === 'well') lane.wentWell(!!before && performance.eventLoopUtilization(before).utilization < busyFrom)
       else setTimeout(() => this.#rouse(), lane.wentIll()).unref()
       this.#rouse()
     }
