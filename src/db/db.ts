@@ -49,9 +49,11 @@ const idleInTransactionTimeoutMs = 30_000
  * when it is full; through an index it is right in both cases.
  */
 const byIndex = '-c enable_seqscan=off'
+/** PostgreSQL compiles what it takes for expensive, each time anew: for our short statements that is all loss. */
+const uncompiled = '-c jit=off'
 /** What a database or a role says about the form of times goes for people at a prompt. We would misread it. */
 const plainTimes = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
-const ourOptions = `${byIndex} ${plainTimes}`
+const ourOptions = `${byIndex} ${uncompiled} ${plainTimes}`
 const relistenDelayMs = 1_000
 const namedStatementsMax = 500
 

@@ -22,7 +22,6 @@ export const embeddedSettings: Record<string, string> = {
   work_mem: '8MB',
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
-  jit: 'off',
   // Every query here is short: starting workers for one would cost more than the query.
   max_parallel_workers_per_gather: '0',
 
