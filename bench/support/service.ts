@@ -16,6 +16,8 @@ import { until } from './until.ts'
 
 export const appSecret = 'a secret that only the benchmarks know and use'
 const program = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
+/** Those with which `npm start` runs it; `npm run bench` hands them on. */
+const nodeFlags = process.env.npm_package_config_node_flags?.split(' ') ?? []
 const stopWithinMs = 20_000
 
 // biome-ignore lint/suspicious/noExplicitAny: set-up looks into answers of every shape
@@ -52,7 +54,7 @@ export async function startService(
   const port = await freePort()
   const { profileFolder } = options
   const profile = profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`] : []
-  const child = spawn(process.execPath, [...profile, program, command], {
+  const child = spawn(process.execPath, [...nodeFlags, ...profile, program, command], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {

@@ -209,7 +209,8 @@ export class Worker<Work> {
       this.#inFlight--
       lane.answered()
       if (health === 'unchanged') lane.forgetReady()
-      else if (health === 'well') lane.wentWell(!!before && performance.eventLoopUtilization(before).utilization < busyFrom)
+      else if (health === 'well')
+        lane.wentWell(!!before && performance.eventLoopUtilization(before).utilization < busyFrom)
       else setTimeout(() => this.#rouse(), lane.wentIll()).unref()
       this.#rouse()
     }
