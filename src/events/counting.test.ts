@@ -75,12 +75,17 @@ const history = fc.record({
 })
 
 function eventOf(world: World, date: string, { message, name, hours, ms, machine, link, alone }: Draft): NewEvent {
-  const at = new Date(Date.parse(`${date}T00:00:00Z`) + hours * hourMs + ms)
+  const midnight = Date.parse(`${date}T00:00:00Z`)
+  const at = new Date(midnight + hours * hourMs + ms)
   if (name === 'emailClick') return click(world, message, link, { at, machine })
   if (name === 'contactUnsubscribe') return eventIn(world, message, name, { at, aboutContact: alone })
+  const { id: messageId } = world.messages[message]!
+  if (name === 'emailSent') {
+    const sentAt = new Date(midnight + (message - 1) * 12 * hourMs)
+    return eventIn(world, message, name, { at: sentAt, id: derivedEventId(messageId, 'sent') })
+  }
   // The id of a bounce has the time of its message, however late the bounce comes.
-  const id =
-    name === 'emailOpen' ? eventIdAt(at) : derivedEventId(world.messages[message]!.id, `${name} ${hours} ${ms}`)
+  const id = name === 'emailOpen' ? eventIdAt(at) : derivedEventId(messageId, `${name} ${hours} ${ms}`)
   return eventIn(world, message, name, { at, id, machine: machine && name === 'emailOpen' })
 }
 

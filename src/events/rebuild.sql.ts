@@ -24,7 +24,7 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
     insert into expected_firsts (organization_id, subject_id, event_name, flow_id, occurred_at)
     select distinct on (1, 2, 3) organization_id, coalesce(message_id, contact_id), event_name, flow_id, occurred_at
     from events
-    where not machine and occurred_at >= ${since}
+    where not machine and event_name <> 'emailSent' and occurred_at >= ${since}
       -- The first was before, among what is no longer kept.
       and not exists (
         select from first_occurrences as first
@@ -34,7 +34,8 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
     order by 1, 2, 3, occurred_at`
   await tx`
     with changes as (
-      select organization_id, event_name, flow_id, occurred_at as at, 1 as total, 0 as uniques, machine::int as machine
+      select organization_id, event_name, flow_id, occurred_at as at, 1 as total,
+        (event_name = 'emailSent')::int as uniques, machine::int as machine
       from events
       where occurred_at >= ${since}
       union all

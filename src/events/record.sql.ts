@@ -55,27 +55,18 @@ export async function insertEventsAfter(
   { ctes, source, messagesChanged }: Surroundings,
 ): Promise<Inserted> {
   const suppresses = events.some(({ eventName }) => suppressingNames.has(eventName))
+  // A mail is sent once: its event is its first occurrence, and takes no row to tell so.
+  const allHappenOnce = events.every(({ eventName }) => eventName === 'emailSent')
   const consequences = [countChanges, messagesChanged, suppresses ? suppressed : undefined, fanOut]
   const [row] = await tx<{ newIds: EventId[] | null; laterClickIds: EventId[] | null; fannedOut: boolean }>`
     with ${ctes},
     ${recorded(source)},
-    ${firstOccurrences},
-    changes as (
-      select organization_id, event_name, flow_id, occurred_at as at, 1 as total, 0 as uniques, machine::int as machine
-      from recorded
-      union all
-      select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from firsts
-      union all
-      select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from firsts where previous_at < 'infinity'
-    ),
+    ${allHappenOnce ? changesOfSingles : sql`${firstOccurrences}, ${changes}`},
     ${list(consequences.filter((each) => each !== undefined))}
     -- Ids come back only where something is unusual: hundreds of them are dear to write and to read.
     select exists (select from new_jobs) as fanned_out,
       case when count(*) < ${events.length} then coalesce(array_agg(id), '{}') end as new_ids,
-      array_agg(id) filter (where event_name = 'emailClick' and not machine
-        and (organization_id, message_id) not in (
-          select organization_id, subject_id from firsts where event_name = 'emailClick' and previous_at is null)
-      ) as later_click_ids
+      ${allHappenOnce ? sql`null::uuid[]` : laterClicks} as later_click_ids
     from recorded`
   return {
     newIds: row!.newIds ? new Set(row!.newIds) : undefined,
@@ -133,13 +124,34 @@ const firstOccurrences: Sql = sql`
     insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at)
     select distinct on (1, 2, 3) organization_id, coalesce(message_id, contact_id), event_name, flow_id, occurred_at
     from recorded
-    where not machine
+    where not machine and event_name <> 'emailSent'
     order by 1, 2, 3, occurred_at
     on conflict (organization_id, subject_id, event_name) do update
     set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at
     where excluded.occurred_at < first_occurrences.occurred_at
     returning organization_id, subject_id, event_name, flow_id, occurred_at, previous_at
   )`
+
+const changes: Sql = sql`
+  changes as (
+    select organization_id, event_name, flow_id, occurred_at as at, 1 as total, (event_name = 'emailSent')::int as uniques,
+      machine::int as machine
+    from recorded
+    union all
+    select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from firsts
+    union all
+    select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from firsts where previous_at < 'infinity'
+  )`
+
+const changesOfSingles: Sql = sql`
+  changes as (
+    select organization_id, event_name, flow_id, occurred_at as at, 1 as total, 1 as uniques, 0 as machine from recorded
+  )`
+
+const laterClicks: Sql = sql`
+  array_agg(id) filter (where event_name = 'emailClick' and not machine
+    and (organization_id, message_id) not in (
+      select organization_id, subject_id from firsts where event_name = 'emailClick' and previous_at is null))`
 
 const namesOfSending: ReadonlySet<EventName> = new Set(['emailSent', 'emailSoftBounce', 'emailHardBounce'])
 
