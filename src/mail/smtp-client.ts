@@ -155,12 +155,9 @@ export class SmtpConnection {
   async #transfer(data: WireData, onFree: () => void): Promise<SendOutcome> {
     const wire = this.#wire
     if (this.lost) return this.#interrupted(false)
-    let answered: Promise<Reply | undefined> | undefined
-    wire.together(() => {
-      wire.write(data.text, data.encoding)
-      answered = wire.reply(this.#limits.dataEndMs)
-      if (this.#extensions.pipelining) onFree()
-    })
+    wire.write(data.text, data.encoding)
+    const answered = wire.reply(this.#limits.dataEndMs)
+    if (this.#extensions.pipelining) onFree()
     const reply = await answered
     if (!reply || (reply.code >= 300 && reply.code < 400)) {
       wire.lose('the relay answered the end of a mail as if it wanted more')
