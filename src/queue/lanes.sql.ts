@@ -46,7 +46,7 @@ export async function renewLanes(tx: Tx, kind: JobKind, holds: LaneHold[], lease
 }
 
 export type LaneRead = LaneHold & { afterDue: Date; afterId: string; limit: number }
-export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown }
+export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown; place: string }
 
 /**
  * The next due jobs of several lanes that are ours and not held. Each read starts behind the last row read before: ended jobs leave dead rows at the
@@ -66,7 +66,7 @@ export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Pr
     join lanes on lanes.organization_id = read.organization_id and lanes.kind = ${kind} and lanes.lane = read.lane
       and lanes.token = read.token and not lanes.held
     cross join lateral (
-      select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload
+      select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload, jobs.ctid as place
       from jobs
       where jobs.organization_id = read.organization_id and jobs.kind = ${kind} and jobs.lane = read.lane
         and (jobs.due_at, jobs.id) > (read.after_due, read.after_id)

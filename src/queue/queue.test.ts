@@ -224,9 +224,23 @@ test('a worker that lost its lane can neither end nor postpone its jobs', async 
   await test.db.alone`update lanes set token = ${randomUUID()}`
   await endJobs(test.db.alone, [{ claim: claimed!, retryInMs: null }])
   await endJobs(test.db.alone, [{ claim: claimed!, retryInMs: 60_000 }])
-  const [left] = await test.db<{ dueAt: Date; attempt: number }>`select due_at, attempt from jobs`
-  expect(left).toEqual({ dueAt: claimed!.dueAt, attempt: 0 })
+  expect(await test.db`select ctid as place, attempt from jobs`).toEqual([{ place: claimed!.place, attempt: 0 }])
   goOn()
+})
+
+test('a job that stands where a dropped one stood is left alone', async () => {
+  await using test = await createTestDb()
+  const other = job('lane')
+  await enqueue(test.db.alone, [other])
+  const token = randomUUID()
+  await test.db.alone`update lanes set token = ${token}`
+  const [row] = await test.db<{ place: string }>`select ctid as place from jobs`
+  const dropped = { ...job('lane'), attempt: 0, payload: null, token, place: row!.place }
+  await endJobs(test.db.alone, [{ claim: dropped, retryInMs: null }])
+  await endJobs(test.db.alone, [{ claim: dropped, retryInMs: 60_000 }])
+  expect(await test.db`select attempt from jobs`).toEqual([{ attempt: 0 }])
+  await endJobs(test.db.alone, [{ claim: { ...dropped, id: other.id }, retryInMs: null }])
+  expect(await jobsLeft(test.db)).toBe(0)
 })
 
 test('two workers share the lanes and run every job once', async () => {
@@ -280,12 +294,12 @@ test('a hint reaches the workers of other processes', async () => {
   }
 })
 
-test('jobs are ended by their key, also when the queue was empty the last time PostgreSQL counted', async () => {
+test('jobs are found by their place, also when the queue was empty the last time PostgreSQL counted', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.alone, [job('a lane')])
   await test.db.alone.script('delete from jobs')
   await test.db.alone.script('vacuum (analyze, truncate off) jobs')
-  const claim = { ...job('a lane'), dueAt: new Date(), attempt: 0, payload: null, token: newId('evt') }
+  const claim = { ...job('a lane'), place: '(0,1)', attempt: 0, payload: null, token: randomUUID() }
   const rows = await test.db.run<object>(sql`
     explain with ${settleJobs([{ claim, retryInMs: null }])} select`)
   const plan = rows.map((row) => Object.values(row)[0]).join('\n')

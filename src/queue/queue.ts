@@ -21,7 +21,8 @@ export type Claim = {
   kind: JobKind
   lane: string
   id: string
-  dueAt: Date
+  /** Where its row stands. Nothing but ending and postponing it moves it, and that is what the lane's holder alone does. */
+  place: string
   /** How many times it was postponed before. */
   attempt: number
   payload: unknown
@@ -84,37 +85,27 @@ export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql 
         ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
         ${settlements.map(({ claim }) => claim.kind)}::text[],
         ${settlements.map(({ claim }) => claim.lane)}::text[],
-        ${settlements.map(({ claim }) => claim.dueAt)}::timestamptz[],
+        ${settlements.map(({ claim }) => claim.place)}::tid[],
         ${settlements.map(({ claim }) => claim.id)}::uuid[],
         ${settlements.map(({ claim }) => claim.token)}::uuid[],
         ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]${outcomes ? sql`, ${outcomes.arrays}` : sql``}
-      ) as settled (organization_id, kind, lane, due_at, id, token, retry_in_ms${outcomes ? sql`, ${outcomes.columns}` : sql``})
+      ) as settled (organization_id, kind, lane, place, id, token, retry_in_ms${outcomes ? sql`, ${outcomes.columns}` : sql``})
     ),
     ours as materialized (
       select settled.* from settled
       join lanes using (organization_id, kind, lane, token)
     ),
-    -- Found one by one through the key: joined directly, they would be compared with every job there is, if the table
-    -- was empty the last time PostgreSQL counted, as a queue often is.
-    found as materialized (
-      select job.ctid as place, ours.retry_in_ms
-      from ours
-      cross join lateral (
-        select jobs.ctid from jobs
-        where jobs.organization_id = ours.organization_id and jobs.kind = ours.kind and jobs.lane = ours.lane
-          and jobs.due_at = ours.due_at and jobs.id = ours.id
-        offset 0
-      ) as job
-    ),
+    -- By its place and not by its key, whose five columns cost a tenth of the statement to compare. Another job may stand
+    -- there when ours was dropped with its lane.
     jobs_ended as (
-      delete from jobs using found
-      where jobs.ctid = found.place and found.retry_in_ms is null
+      delete from jobs using ours
+      where jobs.ctid = ours.place and jobs.id = ours.id and ours.retry_in_ms is null
     ),
     jobs_postponed as (
       update jobs
-      set due_at = now() + found.retry_in_ms * interval '1 ms', attempt = jobs.attempt + 1
-      from found
-      where jobs.ctid = found.place and found.retry_in_ms is not null
+      set due_at = now() + ours.retry_in_ms * interval '1 ms', attempt = jobs.attempt + 1
+      from ours
+      where jobs.ctid = ours.place and jobs.id = ours.id and ours.retry_in_ms is not null
     )`
 }
 
