@@ -11,7 +11,7 @@ const addReady = (lane: Lane<null>, count: number) => {
   for (let i = 0; i < count; i++) lane.ready.push({ claim: { id: newId('dlv') } as unknown as Claim, work: null })
 }
 /** How many jobs it lets start at once. */
-const startable = (lane: Lane<null>, now = Date.now()) => {
+const startable = (lane: Lane<null>, now = performance.now()) => {
   let started = 0
   for (; lane.mayStart(now); started++) lane.start()
   return started
@@ -47,7 +47,7 @@ test('a lane that fails is probed alone, and with pauses when it goes on failing
   const pauses = Array.from({ length: 1_000 }, () => lane.wentIll())
   expect([pauses[400], pauses[510], pauses.at(-1)]).toEqual([0, 11, 200])
   expect(startable(lane)).toBe(0)
-  expect(startable(lane, Date.now() + 200)).toBe(1)
+  expect(startable(lane, performance.now() + 200)).toBe(1)
   lane.answered()
   lane.wentWell(true)
   expect(lane.wentIll()).toBe(0)
@@ -55,7 +55,7 @@ test('a lane that fails is probed alone, and with pauses when it goes on failing
 
 test('at rest it asks again by itself, and is left when nothing came for a while', () => {
   const lane = laneOf(4, 16)
-  const now = Date.now()
+  const now = performance.now()
   lane.nextRead(now, share)
   expect([lane.wantsToRead(now, share), lane.wantsToRead(now + 250, share)]).toEqual([false, true])
   expect([lane.isLeft(now - 1_000), lane.isLeft(now + 1_000)]).toEqual([false, true])
@@ -64,7 +64,7 @@ test('at rest it asks again by itself, and is left when nothing came for a while
 })
 
 test('it reads one width ahead, but not more than its share of what the process works on', () => {
-  const now = Date.now()
+  const now = performance.now()
   const limits = [share, 3].map((each) => laneOf(8, 16).nextRead(now, each).limit)
   expect(limits).toEqual([16, 6])
   const lane = laneOf(8, 16)

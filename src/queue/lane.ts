@@ -35,7 +35,7 @@ export class Lane<Work> {
   /** Ids that are ready, under way, or not recorded yet: a look back must not take them twice. */
   readonly #known = new Set<string>()
   #failures = 0
-  #probeAt = 0
+  #probeAt = Number.NEGATIVE_INFINITY
   #afterDue = beginningOfTime
   #afterId = zeroId
   #readAt: number
@@ -44,7 +44,7 @@ export class Lane<Work> {
   #usedAt: number
 
   constructor(key: LaneKey, token: string, widths: Widths) {
-    const now = Date.now()
+    const now = performance.now()
     this.organizationId = key.organizationId
     this.lane = key.lane
     this.token = token
@@ -107,7 +107,7 @@ export class Lane<Work> {
   /** Ended, or never begun. */
   forget(id: string): void {
     this.#known.delete(id)
-    this.#usedAt = Date.now()
+    this.#usedAt = performance.now()
   }
 
   /** What was read is read again, from the beginning. */
@@ -146,7 +146,7 @@ export class Lane<Work> {
   wentIll(): number {
     this.#width = 1
     const pauseMs = Math.min(Math.max(0, this.#failures++ - failuresWithoutPause), probePauseMaxMs)
-    this.#probeAt = Date.now() + pauseMs
+    this.#probeAt = performance.now() + pauseMs
     return pauseMs
   }
 

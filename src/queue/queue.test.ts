@@ -18,7 +18,12 @@ const kind = 'webhook.deliver' as const
 type Handle = (claim: Claim) => Promise<Health>
 
 /** A worker that ends every job unless told otherwise, and what it saw. */
-function startWorker(db: Db, handle?: Handle, laneWidthMax = 16, beforeLoad = async (_claims: Claim[]) => {}) {
+function startWorker(
+  db: Db,
+  handle?: Handle,
+  laneWidthMax = 16,
+  { inHandMax = 100, beforeLoad = async (_claims: Claim[]) => {} } = {},
+) {
   const hints = new Hints(db)
   const seen: Claim[] = []
   const worker = new Worker<object>({
@@ -27,7 +32,7 @@ function startWorker(db: Db, handle?: Handle, laneWidthMax = 16, beforeLoad = as
     hints,
     spec: {
       kind,
-      inHandMax: 100,
+      inHandMax,
       laneWidthMax,
       laneWidthFirst: 4,
       load: async (claims) => {
@@ -131,10 +136,24 @@ test('a lane that changes while it is read begins anew with the first of its job
     worker.hints.give(kind, 'lane')
     letGo()
   }
-  await using worker = startWorker(test.db, handle, 2, changeBehindFourth)
+  await using worker = startWorker(test.db, handle, 2, { beforeLoad: changeBehindFourth })
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
   expect(waiting).toBe(false)
   expect(worker.seen.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id))
+})
+
+test('each lane has its turn, also when there is room for a few jobs only', async () => {
+  await using test = await createTestDb()
+  const many = (lane: string) => Array.from({ length: 100 }, () => job(lane))
+  await enqueue(test.db.alone, [...many('a'), ...many('b'), ...many('c')])
+  const handle: Handle = async (claim) => {
+    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    return 'well'
+  }
+  await using worker = startWorker(test.db, handle, 16, { inHandMax: 2 })
+  await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
+  const early = worker.seen.slice(0, 60).map(({ lane }) => lane)
+  expect(early.toSorted()).toEqual([...'a'.repeat(20), ...'b'.repeat(20), ...'c'.repeat(20)])
 })
 
 test('a postponed job comes again after its delay, with its attempt counted', async () => {

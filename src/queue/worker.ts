@@ -61,8 +61,8 @@ export class Worker<Work> {
   #inFlight = 0
   #inHand = 0
   #stopping = false
-  #polledAt = 0
-  #renewedAt = Date.now()
+  #polledAt = Number.NEGATIVE_INFINITY
+  #renewedAt = performance.now()
   #wake: () => void = () => {}
   #woken = false
   #loop: Promise<void> = Promise.resolve()
@@ -90,9 +90,9 @@ export class Worker<Work> {
     this.#stopping = true
     this.#unlisten()
     this.#rouse()
-    const deadline = Date.now() + stopWithinMs
+    const deadline = performance.now() + stopWithinMs
     await within(stopWithinMs, this.#loop)
-    while (this.#inHand > 0 && Date.now() < deadline) await this.#sleep(100)
+    while (this.#inHand > 0 && performance.now() < deadline) await this.#sleep(100)
     for (const lane of this.#lanes.values()) lane.ready = []
     await this.#release([...this.#lanes.values()]).catch(() => {})
   }
@@ -100,7 +100,7 @@ export class Worker<Work> {
   /** A job was written somewhere, or (with its name) a lane's circumstances changed: read it afresh. */
   #hinted(changedLane: string | undefined): void {
     if (changedLane === undefined) {
-      this.#polledAt = 0
+      this.#polledAt = Number.NEGATIVE_INFINITY
       for (const lane of this.#lanes.values()) lane.hungry = true
     } else {
       for (const lane of this.#lanes.values()) if (lane.lane === changedLane) lane.forgetReady()
@@ -128,7 +128,7 @@ export class Worker<Work> {
   }
 
   async #claim(): Promise<void> {
-    const now = Date.now()
+    const now = performance.now()
     if (now - this.#polledAt < pollEveryMs || this.#lanes.size >= lanesMax) return
     this.#polledAt = now
     const token = randomUUID()
@@ -139,7 +139,7 @@ export class Worker<Work> {
 
   /** Reads ahead for every lane that has room, in one statement. */
   async #fill(): Promise<void> {
-    const now = Date.now()
+    const now = performance.now()
     const all = [...this.#lanes.values()]
     const busy = all.filter((lane) => !lane.isIdle).length
     const share = Math.ceil(this.#spec.inHandMax / Math.max(1, busy))
@@ -183,18 +183,19 @@ export class Worker<Work> {
       )
   }
 
-  /** One job of each lane in turn, so that no lane fills the process before the others had their share. */
+  /**
+   * One job of each lane in turn. Also when places become free one by one, the next is for the lane that has waited
+   * longest: otherwise one with thousands of jobs would take every place before the others had any.
+   */
   #dispatch(): void {
-    const now = Date.now()
-    let started = true
-    while (started && this.#inHand < this.#spec.inHandMax) {
-      started = false
-      for (const lane of this.#lanes.values()) {
-        if (this.#inHand >= this.#spec.inHandMax) return
-        if (!lane.mayStart(now)) continue
-        void this.#start(lane, lane.start())
-        started = true
-      }
+    const now = performance.now()
+    for (const [name, lane] of this.#lanes) {
+      if (this.#stopping || this.#inHand >= this.#spec.inHandMax) return
+      if (!lane.mayStart(now)) continue
+      // It goes to the end, where this very loop comes by again.
+      this.#lanes.delete(name)
+      this.#lanes.set(name, lane)
+      void this.#start(lane, lane.start())
     }
   }
 
@@ -229,7 +230,7 @@ export class Worker<Work> {
   }
 
   #leftLanes(): Lane<Work>[] {
-    const since = Date.now() - (this.#lanes.size < lanesMax / 2 ? lingerMs : 0)
+    const since = performance.now() - (this.#lanes.size < lanesMax / 2 ? lingerMs : 0)
     return [...this.#lanes.values()].filter((lane) => lane.isLeft(since))
   }
 
@@ -240,7 +241,7 @@ export class Worker<Work> {
   }
 
   async #renew(): Promise<void> {
-    const now = Date.now()
+    const now = performance.now()
     if (this.#lanes.size === 0 || now - this.#renewedAt < renewEveryMs) return
     const kept = await renewLanes(this.#db.alone, this.#spec.kind, [...this.#lanes.values()], leaseMs)
     // Only now: after an outage lanes are renewed before any is claimed, so that none of ours is taken anew.
