@@ -44,6 +44,17 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
   let bounces: BounceListener | undefined
   const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), log })
 
+  const stopWorking = async () => {
+    if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
+  }
+  const stopServing = async () => {
+    await Promise.all([server.close(), bounces?.close()])
+    parts.keys.stop()
+    await replaying.stop()
+    await parts.hits.close()
+    await parts.events.drained()
+  }
+
   return {
     server,
     bouncePort: () => bounces?.port,
@@ -63,13 +74,8 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       }
     },
     stop: async () => {
-      await server.close()
-      await bounces?.close()
-      parts.keys.stop()
-      await replaying.stop()
-      await parts.hits.close()
-      await parts.events.drained()
-      if (roles.includes('work')) await Promise.all([...workers, ...loops].map((part) => part.stop()))
+      // At once and beside each other: mails and posts that are under way get all the time there is.
+      await Promise.all([stopWorking(), stopServing()])
       parts.safePost.close()
       await parts.relay?.close()
       await parts.hints.stop()

@@ -2,7 +2,7 @@ import type { Db } from '../db/db.ts'
 import type { FlowVersionId, OrganizationId } from '../ids.ts'
 import { findVersions, type Version } from './flows.sql.ts'
 import { storedTemplateOf } from './flows.ts'
-import { type CompiledTemplate, loadTemplate } from './template.ts'
+import { type CompiledTemplate, loadTemplate, unreadableTemplate } from './template.ts'
 
 export type ReadyVersion = Version & { template: CompiledTemplate }
 type Key = { organizationId: OrganizationId; id: FlowVersionId }
@@ -29,7 +29,10 @@ export class TemplateCache {
     }
     if (missing.size > 0) {
       for (const version of await findVersions(this.#db, [...missing.values()])) {
-        const ready = { ...version, template: await loadTemplate(storedTemplateOf(version)) }
+        const stored = storedTemplateOf(version)
+        // Those of others are asked for in the same breath: one that cannot be read must not fail them all.
+        const template = await loadTemplate(stored).catch(() => unreadableTemplate(stored))
+        const ready = { ...version, template }
         found.set(version.id, ready)
         this.#keep(ready)
       }

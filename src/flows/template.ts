@@ -76,6 +76,14 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   return { stored, variables, render, renderSubject, renderBody }
 }
 
+/** Stands in for a stored template that can be made ready no more, say after the engine has changed. */
+export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
+  const refuse = () => {
+    throw new Refusal('validation_failed', 'The template of this flow can no longer be read. Save the flow again.')
+  }
+  return { stored, variables: [], render: refuse, renderSubject: refuse, renderBody: refuse }
+}
+
 /** The variables that this mail lacks: used without default, and given neither by the context nor by the contact. */
 export function missingVariables({ variables }: CompiledTemplate, values: TemplateValues): string[] {
   const scope = scopeOf(values)

@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
+import { parseId } from '../ids.ts'
 
 const statusOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
 
@@ -226,6 +227,16 @@ test('a mail that cannot be made fails with the reason, and the others go on', a
   const good = (await send(app, await createFlow(app))).body.data.message_id
   expect((await settled(app, bad)).status).toBe('failed')
   expect((await settled(app, good)).status).toBe('sent')
+})
+
+test('a template that can no longer be read is refused by name, and holds up nobody else', async () => {
+  await using app = await startTestApp()
+  const [broken, whole] = [await createFlow(app), await createFlow(app)]
+  await app.db.alone`update flow_versions set html = '{% nothing %}' where flow_id = ${parseId('flw', broken!)}`
+  const [refused, taken] = await Promise.all([send(app, broken!), send(app, whole!)])
+  expect(refused!.status).toBe(422)
+  expect(refused!.body.message).toBe('The template of this flow can no longer be read. Save the flow again.')
+  expect((await settled(app, taken!.body.data.message_id)).status).toBe('sent')
 })
 
 test('messages are listed newest first with filters, and nobody sees another’s', async () => {

@@ -65,16 +65,35 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
   const rows = new Map((await findDeliveriesToSend(db, claims)).map((row) => [row.id as string, row]))
   const open = openEachOnce(box)
   const withoutEvent: DeliveryRow[] = []
+  const withoutSecret: DeliveryRow[] = []
   const toAttempt = claims.map(({ id }) => {
     const row = rows.get(id)
-    const body = row && (row.body ?? bodyOf(row))
-    if (row && body === undefined) withoutEvent.push(row)
-    if (!row || body === undefined) return undefined
+    if (!row) return undefined
+    const body = row.body ?? bodyOf(row)
+    const secrets = readSecrets(row, open)
+    if (body === undefined) withoutEvent.push(row)
+    else if (!secrets) withoutSecret.push(row)
+    if (body === undefined || !secrets) return undefined
     const { id: deliveryId, eventName, url, attemptCount } = row
-    return { id: deliveryId, eventName, url, body, secrets: openSecrets(row, open), number: attemptCount + 1 }
+    return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1 }
   })
   if (withoutEvent.length > 0) await failDeliveries(db.alone, withoutEvent, 'not sent: the event is no longer kept')
+  if (withoutSecret.length > 0)
+    await failDeliveries(
+      db.alone,
+      withoutSecret,
+      'not sent: the signing secret was stored with another APP_SECRET; rotate it',
+    )
   return toAttempt
+}
+
+/** Undefined for one that cannot be opened. That is no reason to keep the deliveries of everybody else. */
+function readSecrets(row: SealedSecrets, open: (sealed: Buffer) => string): string[] | undefined {
+  try {
+    return openSecrets(row, open)
+  } catch {
+    return undefined
+  }
 }
 
 export const openSecrets = ({ secret, previousSecret }: SealedSecrets, open: (sealed: Buffer) => string) =>

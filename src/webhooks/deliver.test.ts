@@ -8,6 +8,7 @@ import { happen } from '../../test/support/events.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
+import { parseId } from '../ids.ts'
 import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './health.ts'
 
 /** The rules of the service, with milliseconds for seconds. */
@@ -299,6 +300,33 @@ test('a hanging endpoint does not slow down the others', async () => {
   await until('the healthy one to have all', () => healthy.posts.length === 300)
   // Far fewer than its width would have let through had it answered.
   expect(hanging.posts.length).toBeLessThanOrEqual(16)
+})
+
+test('a secret that cannot be read fails the deliveries of its webhook alone', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp()
+  const [sealedByOther, whole] = [await subscribe(app, receiver.url()), await subscribe(app, receiver.url())]
+  const notOurs = Buffer.alloc(80, 1)
+  await app.db.alone`update webhooks set secret = ${notOurs} where id = ${parseId('whk', sealedByOther.id)}`
+  await happen(app.db, app.organizationId, 'emailOpen')
+  expect(await finished(app, whole.id)).toMatchObject([{ status: 'delivered' }])
+  const [failed] = await finished(app, sealedByOther.id)
+  expect(failed).toMatchObject({ status: 'failed', attempt_count: 0 })
+  expect((await detail(app, failed.id)).reason).toMatch(/another APP_SECRET; rotate it/)
+})
+
+test('told to stop, nothing new is posted, however long a request takes to be answered', async () => {
+  await using hanging = await startReceiver(() => {}, { plain: true })
+  await using healthy = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp({ WEBHOOK_TIMEOUT_MS: '2000' })
+  const { id } = await subscribe(app, hanging.url(), { all_events: false, event_types: ['emailSent'] })
+  await subscribe(app, healthy.url(), { all_events: false, event_types: ['emailOpen'] })
+  const asked = app.manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailSent' })
+  await until('the request to hang', () => hanging.posts.length > 0)
+  const stopped = app.app.stop()
+  await happen(app.db, app.organizationId, 'emailOpen')
+  await Promise.all([asked, stopped])
+  expect(healthy.posts).toHaveLength(0)
 })
 
 test('an endpoint that failed for three days is paused, its jobs are kept, and it can be resumed', async () => {
