@@ -14,6 +14,7 @@ import { bounceTlsOf } from './setting-files.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
 import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './webhooks/health.ts'
+import { resealSecrets } from './webhooks/signing-secrets.ts'
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs
@@ -122,6 +123,7 @@ function createLoops(parts: Parts): Loop[] {
     }),
     new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
     new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
+    new Loop({ name: 'store secrets anew', everyMs: hourMs, run: () => resealLater(parts), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
     new Loop({
       name: 'remove deliveries of deleted webhooks',
@@ -130,6 +132,11 @@ function createLoops(parts: Parts): Loop[] {
       log,
     }),
   ]
+}
+
+/** Not in the first hour: where APP_SECRET has just changed, others may still have the one before alone. */
+async function resealLater(parts: Parts): Promise<void> {
+  if (performance.now() >= hourMs) await resealSecrets(parts)
 }
 
 async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {

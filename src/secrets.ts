@@ -93,17 +93,30 @@ export class SecretBox {
     return Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
   }
 
-  open(sealed: Buffer): string {
+  /** Undefined for what neither secret has sealed. */
+  open(sealed: Buffer): string | undefined {
     for (const key of this.#keys) {
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, ivBytes))
-        decipher.setAuthTag(sealed.subarray(-tagBytes))
-        const plain = decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8')
-        return plain + decipher.final('utf8')
-      } catch {
-        // Not sealed with this key; the next may fit.
-      }
+      const plain = openWith(key, sealed)
+      if (plain !== undefined) return plain
     }
-    throw new Error('A stored secret cannot be decrypted. Was APP_SECRET changed without APP_SECRET_PREVIOUS?')
+    return undefined
+  }
+
+  /** The same under the current secret; undefined when it is so already, or cannot be opened. */
+  reseal(sealed: Buffer): Buffer | undefined {
+    const plain = openWith(this.#current, sealed) === undefined ? this.open(sealed) : undefined
+    return plain === undefined ? undefined : this.seal(plain)
+  }
+}
+
+function openWith(key: Buffer, sealed: Buffer): string | undefined {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, ivBytes))
+    decipher.setAuthTag(sealed.subarray(-tagBytes))
+    const plain = decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8')
+    return plain + decipher.final('utf8')
+  } catch {
+    // Sealed with another key, or no box at all.
+    return undefined
   }
 }

@@ -13,7 +13,7 @@ import { webhookBody } from './envelope.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { type PostOutcome, reasonInWords } from './post-outcome.ts'
 import type { SafePost } from './safe-post.ts'
-import type { SealedSecrets } from './webhooks.sql.ts'
+import { openSecrets, unreadableSecret } from './signing-secrets.ts'
 import { deliverKind } from './webhooks.ts'
 
 export type DeliverParts = {
@@ -70,7 +70,7 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
     const row = rows.get(id)
     if (!row) return undefined
     const body = row.body ?? bodyOf(row)
-    const secrets = readSecrets(row, open)
+    const secrets = openSecrets(row, open)
     if (body === undefined) withoutEvent.push(row)
     else if (!secrets) withoutSecret.push(row)
     if (body === undefined || !secrets) return undefined
@@ -78,35 +78,17 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
     return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1 }
   })
   if (withoutEvent.length > 0) await failDeliveries(db.alone, withoutEvent, 'not sent: the event is no longer kept')
-  if (withoutSecret.length > 0)
-    await failDeliveries(
-      db.alone,
-      withoutSecret,
-      'not sent: the signing secret was stored with another APP_SECRET; rotate it',
-    )
+  if (withoutSecret.length > 0) await failDeliveries(db.alone, withoutSecret, `not sent: ${unreadableSecret}`)
   return toAttempt
 }
 
-/** Undefined for one that cannot be opened. That is no reason to keep the deliveries of everybody else. */
-function readSecrets(row: SealedSecrets, open: (sealed: Buffer) => string): string[] | undefined {
-  try {
-    return openSecrets(row, open)
-  } catch {
-    return undefined
-  }
-}
-
-export const openSecrets = ({ secret, previousSecret }: SealedSecrets, open: (sealed: Buffer) => string) =>
-  (previousSecret ? [secret, previousSecret] : [secret]).map(open)
-
 /** The deliveries of an endpoint share its secrets. */
-function openEachOnce(box: SecretBox): (sealed: Buffer) => string {
-  const opened = new Map<string, string>()
+function openEachOnce(box: SecretBox): (sealed: Buffer) => string | undefined {
+  const opened = new Map<string, string | undefined>()
   return (sealed) => {
     const key = sealed.toString('latin1')
-    const secret = opened.get(key) ?? box.open(sealed)
-    opened.set(key, secret)
-    return secret
+    if (!opened.has(key)) opened.set(key, box.open(sealed))
+    return opened.get(key)
   }
 }
 

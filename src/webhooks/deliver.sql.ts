@@ -4,7 +4,7 @@ import type { EventData, EventName } from '../event-types.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import type { Attempt } from './deliveries.sql.ts'
-import { type SealedSecrets, sealedSecrets } from './webhooks.sql.ts'
+import { type SealedSecrets, sealedSecrets } from './signing-secrets.sql.ts'
 
 export type DeliveryRow = SealedSecrets & {
   organizationId: OrganizationId

@@ -312,7 +312,12 @@ test('a secret that cannot be read fails the deliveries of its webhook alone', a
   expect(await finished(app, whole.id)).toMatchObject([{ status: 'delivered' }])
   const [failed] = await finished(app, sealedByOther.id)
   expect(failed).toMatchObject({ status: 'failed', attempt_count: 0 })
-  expect((await detail(app, failed.id)).reason).toMatch(/another APP_SECRET; rotate it/)
+  expect((await detail(app, failed.id)).reason).toMatch(/^not sent: .* another APP_SECRET/)
+  const tried = await app.manage('POST', `/organization/webhooks/${sealedByOther.id}/test`, { event_name: 'emailOpen' })
+  expect([tried.status, tried.body.message]).toEqual([409, expect.stringMatching(/rotate it\.$/)])
+  await app.manage('POST', `/organization/webhooks/${sealedByOther.id}/rotate-secret`)
+  await app.manage('POST', `/organization/deliveries/${failed.id}/replay`)
+  expect(await finished(app, sealedByOther.id)).toMatchObject([{ status: 'delivered' }])
 })
 
 test('told to stop, nothing new is posted, however long a request takes to be answered', async () => {

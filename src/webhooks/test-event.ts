@@ -1,11 +1,13 @@
 import type { Db } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
 import { type EventName, eventTypes } from '../event-types.ts'
 import { type DeliveryId, newId, type OrganizationId, type WebhookId } from '../ids.ts'
 import type { SecretBox } from '../secrets.ts'
-import { attemptDelivery, type DeliverParts, openSecrets } from './deliver.job.ts'
+import { attemptDelivery, type DeliverParts } from './deliver.job.ts'
 import { type Attempt, insertTestDelivery } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
-import { findSecrets } from './webhooks.sql.ts'
+import { findSecrets } from './signing-secrets.sql.ts'
+import { openSecrets, unreadableSecret } from './signing-secrets.ts'
 import { getWebhook, noSuchWebhook } from './webhooks.ts'
 
 export type TestParts = Pick<DeliverParts, 'safePost' | 'metrics'> & { db: Db; box: SecretBox }
@@ -20,6 +22,8 @@ export async function sendTestEvent(
   const webhook = await getWebhook(parts.db, organizationId, webhookId)
   const sealed = await findSecrets(parts.db, organizationId, webhookId)
   if (!sealed) throw noSuchWebhook()
+  const secrets = openSecrets(sealed, (secret) => parts.box.open(secret))
+  if (!secrets) throw new Refusal('conflict', `Not sent: ${unreadableSecret}.`)
   const eventId = newId('evt')
   const deliveryId = newId('dlv')
   const { machine = false, ...data } = eventTypes[eventName].example
@@ -34,7 +38,6 @@ export async function sendTestEvent(
     data,
     contact: { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
   })
-  const secrets = openSecrets(sealed, (secret) => parts.box.open(secret))
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1 }
   const { attempt } = await attemptDelivery(parts, toAttempt)
   await insertTestDelivery(parts.db.alone, {

@@ -128,19 +128,3 @@ export async function selectFigures(
     ) recent on true
     group by webhook.id`
 }
-
-export type SealedSecrets = { secret: Buffer; previousSecret: Buffer | null }
-
-/** The previous one only while both are in use. */
-export const sealedSecrets = sql`webhooks.secret,
-  case when webhooks.previous_secret_until > now() then webhooks.previous_secret end as previous_secret`
-
-export async function findSecrets(
-  db: Reader,
-  organizationId: OrganizationId,
-  id: WebhookId,
-): Promise<SealedSecrets | undefined> {
-  const [row] = await db<SealedSecrets>`
-    select ${sealedSecrets} from webhooks where organization_id = ${organizationId} and id = ${id}`
-  return row
-}

@@ -1,0 +1,32 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import type { OrganizationId, WebhookId } from '../ids.ts'
+
+export type SealedSecrets = { secret: Buffer; previousSecret: Buffer | null }
+type WebhookKey = { organizationId: OrganizationId; id: WebhookId }
+
+/** The previous one only while both are in use. */
+export const sealedSecrets = sql`webhooks.secret,
+  case when webhooks.previous_secret_until > now() then webhooks.previous_secret end as previous_secret`
+
+export async function findSecrets(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: WebhookId,
+): Promise<SealedSecrets | undefined> {
+  const [row] = await db<SealedSecrets>`
+    select ${sealedSecrets} from webhooks where organization_id = ${organizationId} and id = ${id}`
+  return row
+}
+
+export async function selectAllSecrets(db: Reader): Promise<(WebhookKey & SealedSecrets)[]> {
+  return db<WebhookKey & SealedSecrets>`select organization_id, id, secret, previous_secret from webhooks`
+}
+
+/** Unless it was rotated meanwhile. */
+export async function replaceSecrets(tx: Tx, before: WebhookKey & SealedSecrets, after: SealedSecrets): Promise<void> {
+  await tx`
+    update webhooks
+    set secret = ${after.secret}, previous_secret = ${after.previousSecret}
+    where organization_id = ${before.organizationId} and id = ${before.id} and secret = ${before.secret}`
+}
