@@ -3,7 +3,7 @@ import { createWorld, eventIn, record, storedCounts } from '../../test/support/e
 import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, openDb } from '../db/db.ts'
 import { Hints } from '../queue/hints.ts'
 import { uuidFrom } from './id-time.ts'
 import { createPartition } from './partitions.sql.ts'
@@ -27,6 +27,25 @@ test('this month and the next three get partitions, over the end of the year, on
   expect(results.flat()).toEqual(made)
   expect(await ensurePartitions(db, november)).toEqual([])
   expect(await ensurePartitions(db, new Date('2026-12-01T00:00:00Z'))).toEqual(['events_2027_03'])
+})
+
+test('a partition takes its time, however short the time that requests have', async () => {
+  await using testDb = await createTestDb()
+  const hasty = openDb({ connection: testDb.connection, statementTimeoutMs: 100 })
+  try {
+    const busy = testDb.db.begin(async (tx) => {
+      await tx`lock table events_default in access exclusive mode`
+      await tx`select pg_sleep(0.5)`
+    })
+    await until(
+      'the lock',
+      async () => (await testDb.db`select from pg_locks where mode = 'AccessExclusiveLock' and granted`).length,
+    )
+    expect(await ensurePartitions(hasty, november)).toHaveLength(4)
+    await busy
+  } finally {
+    await hasty.close()
+  }
 })
 
 test('an event lies in the month of its id, to the millisecond, and nothing is lost where there is none', async () => {

@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import { uuidFrom } from './id-time.ts'
 import {
@@ -21,13 +21,22 @@ const monthOf = (name: string) => {
   return match ? new Date(Date.UTC(Number(match[1]), Number(match[2]) - 1)) : undefined
 }
 
+/** One process at a time, and without the haste of a request: a month may hold hundreds of millions of events. */
+const alone = <Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+  db.begin(
+    async (tx) => {
+      await lockPartitions(tx)
+      return work(tx)
+    },
+    { patient: true },
+  )
+
 /** Sees to it that this month and the next ones have partitions. What comes without one is in the default partition. */
 export async function ensurePartitions(db: Db, now = new Date()): Promise<string[]> {
   const months = Array.from({ length: monthsAhead + 1 }, (_, offset) => monthStart(now, offset))
   const existing = await selectPartitionNames(db)
   if (months.every((month) => existing.includes(nameOf(month)))) return []
-  return db.begin(async (tx) => {
-    await lockPartitions(tx)
+  return alone(db, async (tx) => {
     const known = new Set(await selectPartitionNames(tx))
     const missing = months.filter((month) => !known.has(nameOf(month)))
     for (const month of missing) {
@@ -47,18 +56,14 @@ export async function dropOldEvents(db: Db, months: number, now = new Date()): P
   // First, so that at no moment the events are believed to be more complete than they are.
   await setKeptSince(db.alone, keptSince)
   for (const name of (await selectPartitionNames(db)).filter(isOld)) {
-    await db.begin(async (tx) => {
-      await lockPartitions(tx)
+    await alone(db, async (tx) => {
       if (!(await selectPartitionNames(tx)).includes(name)) return
       await dropPartition(tx, name, keptSince)
       dropped.push(name)
     })
   }
   for (let more = true; more; ) {
-    more = await db.begin(async (tx) => {
-      await lockPartitions(tx)
-      return deleteStray(tx, keptSince, strayBatch)
-    })
+    more = await alone(db, (tx) => deleteStray(tx, keptSince, strayBatch))
   }
   return dropped
 }
