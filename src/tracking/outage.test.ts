@@ -92,15 +92,16 @@ test('a replay that is repeated records nothing twice', async () => {
   expect(await app.events()).toHaveLength(2)
 })
 
-test('without database and spool a link still leads on, its loss is counted, and no unsubscription is claimed', async () => {
+test('without database and spool a link still leads on, losses are counted, and nothing is claimed to be kept', async () => {
   await using app = await startBehindProxy()
   writeFileSync(join(app.config.DATA_DIR, 'spool'), 'where the folder should be')
   await app.proxy.cut()
   const click = await app.get(app.click)
-  expect([click.status, click.headers.get('location')]).toEqual([302, 'https://shop.example/'])
+  expect([click.status, click.headers.get('location')]).toEqual([307, 'https://shop.example/'])
+  expect((await app.get(app.open)).status).toBe(503)
   const leave = await callUrl('POST', `${app.url}${app.leave}`, { raw: '' })
   expect([leave.status, leave.text.includes('Please try again in a moment')]).toEqual([503, true])
-  expect(await app.figure('waxwing_hits_lost_total')).toBe(2)
+  expect(await app.figure('waxwing_hits_lost_total')).toBe(3)
 })
 
 test('operators get their figures, and a plain no for readiness, while the database hangs', async () => {

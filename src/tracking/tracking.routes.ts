@@ -22,18 +22,19 @@ export function trackingRoutes({ tokens, hits, addresses, pages }: TrackingParts
   const keep = async (kind: 'open' | 'click', ids: MailIds & { url?: string }, request: FastifyRequest) => {
     const known = hits.isAway ? false : addresses.keepsAddresses(ids.organizationId)
     const keepsAddress = typeof known === 'boolean' ? known : await known
-    await hits.keep({ event: maker.make(kind, ids, request, keepsAddress) })
+    return hits.keep({ event: maker.make(kind, ids, request, keepsAddress) })
   }
   const sendPixel = (reply: FastifyReply, status: number) => reply.code(status).type('image/gif').send(pixel)
   // The destination was made an address of visible ASCII characters when it was signed.
-  const leadOn = (reply: FastifyReply, url: string) => reply.code(302).header('location', url).send()
+  const leadOn = (reply: FastifyReply, url: string, status = 302) => reply.code(status).header('location', url).send()
 
   const options = { exposeHeadRoute: false, schema: { hide: true } } as const
   return async (server) => {
     server.get<WithToken>('/t/o/:token', options, async (request, reply) => {
       const ids = tokens.verify('open', request.params.token)
-      if (ids) await keep('open', ids, request)
-      return sendPixel(reply, ids ? 200 : 404)
+      if (!ids) return sendPixel(reply, 404)
+      const kept = await keep('open', ids, request)
+      return sendPixel(reply, kept === 'lost' ? 503 : 200)
     })
     server.head<WithToken>('/t/o/:token', options, async (request, reply) =>
       sendPixel(reply, tokens.verify('open', request.params.token) ? 200 : 404),
@@ -41,8 +42,9 @@ export function trackingRoutes({ tokens, hits, addresses, pages }: TrackingParts
     server.get<WithToken>('/t/c/:token', options, async (request, reply) => {
       const click = tokens.verify('click', request.params.token)
       if (!click || !isLocation(click.url)) return pages.send(reply, 404, unknownLinkPage)
-      await keep('click', click, request)
-      return leadOn(reply, click.url)
+      const kept = await keep('click', click, request)
+      // The reader gets there in any case, but a 302 would claim that it was kept.
+      return leadOn(reply, click.url, kept === 'lost' ? 307 : 302)
     })
     server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
       const click = tokens.verify('click', request.params.token)
