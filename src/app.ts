@@ -3,6 +3,7 @@ import { keepPartitions } from './events/partitions.ts'
 import { createServer, type Server } from './http/server.ts'
 import { Loop } from './loop.ts'
 import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
+import { measureRelay } from './mail/relay-report.ts'
 import { mailNotices } from './messages/notice-mails.ts'
 import { recordPausedWebhook } from './messages/notices.ts'
 import { sendJob } from './messages/send.job.ts'
@@ -40,6 +41,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
   const server = createServer({ log, baseUrl: config.BASE_URL, trustProxy: config.TRUST_PROXY })
   await registerRoutes(server, parts)
   await server.ready()
+  if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)
   const workers = createWorkers(parts)
   const loops = createLoops(parts)
   let bounces: BounceListener | undefined

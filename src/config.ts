@@ -26,7 +26,11 @@ export const settings = {
   DATABASE_URL: optional('Any PostgreSQL 15 or newer; the embedded one in DATA_DIR when unset.', databaseUrl, {
     secret: true,
   }),
-  DATABASE_CONNECTIONS: setting('10', 'Connections to the database, per process.', wholeNumber(3, 200)),
+  DATABASE_CONNECTIONS: setting(
+    '10',
+    'Connections to the database, per process; one more listens for news.',
+    wholeNumber(3, 200),
+  ),
   DATA_DIR: setting('./data', 'Embedded database, generated secret, spooled hits.', (path) => resolve(path)),
   APP_SECRET: optional(
     'Signs tokens and JWTs, encrypts webhook secrets; generated once into DATA_DIR when unset.',

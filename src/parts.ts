@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client'
 import { KeyCache } from './accounts/key-cache.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
@@ -62,7 +61,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     events,
     acceptor: new Acceptor({ db, templates, hints }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
-    ...createMailParts({ config, log, nameServers }, metrics),
+    ...createMailParts({ config, log, nameServers }),
     addresses: new AddressPolicy(db),
     hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
     pages: createPageSender(),
@@ -79,9 +78,9 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
 }
 
 /** Everything between the service and the relay. */
-function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secrets' | 'db'>, metrics: Registry) {
+function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secrets' | 'db'>) {
   const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
-  const relay = url ? openRelay(url, { connections, onState: reportRelay(log, metrics) }) : undefined
+  const relay = url ? openRelay(url, { connections, onState: reportRelay(log) }) : undefined
   const dkim = dkimOf(config)
   const mail = {
     baseUrl: config.BASE_URL,

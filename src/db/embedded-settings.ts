@@ -8,7 +8,8 @@ export const embeddedSettings: Record<string, string> = {
   // Reachable by the unix socket alone.
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  max_connections: '100',
+  // More than DATABASE_CONNECTIONS may be, with room for commands beside the service.
+  max_connections: '250',
   max_logical_replication_workers: '0',
   cluster_name: 'waxwing',
 

@@ -64,8 +64,9 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
 }
 
 async function sendingOut({ db, sending, dkim, settings }: SendingRouteParts, organizationId: OrganizationId) {
-  const { queued, lastSentAt } = await findSendingFigures(db, organizationId, queuedMax)
-  const { state, lastError } = sending.health(lastSentAt)
+  const figures = await findSendingFigures(db, organizationId, queuedMax)
+  const { queued, lastSentAt } = figures
+  const { state, lastError } = sending.health(figures)
   const { name, email } = settings.mailFrom
   return {
     transport: sending.target ? ('smtp' as const) : ('inbox' as const),

@@ -88,6 +88,16 @@ test('a relay that is down is told with its reason, mails wait, and other organi
   expect((await other.manage('GET', '/organization/sending')).body.data.queued).toBe(0)
 })
 
+test('mail that nobody takes up is told, also by a process that sends none itself', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
+  await send(app)
+  expect(await sending(app)).toMatchObject({ state: 'unknown', queued: 1 })
+  await app.db.alone`update jobs set due_at = now() - interval '3 minutes'`
+  expect(await sending(app)).toMatchObject({ state: 'failing', last_error: expect.stringContaining('none goes out') })
+  expect((await app.call('GET', '/metrics')).text).not.toContain('waxwing_relay_up')
+})
+
 test('the relay’s password is in no answer', async () => {
   const environment = { SMTP_URL: 'smtps://someone:secret-password@relay.acme.example' }
   await using app = await startTestApp(environment, ['serve'])

@@ -4,10 +4,14 @@ import { lookUpRecords, type RecordState, type RecordToSet, recordsToSet, unchec
 import { parseSmtpUrl, type SmtpTarget } from '../mail/smtp-url.ts'
 import type { Transport } from '../mail/transport.ts'
 import type { MailSettings } from './outgoing.ts'
+import type { SendingFigures } from './sending.sql.ts'
 
 const relayWithinMs = 15_000
 /** What was seen so long ago says nothing about now. */
 const freshMs = 60 * 60 * 1000
+/** Longer than a working sender leaves the oldest mail while no other goes out, pauses between tries included. */
+const stuckMs = 2 * 60 * 1000
+const stuck = 'Mail waits and none goes out: see the log of the processes that send (waxwing start, waxwing work).'
 
 export type SendingParts = {
   relay: Transport | undefined
@@ -50,12 +54,14 @@ export class Sending {
     return this.#records.map((record, index) => ({ ...record, ...(this.#last?.records[index] ?? unchecked) }))
   }
 
-  health(lastSentAt: Date | null, now = Date.now()): Health {
-    const { relay } = this.#parts
-    const state = relay?.state()
-    if (!state) return { state: 'ok', lastError: null }
-    if (state.kind === 'down') return { state: 'failing', lastError: state.because }
+  /** By what is seen here, and by what is stored: mail may be sent by another process. */
+  health({ lastSentAt, waitingSince }: Pick<SendingFigures, 'lastSentAt' | 'waitingSince'>, now = Date.now()): Health {
+    const state = this.#parts.relay?.state()
+    if (state?.kind === 'down') return { state: 'failing', lastError: state.because }
     const sentMs = lastSentAt?.getTime() ?? 0
+    const idleSince = Math.max(sentMs, waitingSince?.getTime() ?? now)
+    if (waitingSince && now - idleSince > stuckMs) return { state: 'failing', lastError: stuck }
+    if (!state) return { state: 'ok', lastError: null }
     const checkedMs = this.#last?.at.getTime() ?? 0
     if (now - Math.max(sentMs, checkedMs) > freshMs) return { state: 'unknown', lastError: null }
     // The later of the two knows better.
