@@ -1,17 +1,24 @@
 import { hash, verify } from '@node-rs/argon2'
-import { invalid } from '../errors.ts'
+import { invalid, Refusal } from '../errors.ts'
 
 const lengthMin = 10
 const lengthMax = 256
 /** Each hash takes 19 MiB and a core for some 20 ms: only so many at once, the rest wait. */
 const atOnceMax = 2
 const waitingMax = 200
+/** Within this time a full queue is worked off. */
+const retryAfterSeconds = 5
+/** The library's defaults, which are OWASP's. */
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 let running = 0
 const waiting: (() => void)[] = []
 
 async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (waiting.length >= waitingMax) throw new Error('Too many passwords are waiting to be checked.')
+  if (waiting.length >= waitingMax)
+    throw new Refusal('unavailable', 'Too many people log in at this moment. Try again in a few seconds.', {
+      retryAfterSeconds,
+    })
   if (running >= atOnceMax) await new Promise<void>((resolve) => waiting.push(resolve))
   running++
   try {
@@ -27,16 +34,14 @@ export function checkNewPassword(password: string, path = 'password'): void {
   if (password.length > lengthMax) throw invalid({ path, problem: `must have at most ${lengthMax} characters` })
 }
 
-/** argon2id with the library's defaults (19 MiB, two passes), which are OWASP's. */
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password))
+/** By argon2id. */
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, cost))
 
-/** A hash of nothing anyone knows: an unknown account then takes as long to refuse as a wrong password. */
-let nobody: Promise<string> | undefined
+/** A hash that no password is known for: an unknown account then takes as long to refuse as a wrong password. */
+const nobody = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 export async function passwordFits(passwordHash: string | undefined, password: string): Promise<boolean> {
   if (password.length > lengthMax) return false
-  nobody ??= hashPassword(crypto.randomUUID())
-  const known = passwordHash ?? (await nobody)
-  const fits = await inTurn(() => verify(known, password))
+  const fits = await inTurn(() => verify(passwordHash ?? nobody, password))
   return fits && passwordHash !== undefined
 }
