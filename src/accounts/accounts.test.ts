@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callUrl, startTestApp } from '../../test/support/test-app.ts'
+import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
 const password = 'correct horse battery'
@@ -142,6 +142,23 @@ test('guessing a password is slowed down after ten failures', async () => {
   for (let i = 0; i < 11; i++) answers.push(await attempt())
   expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(401), 429])
   expect(Number(answers[10]!.headers.get('retry-after'))).toBeGreaterThan(0)
+})
+
+test('guesses sent at once are counted like guesses sent one after another', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const guesses = Array.from({ length: 40 }, (_, n) => `wrong password ${n}`)
+  const statusesOf = async (call: (guess: string) => Promise<Answer>) =>
+    (await Promise.all(guesses.map(call))).map(({ status }) => status).sort()
+
+  const logins = await statusesOf((guess) =>
+    app.call('POST', '/api/v1/auth/login', { body: { email: 'else@acme.example', password: guess } }),
+  )
+  const changes = await statusesOf((guess) =>
+    app.manage('POST', '/me/password', { current_password: guess, new_password: 'another horse battery' }),
+  )
+
+  expect(logins).toEqual([...Array(10).fill(401), ...Array(30).fill(429)])
+  expect(changes).toEqual([...Array(10).fill(422), ...Array(30).fill(429)])
 })
 
 test('a session is refused when forged, unsigned, or of somebody who is gone', async () => {

@@ -50,22 +50,25 @@ const signupClosed = () =>
 
 export type Credentials = { email: string; password: string; address: string }
 
-export async function login(
-  db: Db,
-  throttle: LoginThrottle,
-  { email, password, address }: Credentials,
-): Promise<Account> {
+export async function login(db: Db, throttle: LoginThrottle, { email, ...given }: Credentials): Promise<Account> {
   const parsed = parseEmail(email)
   const key = parsed.ok ? parsed.key : email.slice(0, 320).toLowerCase()
-  throttle.check(key, address)
-  const user = await findUserByEmail(db, key)
-  if (!(await passwordFits(user?.passwordHash, password)) || !user) {
-    throttle.failed(key, address)
-    throw new Refusal('unauthorized', 'The address or the password is wrong.')
-  }
-  throttle.succeeded(key, address)
+  const user = await findUserByPassword(db, throttle, key, given)
+  if (!user) throw new Refusal('unauthorized', 'The address or the password is wrong.')
   await touchUser(db.alone, user.organizationId, user.id)
   return user
+}
+
+function findUserByPassword(
+  db: Db,
+  throttle: LoginThrottle,
+  key: string,
+  { password, address }: Omit<Credentials, 'email'>,
+): Promise<Account | undefined> {
+  return throttle.attempt(key, address, async () => {
+    const user = await findUserByEmail(db, key)
+    return (await passwordFits(user?.passwordHash, password)) ? user : undefined
+  })
 }
 
 export type PasswordChange = { currentPassword: string; newPassword: string; address: string }
@@ -81,14 +84,9 @@ export async function changePassword(
   { currentPassword, newPassword, address }: PasswordChange,
 ): Promise<Account> {
   checkNewPassword(newPassword, 'new_password')
-  const key = user.email.toLowerCase()
-  throttle.check(key, address)
-  const known = await findUserByEmail(db, key)
-  if (!(await passwordFits(known?.passwordHash, currentPassword))) {
-    throttle.failed(key, address)
+  const given = { password: currentPassword, address }
+  if (!(await findUserByPassword(db, throttle, user.email.toLowerCase(), given)))
     throw invalid({ path: 'current_password', problem: 'is not your password' })
-  }
-  throttle.succeeded(key, address)
   const passwordHash = await hashPassword(newPassword)
   await updatePassword(db.alone, user, passwordHash)
   return { ...user, passwordHash }

@@ -1,23 +1,56 @@
 import { Refusal } from '../errors.ts'
 
 const windowMs = 15 * 60_000
-/** Tries of one client on one account. An account alone is counted more generously: nobody shall lock out its owner. */
+/** Tries of one client on one account. */
 const perPairMax = 10
+/** Tries of all clients on one account together. */
 const perAccountMax = 100
 const perAddressMax = 50
 const namesMax = 50_000
 
-type Failures = { count: number; until: number }
+type Tries = { count: number; until: number }
 
-/** Counts failed logins per account and per client address, so that neither can be guessed at speed. */
+/**
+ * Counts failed logins per account and per client address, so that neither can be guessed at speed. Guesses from elsewhere
+ * do not lock out an owner at an address that logged in before, as far as this process remembers; at a new one they do.
+ */
 export class LoginThrottle {
-  readonly #failures = new Map<string, Failures>()
+  readonly #tries = new Map<string, Tries>()
+  readonly #knownPairs = new Set<string>()
 
-  check(account: string, address: string, nowMs = Date.now()): void {
+  /**
+   * Answers with what `check` finds; undefined is a failure. A try counts from its beginning and is taken back unless it
+   * fails: otherwise guesses sent at once would all begin before one of them has failed.
+   */
+  async attempt<Found>(
+    account: string,
+    address: string,
+    check: () => Promise<Found | undefined>,
+    nowMs = Date.now(),
+  ): Promise<Found | undefined> {
+    const names = {
+      pair: `account ${account} from ${address}`,
+      account: `account ${account}`,
+      address: `address ${address}`,
+    }
+    this.#refuseTooMany(names, nowMs)
+    for (const name of Object.values(names)) this.#count(name, nowMs)
+    let found: Found | undefined
+    try {
+      found = await check()
+    } catch (error) {
+      for (const name of Object.values(names)) this.#takeBack(name)
+      throw error
+    }
+    if (found !== undefined) this.#welcome(names)
+    return found
+  }
+
+  #refuseTooMany({ pair, account, address }: Names, nowMs: number): void {
     const retryAfterMs = Math.max(
-      this.#waitMs(pairOf(account, address), perPairMax, nowMs),
-      this.#waitMs(`account ${account}`, perAccountMax, nowMs),
-      this.#waitMs(`address ${address}`, perAddressMax, nowMs),
+      this.#waitMs(pair, perPairMax, nowMs),
+      this.#knownPairs.has(pair) ? 0 : this.#waitMs(account, perAccountMax, nowMs),
+      this.#waitMs(address, perAddressMax, nowMs),
     )
     if (retryAfterMs > 0)
       throw new Refusal('rate_limited', 'Too many failed logins. Wait a while and try again.', {
@@ -25,26 +58,33 @@ export class LoginThrottle {
       })
   }
 
-  failed(account: string, address: string, nowMs = Date.now()): void {
-    for (const name of [pairOf(account, address), `account ${account}`, `address ${address}`]) {
-      const known = this.#failures.get(name)
-      if (known && known.until > nowMs) known.count++
-      else {
-        if (this.#failures.size >= namesMax) this.#failures.clear()
-        this.#failures.set(name, { count: 1, until: nowMs + windowMs })
-      }
+  #waitMs(name: string, max: number, nowMs: number): number {
+    const known = this.#tries.get(name)
+    return known && known.count >= max ? known.until - nowMs : 0
+  }
+
+  #count(name: string, nowMs: number): void {
+    const known = this.#tries.get(name)
+    if (known && known.until > nowMs) known.count++
+    else {
+      if (this.#tries.size >= namesMax) this.#tries.clear()
+      this.#tries.set(name, { count: 1, until: nowMs + windowMs })
     }
   }
 
-  succeeded(account: string, address: string): void {
-    this.#failures.delete(pairOf(account, address))
-    this.#failures.delete(`account ${account}`)
+  #takeBack(name: string): void {
+    const known = this.#tries.get(name)
+    if (known && --known.count <= 0) this.#tries.delete(name)
   }
 
-  #waitMs(name: string, max: number, nowMs: number): number {
-    const known = this.#failures.get(name)
-    return known && known.count >= max ? known.until - nowMs : 0
+  #welcome({ pair, account, address }: Names): void {
+    this.#tries.delete(pair)
+    this.#tries.delete(account)
+    this.#takeBack(address)
+    if (this.#knownPairs.size >= namesMax) this.#knownPairs.clear()
+    this.#knownPairs.add(pair)
   }
 }
 
-const pairOf = (account: string, address: string) => `account ${account} from ${address}`
+/** What tries are counted under. */
+type Names = { pair: string; account: string; address: string }

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { Refusal } from '../errors.ts'
+import { LoginThrottle } from './throttle.ts'
+
+const owner = 'owner@acme.example'
+const home = '192.0.2.1'
+
+function startThrottle() {
+  const throttle = new LoginThrottle()
+  const outcome = async (account: string, address: string, check: () => Promise<'user' | undefined>) => {
+    try {
+      return (await throttle.attempt(account, address, check)) ? 'in' : 'wrong'
+    } catch (error) {
+      return error instanceof Refusal ? error.type : 'fault'
+    }
+  }
+  return {
+    right: (account = owner, address = home) => outcome(account, address, async () => 'user'),
+    wrong: (account = owner, address = home) => outcome(account, address, async () => undefined),
+    broken: (account = owner, address = home) =>
+      outcome(account, address, () => Promise.reject(new Error('no database'))),
+  }
+}
+
+test('who knows the password may log in any number of times', async () => {
+  const { right, wrong } = startThrottle()
+  for (let n = 0; n < 200; n++) expect(await right()).toBe('in')
+  for (let n = 0; n < 200; n++) expect(await right(`user${n}@acme.example`)).toBe('in')
+  expect(await wrong('new@acme.example')).toBe('wrong')
+})
+
+test('a try that could not be checked does not count', async () => {
+  const { right, broken } = startThrottle()
+  for (let n = 0; n < 200; n++) expect(await broken()).toBe('fault')
+  expect(await right()).toBe('in')
+})
+
+test('an account can be guessed at from many addresses only a hundred times', async () => {
+  const { right, wrong } = startThrottle()
+  const outcomes = []
+  for (let n = 0; n < 120; n++) outcomes.push(await wrong(owner, `198.51.100.${n}`))
+  expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(100)
+  expect(await right()).toBe('rate_limited')
+})
+
+test('guesses from elsewhere do not lock out an owner at an address that logged in before', async () => {
+  const { right, wrong } = startThrottle()
+  await right()
+  for (let n = 0; n < 120; n++) await wrong(owner, `198.51.100.${n}`)
+  for (let n = 0; n < 9; n++) expect(await wrong()).toBe('wrong')
+  expect(await right()).toBe('in')
+
+  for (let n = 0; n < 10; n++) expect(await wrong()).toBe('wrong')
+  expect(await wrong()).toBe('rate_limited')
+})
+
+test('an address can guess at many accounts only fifty times', async () => {
+  const { wrong } = startThrottle()
+  const outcomes = []
+  for (let n = 0; n < 60; n++) outcomes.push(await wrong(`user${n}@acme.example`))
+  expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(50)
+  expect(await wrong(owner, '198.51.100.1')).toBe('wrong')
+})
