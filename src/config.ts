@@ -22,7 +22,11 @@ export const settings = {
   PORT: setting('3000', 'Where it listens.', wholeNumber(0, 65_535)),
   HOST: setting('127.0.0.1', 'The address it listens on; 0.0.0.0 for all.', text),
   BASE_URL: optional('The public address in links; http://localhost:PORT when unset.', baseUrl),
-  TRUST_PROXY: setting('false', 'true behind a reverse proxy: the client address is taken from X-Forwarded-For.', flag),
+  TRUST_PROXY: setting(
+    'false',
+    'true behind a reverse proxy: the client address is the last one in X-Forwarded-For, which the proxy has to add.',
+    flag,
+  ),
   DATABASE_URL: optional('Any PostgreSQL 15 or newer; the embedded one in DATA_DIR when unset.', databaseUrl, {
     secret: true,
   }),

@@ -98,6 +98,31 @@ test('a key that calls too often is told when to come back', async () => {
   expect(limited[0]!.headers.get('retry-after')).toBe('1')
 })
 
+test('behind a proxy the client is who the proxy says, not who the client says', async () => {
+  await using app = await startTestApp({ TRUST_PROXY: 'true' }, ['serve'])
+  // The proxy appends the address it sees to what the client made up.
+  const guess = (address: string, n: number) =>
+    app.call('POST', '/api/v1/auth/login', {
+      headers: { 'x-forwarded-for': `10.1.2.${n}, ${address}` },
+      body: { email: 'owner@acme.example', password: 'wrong' },
+    })
+  const statuses = []
+  for (let n = 0; n < 11; n++) statuses.push((await guess('203.0.113.9', n)).status)
+  expect(statuses).toEqual([...Array(10).fill(401), 429])
+  expect((await guess('203.0.113.10', 0)).status).toBe(401)
+})
+
+test('without a proxy nobody is asked who the client is', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const statuses = []
+  for (let n = 0; n < 11; n++) {
+    const headers = { 'x-forwarded-for': `10.1.2.${n}` }
+    const body = { email: 'owner@acme.example', password: 'wrong' }
+    statuses.push((await app.call('POST', '/api/v1/auth/login', { headers, body })).status)
+  }
+  expect(statuses.at(-1)).toBe(429)
+})
+
 test('answers carry the security headers, and HSTS when the service is public', async () => {
   await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example/waxwing' })
   const { headers } = await app.call('GET', '/health')

@@ -42,7 +42,9 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     forceCloseConnections: 'idle',
     // Its own answer has neither envelope nor request id; ours is below.
     return503OnClosing: false,
-    trustProxy,
+    // Only the nearest hop is the proxy's word: what stands before it in X-Forwarded-For came with the request. Fastify
+    // takes a number of hops, too, but believes none of them then.
+    trustProxy: trustProxy && ((_address, hop) => hop === 0),
     // A proxy may hand over the path with or without the prefix under which the service is published.
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', basePath),
     // These come before any hook.
