@@ -90,7 +90,10 @@ test('addGroupMembers writes the members as the API names their fields', async (
 
   const added = await api.client().addGroupMembers({
     groupId: 'grp_1',
-    members: [{ email: 'ada@example.com', firstName: 'Ada', attributes: { plan_name: 'pro' } }, { email: 'x' }],
+    members: [
+      { email: 'ada@example.com', firstName: 'Ada', lastName: null, attributes: { plan_name: 'pro' } },
+      { email: 'x' },
+    ],
   })
 
   expect(added).toMatchObject({ groupId: 'grp_1', alreadyMembers: 0, rejected })
@@ -99,7 +102,10 @@ test('addGroupMembers writes the members as the API names their fields', async (
     path: '/public/api/v1/contacts/add-group-members',
     body: {
       group_id: 'grp_1',
-      members: [{ email: 'ada@example.com', first_name: 'Ada', attributes: { plan_name: 'pro' } }, { email: 'x' }],
+      members: [
+        { email: 'ada@example.com', first_name: 'Ada', last_name: null, attributes: { plan_name: 'pro' } },
+        { email: 'x' },
+      ],
     },
   })
   expect(api.seen[0]!.headers['content-type']).toBe('application/json')

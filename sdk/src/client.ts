@@ -25,7 +25,13 @@ export type WaxwingOptions = {
 export type Scope = 'contacts:write' | 'flows:send' | 'analytics:read'
 export type TokenCheck = { organizationId: string; organizationName: string; scopes: Scope[] }
 
-export type GroupMember = { email: string; firstName?: string; lastName?: string; attributes?: Record<string, unknown> }
+/** What is left out keeps its value; a name of null is cleared. */
+export type GroupMember = {
+  email: string
+  firstName?: string | null
+  lastName?: string | null
+  attributes?: Record<string, unknown>
+}
 export type GroupMembersAdded = {
   groupId: string
   received: number
@@ -33,7 +39,8 @@ export type GroupMembersAdded = {
   updated: number
   added: number
   alreadyMembers: number
-  rejected: { index: number; email: string; problem: string }[]
+  /** `email` is null where none was given as text. */
+  rejected: { index: number; email: string | null; problem: string }[]
 }
 
 export type EmailToSend = { flowId: string; contactEmail: string; context?: Record<string, unknown> }

@@ -1,10 +1,13 @@
 /** What the API answers in `error.type`, and three things that happen before there is an answer to read. */
 export type WaxwingErrorType =
+  | 'invalid_request'
   | 'invalid_json'
   | 'invalid_idempotency_key'
   | 'unauthorized'
   | 'insufficient_scope'
+  | 'forbidden'
   | 'not_found'
+  | 'method_not_allowed'
   | 'conflict'
   | 'flow_not_active'
   | 'idempotency_key_reused'

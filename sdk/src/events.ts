@@ -1,5 +1,5 @@
-/** Who the event is about. */
-export type EventContact = { id: string; email: string; first_name: string | null }
+/** Who the event is about. `email` and `first_name` are null once the contact was erased. */
+export type EventContact = { id: string; email: string | null; first_name: string | null }
 
 /** What every event carries. `message_id` and `flow_id` are null where there is no message. */
 export type EventData = {
