@@ -201,7 +201,7 @@ test('who comes while the service stops is told to come back', async () => {
   expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { type: 'unavailable' } })
 })
 
-test('stopping waits for the request under way', async () => {
+test('stopping waits for the request under way, and asks for no other on its connection', async () => {
   const app = await startTestApp()
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   const chunks: Buffer[] = []
@@ -216,7 +216,9 @@ test('stopping waits for the request under way', async () => {
   socket.write(body)
   await stopped
   await ended
-  expect(Buffer.concat(chunks).toString()).toContain('HTTP/1.1 200 OK')
+  const answer = Buffer.concat(chunks).toString()
+  expect(answer).toContain('HTTP/1.1 200 OK')
+  expect(answer).toMatch(/^connection: close\r$/im)
 })
 
 /** Says this on a connection of its own, and answers with all that came back. */

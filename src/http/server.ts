@@ -57,12 +57,17 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
 
   server.addSchema(ErrorEnvelope)
   server.setErrorHandler(answerError)
-  // With `done` instead of a promise: these two run for every request.
+  // With `done` instead of a promise: these run for every request.
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
     if (stopping)
       done(new Refusal('unavailable', 'The service is stopping.', { retryAfterSeconds: stopWithinMs / 1000 }))
     else done()
+  })
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    // Or the next request would meet the end of the connection, and its sender not know whether it was served.
+    if (stopping) reply.header('connection', 'close')
+    done(null, payload)
   })
   server.addHook('onResponse', (request, reply, done) => {
     log.info(
@@ -141,7 +146,7 @@ function securityHeaders(baseUrl: string): Record<string, string> {
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': 'no-store',
   }
-  if (baseUrl.startsWith('https:')) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
+  if (baseUrl.startsWith('https:')) headers['strict-transport-security'] = 'max-age=31536000'
   return headers
 }
 
