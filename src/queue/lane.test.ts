@@ -81,3 +81,15 @@ test('a row is taken once, however often it is read', () => {
   lane.forget(id)
   expect(lane.takesRow(id, dueAt)).toBe(true)
 })
+
+test('a job that ends while a read is under way is not taken from it again', () => {
+  const lane = laneOf(4, 16)
+  const id = newId('dlv')
+  const dueAt = new Date()
+  lane.takesRow(id, dueAt)
+  lane.nextRead(performance.now(), share)
+  lane.forget(id)
+  expect(lane.takesRow(id, dueAt)).toBe(false)
+  lane.endRead()
+  expect(lane.takesRow(id, dueAt)).toBe(true)
+})

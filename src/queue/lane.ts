@@ -34,6 +34,8 @@ export class Lane<Work> {
   #width: number
   /** Ids that are ready, under way, or not recorded yet: a look back must not take them twice. */
   readonly #known = new Set<string>()
+  /** Ids that left our hands while a read was under way, which may still have seen them. Undefined between reads. */
+  #leftMeanwhile: Set<string> | undefined
   #failures = 0
   #probeAt = Number.NEGATIVE_INFINITY
   #afterDue = beginningOfTime
@@ -69,6 +71,7 @@ export class Lane<Work> {
    */
   nextRead(now: number, share: number): { afterDue: Date; afterId: string; limit: number } {
     this.hungry = false
+    this.#leftMeanwhile = new Set()
     this.#readAt = now
     const wanted = 2 * this.#aheadOf(share) - this.ready.length
     // A look back comes by what is in our hands already.
@@ -99,14 +102,20 @@ export class Lane<Work> {
       this.#afterDue = dueAt
       this.#afterId = id
     }
-    if (this.#known.has(id)) return false
+    if (this.#known.has(id) || this.#leftMeanwhile?.has(id)) return false
     this.#known.add(id)
     return true
+  }
+
+  /** All rows were taken. */
+  endRead(): void {
+    this.#leftMeanwhile = undefined
   }
 
   /** Ended, or never begun. */
   forget(id: string): void {
     this.#known.delete(id)
+    this.#leftMeanwhile?.add(id)
     this.#usedAt = performance.now()
   }
 

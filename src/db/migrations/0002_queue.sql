@@ -10,7 +10,7 @@ create table lanes (
   organization_id uuid        not null,
   kind            text        collate "C" not null,
   lane            text        collate "C" not null,
-  -- The earliest time at which a job of this lane may be due; null while the lane is empty or held.
+  -- The earliest time at which a job of this lane may be due; null while the lane is empty.
   next_due_at     timestamptz,
   -- A held lane (a paused webhook) keeps its jobs and is offered to nobody.
   held            boolean     not null default false,
