@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createFlow, send } from '../../test/support/flows.ts'
-import { startTestApp } from '../../test/support/test-app.ts'
+import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
+import { registerOther } from '../../test/support/people.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+/** Another organization with an active flow, and the header of its API key. */
+async function createOther(app: TestApp) {
+  const other = await registerOther(app)
+  const key = await other.manage('POST', '/organization/api-keys', { name: 'k' })
+  const flow = await other.manage('POST', '/organization/flows', orderFlow)
+  return { flowId: flow.body.data.id as string, theirKey: { 'x-api-token': key.body.data.api_key as string } }
+}
 
 test('a send is answered with a stored message, and an unknown contact is created in no group', async () => {
   await using app = await startTestApp({}, ['serve'])
@@ -45,14 +54,8 @@ test('variables that nobody gives are named, and unused context is a warning', a
 test('flows that are unknown, foreign or not active are refused', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
-  const other = await app.call('POST', '/api/v1/auth/register', {
-    body: { organization_name: 'Other', email: 'o@other.example', password: 'correct horse battery' },
-  })
-  const key = await app.call('POST', '/api/v1/organization/api-keys', {
-    headers: { authorization: `Bearer ${other.body.data.token}` },
-    body: { name: 'k' },
-  })
-  expect((await send(app, flowId, {}, { 'x-api-token': key.body.data.api_key })).status).toBe(404)
+  const { theirKey } = await createOther(app)
+  expect((await send(app, flowId, {}, theirKey)).status).toBe(404)
   expect((await send(app, 'flw_nothing')).status).toBe(404)
   await app.manage('PATCH', `/organization/flows/${flowId}`, { status: 'paused' })
   const paused = await send(app, flowId)
@@ -170,11 +173,20 @@ test('a call that is refused for its idempotency key writes nothing', async () =
 
 test('a key of one organization is nothing to another', async () => {
   await using app = await startTestApp({}, ['serve'])
-  await using other = await startTestApp({}, ['serve'])
-  const [mine, theirs] = [await createFlow(app), await createFlow(other)]
+  const mine = await createFlow(app)
+  const { flowId: theirs, theirKey } = await createOther(app)
   const key = { 'idempotency-key': 'k' }
-  expect((await send(app, mine, {}, key)).headers.get('idempotent-replayed')).toBeNull()
-  expect((await send(other, theirs, {}, key)).headers.get('idempotent-replayed')).toBeNull()
+  const pairs = await Promise.all(
+    Array.from({ length: 20 }, async () =>
+      Promise.all([send(app, mine, {}, key), send(app, theirs, {}, { ...key, ...theirKey })]),
+    ),
+  )
+  for (const [side, flowId] of [mine, theirs].entries()) {
+    const answers = pairs.map((pair) => pair[side]!)
+    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null)).toHaveLength(1)
+    expect(new Set(answers.map(({ body }) => body.data.flow_id))).toEqual(new Set([flowId]))
+  }
+  expect(await app.db`select from messages`).toHaveLength(2)
 })
 
 test('many sends to one new address at once make one contact', async () => {
