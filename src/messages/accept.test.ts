@@ -63,6 +63,16 @@ test('flows that are unknown, foreign or not active are refused', async () => {
   expect(await app.db`select from contacts`).toEqual([])
 })
 
+test('calls that name the flow of another organization leave its own calls alone', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = await createFlow(app)
+  const { theirKey } = await createOther(app)
+  // The owner's calls come first and the strangers' last in whatever is written together.
+  const calls = Array.from({ length: 40 }, (_, n) => send(app, flowId, {}, n < 20 ? {} : theirKey))
+  const statuses = (await Promise.all(calls)).map(({ status }) => status)
+  expect(statuses).toEqual([...Array(20).fill(200), ...Array(20).fill(404)])
+})
+
 test('a changed flow counts from the next send on, and an accepted message keeps its version', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)

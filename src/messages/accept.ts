@@ -3,7 +3,7 @@ import { type Db, isConnectionFault } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
-import type { ContactId } from '../ids.ts'
+import type { ContactId, FlowId, OrganizationId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
 import {
   findFlowStates,
@@ -87,10 +87,10 @@ export class Acceptor {
     if (pending.length === 0) return { drafts: [], settled: new Map() }
     const requests = pending.map(({ request }) => request)
     const [states, recipients] = await Promise.all([
-      findFlowStates(this.#db, unique(requests)),
+      findFlowStates(this.#db, flowsOf(requests)),
       findRecipients(this.#db, requests),
     ])
-    const flows = new Map(states.map((state) => [state.id, state]))
+    const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
     const versions = await this.#templates.getAll(
       states.map(({ organizationId, versionId: id }) => ({ organizationId, id })),
     )
@@ -100,7 +100,7 @@ export class Acceptor {
     const settled = new Map<number, Settled<Accepted>>()
     for (const [place, { request, index }] of pending.entries()) {
       try {
-        const flow = checkFlow(request, flows.get(request.flowId))
+        const flow = checkFlow(request, flows.get(flowKey(request.organizationId, request.flowId)))
         const version = versions.get(flow.versionId)!
         const { message, accepted } = draftMessage(request, flow, version, recipients[place]!, newContacts)
         drafts.push({ request, index, message, accepted })
@@ -163,8 +163,14 @@ function withoutTwins(pending: Pending[]): { now: Pending[]; later: Pending[] } 
   return { now, later }
 }
 
-const unique = (requests: SendRequest[]) => [
-  ...new Map(requests.map(({ organizationId, flowId }) => [flowId, { organizationId, flowId }])).values(),
+/** By both: anybody may name any id, and is to be told of their own flows only. */
+const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`
+
+/** Each flow once. */
+const flowsOf = (requests: SendRequest[]) => [
+  ...new Map(
+    requests.map(({ organizationId, flowId }) => [flowKey(organizationId, flowId), { organizationId, flowId }]),
+  ).values(),
 ]
 
 function answerAgain(held: HeldKey, request: SendRequest): Accepted {
