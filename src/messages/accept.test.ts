@@ -3,6 +3,10 @@ import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
 import { registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { TemplateCache } from '../flows/template-cache.ts'
+import { parseId } from '../ids.ts'
+import { Hints } from '../queue/hints.ts'
+import { Acceptor } from './accept.ts'
 
 /** Another organization with an active flow, and the header of its API key. */
 async function createOther(app: TestApp) {
@@ -125,6 +129,36 @@ test('the same idempotency key sends once, however many calls come at once', asy
   await app.db.alone`update messages set status = 'sent'`
   const later = await send(app, flowId, { context: { order_id: 1042 } }, key)
   expect(later.body.data).toEqual(answers[0]!.body.data)
+})
+
+test('calls with one idempotency key take few queries, whether they are accepted or refused', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = parseId('flw', await createFlow(app))!
+  const organizationId = parseId('org', app.organizationId)!
+  const acceptor = new Acceptor({ db: app.db, templates: new TemplateCache(app.db), hints: new Hints(app.db) })
+  let queries = 0
+  app.db.pool.on('acquire', () => queries++)
+  const acceptTwins = async (context: object) => {
+    const [contextText, email] = [JSON.stringify(context), 'ada@example.com']
+    const request = {
+      organizationId,
+      flowId,
+      email,
+      emailKey: email,
+      context: { ...context },
+      contextText,
+      isTest: false,
+    }
+    const keyed = { ...request, idempotencyKey: contextText, requestHash: '00' }
+    queries = 0
+    return Promise.allSettled(Array.from({ length: 400 }, () => acceptor.accept(keyed)))
+  }
+  const accepted = await acceptTwins({ order_id: 1 })
+  expect(accepted.filter((each) => each.status === 'fulfilled' && each.value.replayed)).toHaveLength(399)
+  expect(queries).toBeLessThan(10)
+  const refused = await acceptTwins({})
+  expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(400)
+  expect(queries).toBeLessThan(10)
 })
 
 test('an idempotency key used with another body is refused, and is free again after a day', async () => {

@@ -22,6 +22,13 @@ const inVainMax = 8
 
 type Pending = { request: SendRequest; index: number }
 type PendingDraft = Pending & Draft
+type Drafted = {
+  drafts: PendingDraft[]
+  /** The refused ones, by index. */
+  settled: Map<number, Settled<Accepted>>
+  /** Of several calls with one idempotency key all but one: once that is written, its answer is theirs. */
+  twins: Pending[]
+}
 
 /**
  * Promises to send emails. Calls that come at the same time share a commit, and each stands or falls alone. The promise is
@@ -67,12 +74,11 @@ export class Acceptor {
 
   /** Settles what it can and answers with what has to be looked at again. */
   async #acceptRound(pending: Pending[], results: Settled<Accepted>[]): Promise<Pending[]> {
-    const { now, later } = withoutTwins(pending)
     // Before all else: what was answered once is answered so again, whatever became of flow and contact since.
-    const replayed = await this.#replay(now, results)
-    const { drafts, settled } = await this.#draft(now.filter((each) => !replayed.has(each)))
+    const replayed = await this.#replay(pending, results)
+    const { drafts, settled, twins } = await this.#draft(pending.filter((each) => !replayed.has(each)))
     for (const [index, result] of settled) results[index] = result
-    const left: Pending[] = later
+    const left: Pending[] = twins
     if (drafts.length > 0) {
       const { ids, queuedAt } = await this.#write(drafts)
       for (const draft of drafts)
@@ -83,8 +89,8 @@ export class Acceptor {
     return left
   }
 
-  async #draft(pending: Pending[]): Promise<{ drafts: PendingDraft[]; settled: Map<number, Settled<Accepted>> }> {
-    if (pending.length === 0) return { drafts: [], settled: new Map() }
+  async #draft(pending: Pending[]): Promise<Drafted> {
+    if (pending.length === 0) return { drafts: [], settled: new Map(), twins: [] }
     const requests = pending.map(({ request }) => request)
     const [states, recipients] = await Promise.all([
       findFlowStates(this.#db, flowsOf(requests)),
@@ -98,18 +104,27 @@ export class Acceptor {
 
     const drafts: PendingDraft[] = []
     const settled = new Map<number, Settled<Accepted>>()
-    for (const [place, { request, index }] of pending.entries()) {
+    const twins: Pending[] = []
+    const drafted = new Set<string>()
+    for (const [place, each] of pending.entries()) {
+      const { request, index } = each
+      const key = twinKey(request)
+      if (key !== undefined && drafted.has(key)) {
+        twins.push(each)
+        continue
+      }
       try {
         const flow = checkFlow(request, flows.get(flowKey(request.organizationId, request.flowId)))
         const version = versions.get(flow.versionId)!
         const { message, accepted } = draftMessage(request, flow, version, recipients[place]!, newContacts)
         drafts.push({ request, index, message, accepted })
+        if (key !== undefined) drafted.add(key)
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         settled.set(index, refused(error))
       }
     }
-    return { drafts, settled }
+    return { drafts, settled, twins }
   }
 
   #write(drafts: PendingDraft[]): Promise<Written> {
@@ -148,20 +163,6 @@ const keyReused = () =>
 
 const twinKey = ({ organizationId, idempotencyKey }: SendRequest) =>
   idempotencyKey === null ? undefined : `${organizationId} ${idempotencyKey}`
-
-/** Of several calls with one idempotency key, one at a time: the next then finds the first one's answer. */
-function withoutTwins(pending: Pending[]): { now: Pending[]; later: Pending[] } {
-  const seen = new Set<string>()
-  const now: Pending[] = []
-  const later: Pending[] = []
-  for (const each of pending) {
-    const key = twinKey(each.request)
-    if (key === undefined || !seen.has(key)) now.push(each)
-    else later.push(each)
-    if (key !== undefined) seen.add(key)
-  }
-  return { now, later }
-}
 
 /** By both: anybody may name any id, and is to be told of their own flows only. */
 const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`
