@@ -29,6 +29,7 @@ export type Recipient = {
   firstName: string | null
   lastName: string | null
   attributes: Record<string, unknown> | null
+  /** Also of somebody who is no contact yet, but objected as one before. */
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
   suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
 }
@@ -41,7 +42,11 @@ export async function findRecipients(
   const rows = await db<Recipient & { place: number }>`
     select key.place, organizations.name as organization_name,
       contacts.id as contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
-      contacts.subscription,
+      coalesce(contacts.subscription, (
+        select 'unsubscribed' from suppressions
+        where suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key
+          and reason = 'unsubscribe'
+      )) as subscription,
       (select reason from suppressions
         where suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key
           and reason <> 'unsubscribe'
@@ -143,10 +148,16 @@ export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<Wr
   return { ids: row!.ids ? new Set(row!.ids) : undefined, queuedAt: row!.queuedAt }
 }
 
+// Whoever objected before and was erased since comes back as unsubscribed.
 const newContacts = sql`
   new_contacts as (
     insert into contacts (organization_id, id, email, email_key, subscription)
-    select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key, 'not_subscribed'
+    select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key,
+      coalesce((
+        select 'unsubscribed' from suppressions
+        where suppressions.organization_id = live.organization_id and suppressions.email_key = live.new_contact_key
+          and suppressions.reason = 'unsubscribe'
+      ), 'not_subscribed')
     from live
     where new_contact_key is not null
     order by organization_id, new_contact_key

@@ -116,6 +116,32 @@ test('who must not be written to gets a record and no mail, with the reason', as
   expect(await app.db`select from messages where status = 'suppressed'`).toHaveLength(5)
 })
 
+test('who objected and was erased stays unsubscribed when a send brings them back', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const transactional = await createFlow(app)
+  const marketing = await createFlow(app, { kind: 'marketing' })
+  const group = await app.manage('POST', '/organization/groups', { name: 'Customers' })
+  const people = ['ada@example.com', 'bob@example.com']
+  for (const email of people) {
+    const { body } = await app.manage('POST', '/organization/contacts', { email })
+    await app.manage('PATCH', `/organization/contacts/${body.data.id}`, { status: 'unsubscribed' })
+    await app.manage('DELETE', `/organization/contacts/${body.data.id}`)
+  }
+  const outcome = async (flowId: string, email: string) => {
+    const { body } = await send(app, flowId, { contact_email: email })
+    return [body.data.status, body.data.reason]
+  }
+
+  expect(await outcome(transactional, 'ada@example.com')).toEqual(['queued', null])
+  expect(await outcome(marketing, 'bob@example.com')).toEqual(['suppressed', 'unsubscribed'])
+  expect(await app.db`select subscription from contacts`).toEqual(people.map(() => ({ subscription: 'unsubscribed' })))
+  await app.publicApi('POST', '/contacts/add-group-members', {
+    group_id: group.body.data.id,
+    members: people.map((email) => ({ email })),
+  })
+  for (const email of people) expect(await outcome(marketing, email)).toEqual(['suppressed', 'unsubscribed'])
+})
+
 test('the same idempotency key sends once, however many calls come at once', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
