@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
 import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
+import { subscriptionOnJoining } from './suppressions.sql.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
 
@@ -64,7 +65,10 @@ export async function deleteGroupMembers(tx: Tx, organizationId: OrganizationId,
   await tx`delete from group_members where organization_id = ${organizationId} and group_id = ${id}`
 }
 
-/** Held against erasure until the end of the transaction; those who were only ever sent to become subscribed. */
+/**
+ * Held against erasure until the end of the transaction; those who were only ever sent to become subscribed, unless the
+ * address objected.
+ */
 export async function holdContacts(tx: Tx, organizationId: OrganizationId, ids: ContactId[]): Promise<ContactId[]> {
   const rows = await tx<{ id: ContactId }>`
     with held as materialized (
@@ -74,7 +78,7 @@ export async function holdContacts(tx: Tx, organizationId: OrganizationId, ids: 
       for no key update
     ),
     subscribed as (
-      update contacts set subscription = 'subscribed', updated_at = now()
+      update contacts set subscription = ${subscriptionOnJoining}, updated_at = now()
       from held
       where contacts.organization_id = ${organizationId} and contacts.id = held.id
         and contacts.subscription = 'not_subscribed'

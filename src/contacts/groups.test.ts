@@ -70,6 +70,24 @@ test('contacts are added to a group all or none, and those only ever sent to are
   expect((await app.manage('GET', `${groups}/${group.id}`)).body.data.member_count).toBe(1)
 })
 
+test('nobody whose address objected is subscribed by a group, even if the contact does not say so', async () => {
+  await using app = await startTestApp()
+  const group = await create(app, 'G')
+  const emails = ['by.hand@example.com', 'by.api@example.com']
+  const [byHand, byApi] = await Promise.all(emails.map((email) => createContact(app, email)))
+  await app.db.alone`update contacts set subscription = 'not_subscribed'`
+  await app.db.alone`
+    insert into suppressions (organization_id, email_key, reason, email)
+    select organization_id, email_key, 'unsubscribe', email from contacts`
+  await app.manage('POST', `${groups}/${group.id}/members`, { contact_ids: [byHand] })
+  await app.publicApi('POST', '/contacts/add-group-members', { group_id: group.id, members: [{ email: emails[1] }] })
+  for (const id of [byHand, byApi])
+    expect((await app.manage('GET', `/organization/contacts/${id}`)).body.data).toMatchObject({
+      status: 'unsubscribed',
+      groups: [{ id: group.id }],
+    })
+})
+
 test('another organization neither sees nor changes a group', async () => {
   await using app = await startTestApp()
   const group = await create(app, 'Ours')

@@ -2,6 +2,7 @@ import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { GroupId, OrganizationId } from '../ids.ts'
 import type { Member } from './member-input.ts'
+import { subscriptionOnJoining } from './suppressions.sql.ts'
 
 /** Held against deletion until the end of the transaction; false when one of them does not exist. Ids must differ. */
 export async function holdGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
@@ -101,7 +102,8 @@ export async function updateMembers(
       set first_name = nullif(coalesce(held.first_name, contacts.first_name), ''),
         last_name = nullif(coalesce(held.last_name, contacts.last_name), ''),
         attributes = contacts.attributes || coalesce(held.attributes, '{}'),
-        subscription = case contacts.subscription when 'not_subscribed' then 'subscribed' else contacts.subscription end,
+        subscription = case contacts.subscription when 'not_subscribed' then ${subscriptionOnJoining}
+          else contacts.subscription end,
         updated_at = now()
       from held
       where contacts.organization_id = ${organizationId} and contacts.id = held.id and held.changes
