@@ -24,6 +24,8 @@ export class KeyCache {
   /** By the key itself rather than its hash: the hot path then hashes nothing. Memory only, never logged. */
   readonly #entries = new Map<string, Entry>()
   readonly #lookUps: Batcher<string, KnownKey | undefined>
+  /** How often a key was deleted on this node. */
+  #deletions = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(db: Db, log: Log) {
@@ -60,15 +62,19 @@ export class KeyCache {
 
   /** A key deleted on this node stops at once. */
   forget(id: ApiKeyId): void {
+    this.#deletions++
     for (const [text, { key }] of this.#entries) if (key.id === id) this.#entries.delete(text)
   }
 
   async #lookUp(text: string): Promise<KnownKey | undefined> {
+    const deletions = this.#deletions
     const key = await this.#lookUps.add(hashKey(text))
     if (!key) {
       this.#entries.delete(text)
       return undefined
     }
+    // It may have been read before the deletion of a key: asking again tells.
+    if (deletions !== this.#deletions) return this.#lookUp(text)
     if (this.#entries.size >= keysMax) this.#entries.clear()
     const known = this.#entries.get(text)
     this.#entries.set(text, { key, confirmedAt: Date.now(), used: true, touchedAt: known?.touchedAt ?? 0 })
