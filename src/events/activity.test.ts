@@ -4,7 +4,7 @@ import { click, createWorld, eventIn, record, type World } from '../../test/supp
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { type EventName, eventNames } from '../event-types.ts'
-import { type OrganizationId, parseId, toText } from '../ids.ts'
+import { newId, type OrganizationId, parseId, toText } from '../ids.ts'
 import { listActivity } from './activity.ts'
 import { derivedEventId, type NewEvent } from './record.ts'
 
@@ -130,6 +130,9 @@ test('parameters that cannot be are refused by name; ids of nothing find nothing
     const answer = await list(app, { [name]: value })
     expect([answer.status, answer.body.error.fields[0].path]).toEqual([422, name])
   }
+  const forged = JSON.stringify(['2026-99-99T99:99:99.999Z', newId('evt')])
+  const answer = await list(app, { cursor: Buffer.from(forged).toString('base64url') })
+  expect([answer.status, answer.body.error.fields[0].path]).toEqual([422, 'cursor'])
   expect((await list(app)).body.data).toHaveLength(1)
   for (const query of [
     { flow_id: toText('flw', other.flowIds[0]!) },
