@@ -163,8 +163,10 @@ test('an unknown group is a 404 and nothing is stored', async () => {
   const groupId = await createGroup(app)
   await app.manage('DELETE', `/organization/groups/${groupId}`)
   for (const id of [groupId, 'grp_nonsense', '', 'x'.repeat(5_000)]) {
-    const answer = await add(app, id, [{ email: 'ada@example.com' }])
-    expect([answer.status, answer.body.error.type]).toEqual([404, 'not_found'])
+    for (const email of ['ada@example.com', 'no address']) {
+      const answer = await add(app, id, [{ email }])
+      expect([answer.status, answer.body.error.type]).toEqual([404, 'not_found'])
+    }
   }
   expect(await app.db`select from contacts`).toHaveLength(0)
 })

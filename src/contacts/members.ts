@@ -18,9 +18,11 @@ type Addition = { organizationId: OrganizationId; groupId: GroupId; members: Mem
 
 /** Adds many people to a group at once, some requests at a time. */
 export class MemberAdder {
+  readonly #db: Db
   readonly #additions: Batcher<Addition, Stored>
 
   constructor(db: Db) {
+    this.#db = db
     this.#additions = new Batcher({
       run: async ([addition]) => [{ ok: true, value: await storeInGroup(db, addition!) }],
       itemsMax: 1,
@@ -38,7 +40,10 @@ export class MemberAdder {
     inputs.forEach((input, index) => {
       reader.add(input, index)
     })
-    if (reader.size === 0) throw allRejected(reader.rejected)
+    if (reader.size === 0) {
+      if (!(await holdGroups(this.#db.alone, organizationId, [groupId]))) throw noSuchGroup()
+      throw allRejected(reader.rejected)
+    }
     const stored = await this.#additions.add({ organizationId, groupId, members: reader.members })
     return { ...stored, groupId, received: inputs.length, rejected: reader.rejected }
   }
