@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createTestDb } from '../../test/support/test-db.ts'
+import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
+import { until } from '../../test/support/until.ts'
 import { openDb } from './db.ts'
 
 test('a statement that takes too long is ended, but not in a patient transaction', async () => {
@@ -61,3 +65,59 @@ test('options in the address are kept beside our own', async () => {
   expect(await settingsAt(`${testDb.url}&options=-c%20geqo%3Doff+-c+work_mem%3D7MB`)).toEqual(theirs)
   expect(await settingsAt(testDb.url.replace('?', '?options=-c geqo=off -c work_mem=7MB&'))).toEqual(theirs)
 })
+
+test('a connection that is lost while it begins to listen is replaced by one, and none is left after the end', async () => {
+  await using testDb = await createTestDb()
+  await using proxy = await startListenCutter(testDb.connection as { host: string; port: number })
+  const db = openDb({
+    connection: { ...testDb.connection, host: '127.0.0.1', port: proxy.port } as TestDb['connection'],
+  })
+  try {
+    let heard = 0
+    const stop = await db.listen('news', () => heard++)
+    await until('the notification', async () => {
+      await testDb.db`select pg_notify('news', '')`
+      return heard > 0
+    })
+    // Long enough for a second one to come.
+    await sleep(500)
+    expect(proxy.open()).toBe(1)
+    await stop()
+    await until('the end of the connection', () => proxy.open() === 0)
+  } finally {
+    await db.close()
+  }
+})
+
+/** Stands before the database and breaks the first connection that wants to listen. */
+async function startListenCutter({ host, port }: { host: string; port: number }) {
+  const open = new Set<object>()
+  let cut = false
+  const server = createServer((near) => {
+    const far = connect(`${host}/.s.PGSQL.${port}`)
+    open.add(near)
+    near.on('data', (bytes) => {
+      if (cut || !bytes.includes('listen')) return far.write(bytes)
+      cut = true
+      return near.destroy()
+    })
+    far.on('data', (bytes) => near.write(bytes))
+    for (const socket of [near, far])
+      socket
+        .on('error', () => {})
+        .on('close', () => {
+          open.delete(near)
+          near.destroy()
+          far.destroy()
+        })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    open: () => open.size,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+    },
+  }
+}

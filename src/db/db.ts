@@ -199,7 +199,11 @@ async function listen(settings: pg.ClientConfig, channel: string, heard: (payloa
   const connect = async () => {
     if (stopped) return
     const next = new pg.Client(settings)
+    let over = false
+    // A connection that is lost while it begins to listen is told of twice, and must be replaced once.
     const again = () => {
+      if (over) return
+      over = true
       if (client === next) client = undefined
       if (!stopped) timer = setTimeout(connect, relistenDelayMs)
     }
