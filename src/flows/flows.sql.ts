@@ -1,3 +1,4 @@
+import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../ids.ts'
@@ -157,7 +158,7 @@ export async function selectFlows(
     sql`flows.organization_id = ${organizationId}`,
     sql`flows.deleted_at is null`,
     filter.status ? sql`flows.status = ${filter.status}` : sql`flows.status <> 'archived'`,
-    ...(filter.query ? [sql`strpos(lower(flows.name), lower(${filter.query})) > 0`] : []),
+    ...(filter.query ? [containsInAnyCase(sql`flows.name`, filter.query)] : []),
     ...(filter.before ? [sql`flows.id < ${filter.before}`] : []),
   ]
   return db.run<FlowSummary>(sql`

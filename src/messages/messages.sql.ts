@@ -1,3 +1,4 @@
+import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../event-types.ts'
@@ -46,7 +47,8 @@ export async function selectMessages(
     ...(filter.contactId ? [sql`messages.contact_id = ${filter.contactId}`] : []),
     ...(filter.query
       ? [
-          sql`(strpos(lower(messages.email), lower(${filter.query})) > 0 or strpos(lower(messages.subject), lower(${filter.query})) > 0)`,
+          sql`(${containsInAnyCase(sql`messages.email`, filter.query)}
+            or ${containsInAnyCase(sql`messages.subject`, filter.query)})`,
         ]
       : []),
     ...(filter.before ? [sql`messages.id < ${filter.before}`] : []),
