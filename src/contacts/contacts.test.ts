@@ -180,7 +180,9 @@ test('search looks into addresses and names, each word somewhere, and wildcards 
   expect(await found('_')).toEqual(['grace_h'])
   expect(await found('%')).toEqual([])
   expect(await found('\\')).toEqual([])
-  expect(await found('\0')).toEqual(['eva', 'anne', 'grace_h', 'ada'])
+  await create(app, { email: 'oya@example.com', last_name: 'Ülkü-Özil' })
+  expect(await found('ülkü-özil')).toEqual(['oya'])
+  expect(await found('\0')).toEqual(['oya', 'eva', 'anne', 'grace_h', 'ada'])
 })
 
 test('pages go through all contacts once, newest first, by group and by status as well', async () => {

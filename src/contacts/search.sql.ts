@@ -1,3 +1,4 @@
+import { containsInAnyCase } from '../db/any-case.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { parseEmail } from '../email.ts'
 import type { OrganizationId } from '../ids.ts'
@@ -27,9 +28,8 @@ function addressKey(word: string): string {
 
 /** Looks at every contact until the page is full: 4 million of them took some seconds, 100,000 a tenth of one. */
 function contains(word: string): Sql {
-  const names = spellings(word).map(containing)
   return sql`(contacts.email_key like ${containing(word.toLowerCase())}
-    or contacts.first_name ilike any (${names}::text[]) or contacts.last_name ilike any (${names}::text[]))`
+    or ${containsInAnyCase(sql`contacts.first_name`, word)} or ${containsInAnyCase(sql`contacts.last_name`, word)})`
 }
 
 /** An address is typed from its beginning, and found by the index. As an array, so that the planner has no choice. */
@@ -39,12 +39,4 @@ function startsWith(organizationId: OrganizationId, text: string): Sql {
     where same.organization_id = ${organizationId} and same.email_key >= ${text}
       and same.email_key < ${text + lastCharacter}
     limit ${addressesMax}))`
-}
-
-/** PostgreSQL's ILIKE folds only ASCII in a database of locale C; the other letters are spelled out. */
-function spellings(word: string): string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it means the whole of ASCII
-  if (/^[\x00-\x7f]*$/.test(word)) return [word]
-  const lower = word.toLowerCase()
-  return [...new Set([word, lower, word.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)])]
 }
