@@ -31,9 +31,13 @@ test('a name is taken in any case, at creation and at renaming', async () => {
   expect((await app.manage('POST', groups, { name: 'one' })).status).toBe(409)
   expect((await app.manage('PATCH', `${groups}/${two.id}`, { name: 'ONE' })).status).toBe(409)
   expect((await app.manage('PATCH', `${groups}/${one.id}`, { name: 'ONE' })).body.data.name).toBe('ONE')
+  await create(app, 'Grüne Äpfel')
+  expect((await app.manage('POST', groups, { name: 'GRÜNE äpfel' })).status).toBe(409)
+  expect((await app.manage('PATCH', `${groups}/${two.id}`, { name: 'grüne äPFEL' })).status).toBe(409)
+  await create(app, 'Grune Apfel')
   for (const name of ['', '  ', 'x'.repeat(201), 'a\0b', 7])
     expect((await app.manage('POST', groups, { name })).status).toBe(422)
-  expect((await app.manage('PATCH', `${groups}/${toText('grp', newId('grp'))}`, { name: 'X' })).status).toBe(404)
+  expect((await app.manage('PATCH', `${groups}/${toText('grp', newId('grp'))}`, { name: 'One' })).status).toBe(404)
 })
 
 test('deleting a group keeps its contacts', async () => {

@@ -42,12 +42,12 @@ export async function renameGroup(
   nameGiven: string,
 ): Promise<Group> {
   const name = readGroupName(nameGiven)
-  try {
-    if (!(await updateGroup(db.alone, organizationId, id, name))) throw noSuchGroup()
-  } catch (error) {
+  const renamed = await updateGroup(db.alone, organizationId, id, name).catch((error) => {
     throw isUniqueViolation(error) ? nameTaken() : error
-  }
-  return getGroup(db, organizationId, id)
+  })
+  const group = await getGroup(db, organizationId, id)
+  if (!renamed) throw nameTaken()
+  return group
 }
 
 /** The contacts stay. */
