@@ -32,13 +32,13 @@ export async function emptyMessages(tx: Tx, organizationId: OrganizationId, id: 
 }
 
 /**
- * The bodies and answers of deliveries to webhooks, which are made from the event again if they are still due. Before
- * the events are emptied.
+ * The bodies and answers of deliveries to webhooks. An empty body stays empty, also when an attempt ends that was under
+ * way; it is made from the event again if it is still due. Before the events are emptied.
  */
 export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
   await tx`
     with emptied as (
-      update deliveries set body = null
+      update deliveries set body = ''
       from events
       join webhooks on webhooks.organization_id = events.organization_id
       where events.organization_id = ${organizationId} and events.contact_id = ${id}

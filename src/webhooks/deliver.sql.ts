@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../event-types.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
-import type { Attempt } from './deliveries.sql.ts'
+import { type Attempt, keptBody } from './deliveries.sql.ts'
 import { type SealedSecrets, sealedSecrets } from './signing-secrets.sql.ts'
 
 export type DeliveryRow = SealedSecrets & {
@@ -31,7 +31,7 @@ export async function findDeliveriesToSend(
 ): Promise<DeliveryRow[]> {
   return db<DeliveryRow>`
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
-      deliveries.body, webhooks.url, ${sealedSecrets},
+      ${keptBody}, webhooks.url, ${sealedSecrets},
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
       contacts.email as contact_email, contacts.first_name as contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
@@ -41,7 +41,7 @@ export async function findDeliveriesToSend(
     ) as deliveries
     join webhooks on webhooks.organization_id = deliveries.organization_id and webhooks.id = deliveries.webhook_id
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
-      and deliveries.body is null
+      and coalesce(deliveries.body, '') = ''
     left join contacts on contacts.organization_id = events.organization_id and contacts.id = events.contact_id
     where deliveries.status = 'pending'`
 }
@@ -78,12 +78,6 @@ export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise
   )
   await tx`
     with ${settled},
-    attempts as (
-      insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
-        signature, response_body)
-      select organization_id, id, number, at, duration_ms, status_code, outcome, reason, signature, response_body from ours
-      on conflict do nothing
-    ),
     endpoints as (
       update webhooks
       set last_delivery_at = now(), failing_since = case when tally.succeeded then null else coalesce(failing_since, now()) end
@@ -95,12 +89,23 @@ export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise
         -- A busy endpoint's row is written once a second, not with every batch.
         and (last_delivery_at is null or last_delivery_at < now() - interval '1 second'
           or (failing_since is null) <> tally.succeeded)
+    ),
+    recorded as (
+      update deliveries
+      set status = ours.status, attempt_count = ours.number, reason = ours.reason,
+        body = coalesce(deliveries.body, ours.body),
+        next_attempt_at = now() + ours.retry_in_ms * interval '1 ms',
+        delivered_at = case ours.status when 'delivered' then ours.at end
+      from ours
+      where deliveries.organization_id = ours.organization_id and deliveries.id = ours.id
+      returning ours.organization_id, ours.id, ours.number, ours.at, ours.duration_ms, ours.status_code, ours.outcome,
+        ours.reason, ours.signature,
+        -- An endpoint may repeat what it was sent, and meanwhile the person may have been erased.
+        case when deliveries.body <> '' then ours.response_body end as response_body
     )
-    update deliveries
-    set status = ours.status, attempt_count = ours.number, reason = ours.reason,
-      body = coalesce(deliveries.body, ours.body),
-      next_attempt_at = now() + ours.retry_in_ms * interval '1 ms',
-      delivered_at = case ours.status when 'delivered' then ours.at end
-    from ours
-    where deliveries.organization_id = ours.organization_id and deliveries.id = ours.id`
+    insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
+      signature, response_body)
+    select organization_id, id, number, at, duration_ms, status_code, outcome, reason, signature, response_body
+    from recorded
+    on conflict do nothing`
 }

@@ -247,6 +247,43 @@ test('the log of a deleted webhook goes with it, and the others’ stay', async 
   expect(await app.db`select from delivery_attempts`).toHaveLength(3)
 })
 
+test.each([
+  ['first', 1],
+  ['second', 2],
+])('what is erased while the %s attempt is under way stays erased', async (_title, underWay) => {
+  let release = () => {}
+  const erased = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await using receiver = await startReceiver(
+    async (response, { body }) => {
+      if (receiver.posts.length < underWay) return void response.writeHead(500).end()
+      await erased
+      response.end(`got ${body}`)
+    },
+    { plain: true },
+  )
+  await using app = await startTestApp({ ...quick, WEBHOOK_TIMEOUT_MS: '10000' })
+  const { id } = await subscribe(app, receiver.url())
+  await happen(app.db, app.organizationId, 'emailClick')
+  await until('the attempt', () => receiver.posts.length === underWay)
+  const [contact] = (await app.manage('GET', '/organization/contacts')).body.data
+  expect(receiver.posts[0]!.body.toString()).toContain(contact.email)
+  await app.manage('DELETE', `/organization/contacts/${contact.id}`)
+  release()
+  const [delivery] = await finished(app, id)
+  expect(delivery).toMatchObject({ status: 'delivered', attempt_count: underWay })
+  expect(JSON.stringify(await detail(app, delivery.id))).not.toContain(contact.email)
+
+  await app.manage('POST', `/organization/deliveries/${delivery.id}/replay`)
+  await until('the replay', () => receiver.posts.length === underWay + 1)
+  expect(JSON.parse(receiver.posts.at(-1)!.body.toString()).data.contact).toMatchObject({
+    id: contact.id,
+    email: null,
+    first_name: null,
+  })
+})
+
 test('a delivered event can be replayed, one that waits cannot', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp(quick)

@@ -23,6 +23,12 @@ export type Delivery = {
 const columns = sql`deliveries.id, webhook_id, event_id, event_name, status, attempt_count, next_attempt_at, reason, created_at,
   delivered_at`
 
+/**
+ * Erasing a contact empties the bodies that name it. An empty one is never written again, so that an attempt which was
+ * under way does not bring the person back; it is made from the event, as one that was not written yet.
+ */
+export const keptBody = sql`nullif(deliveries.body, '') as body`
+
 export type DeliveryFilter = {
   status?: DeliveryStatus | undefined
   eventName?: EventName | undefined
@@ -55,7 +61,7 @@ export async function findDelivery(
   id: DeliveryId,
 ): Promise<(Delivery & { body: string | null }) | undefined> {
   const [row] = await db.run<Delivery & { body: string | null }>(
-    sql`select ${columns}, body from deliveries where organization_id = ${organizationId} and id = ${id}`,
+    sql`select ${columns}, ${keptBody} from deliveries where organization_id = ${organizationId} and id = ${id}`,
   )
   return row
 }
