@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type MessageId, newId, parseId, toText } from './ids.ts'
+import { leastId, type MessageId, newId, parseId, toText } from './ids.ts'
 
 test('every id survives the way to its text and back', () => {
   fc.assert(
@@ -18,6 +18,15 @@ test('ids and their texts sort in the order in which they were made', () => {
   expect([...ids].sort()).toEqual(ids)
   expect([...texts].sort()).toEqual(texts)
   expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('the least id of a time stands between the ids before it and those from it on', () => {
+  const ms = Date.now() + 1_000
+  const [before, from] = [newId('dlv', ms - 1), newId('dlv', ms)]
+  expect([leastId('dlv', ms) > before, leastId('dlv', ms) < from]).toEqual([true, true])
+  const past = ms - 30 * 24 * 3_600_000
+  expect(toText('dlv', leastId('dlv', past)) < toText('dlv', leastId('dlv', past + 1))).toBe(true)
+  expect(leastId('dlv', past + 1) < before).toBe(true)
 })
 
 test('a text of another kind, length or alphabet is no id', () => {

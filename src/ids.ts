@@ -49,7 +49,8 @@ let sequence = 0
 
 /**
  * A UUIDv7 (RFC 9562): 48 bits of time, a 12-bit sequence within the millisecond, 62 random bits. Ids made by one
- * process sort in the order in which they were made; randomness is drawn in blocks, which makes it cheap per id.
+ * process sort in the order in which they were made, so a time before that of the id before is not in it: for the bound of
+ * a look-up there is `leastId`. Randomness is drawn in blocks, which makes it cheap per id.
  */
 export function newId<P extends Prefix>(_prefix: P, nowMs = Date.now()): IdOf[P] {
   if (nowMs > lastMs) {
@@ -69,6 +70,12 @@ export function newId<P extends Prefix>(_prefix: P, nowMs = Date.now()): IdOf[P]
   for (let index = 8; index < uuidBytes; index++) madeBytes[index] = pool[poolAt++]!
   madeBytes[8] = (madeBytes[8]! & 0x3f) | 0x80
   return readUuid(madeBytes, 0) as IdOf[P]
+}
+
+/** Less than every id made at this time or after it, more than those before it: the bound of a look-up by time. */
+export function leastId<P extends Prefix>(_prefix: P, ms: number): IdOf[P] {
+  const digits = Math.max(0, ms).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000` as IdOf[P]
 }
 
 // Crockford's alphabet in lower case: no i, l, o or u, and the text sorts as the number does. 128 bits are 26 digits of

@@ -8,7 +8,8 @@ import { happen } from '../../test/support/events.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
-import { parseId } from '../ids.ts'
+import { type DeliveryId, parseId } from '../ids.ts'
+import { replayFailed } from './deliveries.sql.ts'
 import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './health.ts'
 
 /** The rules of the service, with milliseconds for seconds. */
@@ -282,6 +283,48 @@ test.each([
     email: null,
     first_name: null,
   })
+})
+
+test('everything that failed since a time is replayed, also what was older when it failed', async () => {
+  await using receiver = await startReceiver((response) => response.writeHead(410).end(), { plain: true })
+  await using app = await startTestApp(quick)
+  const { id } = await subscribe(app, receiver.url())
+  await happen(app.db, app.organizationId, 'emailOpen', 3)
+  const [late, early] = await finished(app, id, 3)
+  await app.db.alone`update deliveries set created_at = now() - interval '1 day'`
+  const attemptedBefore = (delivery: { id: string }, interval: string) => app.db.alone`
+    update delivery_attempts set at = now() - ${interval}::interval where delivery_id = ${parseId('dlv', delivery.id)}`
+  await attemptedBefore(early, '61 minutes')
+  await attemptedBefore(late, '59 minutes')
+  const since = new Date(Date.now() - 3_600_000).toISOString()
+  const replay = await app.manage('POST', `/organization/webhooks/${id}/replay`, { since })
+  expect(replay.body.data).toEqual({ replayed: 2 })
+  await until('the posts', () => receiver.posts.length === 5)
+  const again = receiver.posts.slice(3).map(({ headers }) => headers['webhook-id'])
+  expect(again).toContain(late.id)
+  expect(again).not.toContain(early.id)
+})
+
+test('what fails again while all that failed is replayed is not taken twice', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { id } = await subscribe(app, 'http://127.0.0.1:9/')
+  await happen(app.db, app.organizationId, 'emailOpen', 5)
+  const failAll = async () => {
+    await app.db.alone`update deliveries set status = 'failed'`
+    await app.db.alone`delete from jobs`
+  }
+  await failAll()
+  const [organizationId, webhookId] = [parseId('org', app.organizationId)!, parseId('whk', id)!]
+  const range = { since: new Date(0), until: new Date(Date.now() + 60_000), limit: 2 }
+  const counts: number[] = []
+  for (let after: DeliveryId | undefined; counts.length < 9; ) {
+    const { count, lastId } = await replayFailed(app.db.alone, organizationId, webhookId, { ...range, after })
+    counts.push(count)
+    if (!lastId) break
+    after = lastId
+    await failAll()
+  }
+  expect(counts).toEqual([2, 2, 1, 0])
 })
 
 test('a delivered event can be replayed, one that waits cannot', async () => {

@@ -141,12 +141,14 @@ export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): Fastify
         const webhook = await getWebhook(db, organizationId, noSuchWebhookId(request.params.id))
         const since = readTime(request.body.since)
         if (!since) throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
-        // Up to now: what fails again meanwhile is not taken twice.
+        // Up to now, and each id once: an endpoint that goes on failing does not keep this from ending.
         const range = { since, until: new Date(), limit: replayBatchMax }
         let replayed = 0
-        for (let batch = replayBatchMax; batch === replayBatchMax; replayed += batch) {
-          batch = await replayFailed(db.alone, organizationId, webhook.id, range)
+        for (let after: DeliveryId | null | undefined; after !== null; ) {
+          const batch = await replayFailed(db.alone, organizationId, webhook.id, { ...range, after })
           hints.give(deliverKind)
+          replayed += batch.count
+          after = batch.lastId
         }
         return ok({ replayed })
       },

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { EventName } from '../event-types.ts'
-import { type DeliveryId, type EventId, newId, type OrganizationId, type WebhookId } from '../ids.ts'
+import { type DeliveryId, type EventId, leastId, newId, type OrganizationId, type WebhookId } from '../ids.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
@@ -121,11 +121,14 @@ const replayJobs = sql`
     select organization_id, 'webhook.deliver'::text as kind, webhook_id::text as lane, now() as due_at, id, null::jsonb as payload
     from replayed
   ), ${enqueueNewJobs}
-  select count(*) from replayed`
+  select count(*), (array_agg(id order by id desc))[1] as last_id from replayed`
+
+/** How many were taken, and the last of them. */
+export type Replayed = { count: number; lastId: DeliveryId | null }
 
 /** Delivers one again, whatever became of it. Zero when it waits already, or its webhook is gone. */
 export async function replayDelivery(tx: Tx, organizationId: OrganizationId, id: DeliveryId): Promise<number> {
-  const [row] = await tx<{ count: number }>`
+  const [row] = await tx<Replayed>`
     with replayed as (
       update deliveries set status = 'pending', next_attempt_at = now(), reason = null
       where organization_id = ${organizationId} and id = ${id} and status <> 'pending'
@@ -135,18 +138,26 @@ export async function replayDelivery(tx: Tx, organizationId: OrganizationId, id:
   return row!.count
 }
 
-/** Up to `limit` that failed since a time, oldest first. Not tests, whose ids are not made from an event. */
+/**
+ * Up to `limit` that failed since a time, by id and behind the id given. Not tests, whose ids are not made from an event.
+ * What was never tried failed when it was made.
+ */
 export async function replayFailed(
   tx: Tx,
   organizationId: OrganizationId,
   webhookId: WebhookId,
-  { since, until, limit }: { since: Date; until: Date; limit: number },
-): Promise<number> {
-  const [row] = await tx<{ count: number }>`
+  { since, until, after, limit }: { since: Date; until: Date; after?: DeliveryId | undefined; limit: number },
+): Promise<Replayed> {
+  const [row] = await tx<Replayed>`
     with chosen as materialized (
       select id from deliveries
       where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'failed'
-        and id = delivery_id(event_id, webhook_id) and created_at >= ${since} and created_at <= ${until}
+        and id = delivery_id(event_id, webhook_id) and id > ${after ?? leastId('dlv', 0)} and created_at <= ${until}
+        and (created_at >= ${since} or (
+          select at + duration_ms * interval '1 ms' from delivery_attempts
+          where delivery_attempts.organization_id = ${organizationId} and delivery_id = deliveries.id
+            and number = attempt_count
+        ) >= ${since})
       order by id
       limit ${limit}
       for update skip locked
@@ -157,7 +168,7 @@ export async function replayFailed(
       where deliveries.organization_id = ${organizationId} and deliveries.id = chosen.id
       returning deliveries.organization_id, deliveries.id, deliveries.webhook_id
     ), ${replayJobs}`
-  return row!.count
+  return row!
 }
 
 export async function failDeliveries(
