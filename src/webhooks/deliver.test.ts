@@ -4,13 +4,16 @@ import { verifyWebhook } from '@waxwing/sdk'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { expect, test } from 'vitest'
+import { eventIdAt } from '../../test/support/event-world.ts'
 import { happen } from '../../test/support/events.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
+import type { Tx } from '../db/db.ts'
 import { type DeliveryId, parseId } from '../ids.ts'
-import { replayFailed } from './deliveries.sql.ts'
+import { deleteOldDeliveries, replayFailed } from './deliveries.sql.ts'
 import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './health.ts'
+import { selectFigures } from './webhooks.sql.ts'
 
 /** The rules of the service, with milliseconds for seconds. */
 const quick = { WEBHOOK_RETRY_DELAYS: '0.03,0.06,0.12', WEBHOOK_TIMEOUT_MS: '300' }
@@ -440,15 +443,80 @@ test('an endpoint that failed for three days is paused, its jobs are kept, and i
   expect(resumed.body.data).toMatchObject({ status: 'active', failing_since: null, paused_reason: null })
 })
 
-test('the log is removed behind its retention, and what waits stays', async () => {
+const dayMs = 24 * 3_600_000
+
+type OldDelivery = { idDays: number; madeDays?: number; status?: string; reason?: string }
+
+/** Deliveries with an attempt each, so many days old by their ids and by when they were made. */
+async function storeLog(app: TestApp, webhook: { id: string }, deliveries: OldDelivery[]): Promise<void> {
+  const ids = deliveries.map(({ idDays }) => eventIdAt(new Date(Date.now() - idDays * dayMs)))
+  const organizationId = parseId('org', app.organizationId)
+  await app.db.alone`
+    insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, reason, created_at)
+    select ${organizationId}, id, ${parseId('whk', webhook.id)}, id, 'emailOpen', status, reason, now() - days * interval '1 day'
+    from unnest(${ids}::uuid[], ${deliveries.map(({ status = 'delivered' }) => status)}::text[],
+      ${deliveries.map(({ reason = '' }) => reason)}::text[],
+      ${deliveries.map(({ idDays, madeDays = idDays }) => madeDays)}::int[]) as old (id, status, reason, days)`
+  await app.db.alone`
+    insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, outcome, reason, signature)
+    select organization_id, id, 1, created_at, 1, 'acknowledged', reason, '' from deliveries where id = any (${ids}::uuid[])`
+  await app.db.alone`analyze deliveries`
+  await app.db.alone`analyze delivery_attempts`
+}
+
+/** Rows of the log that the work reads. */
+const rowsRead = (app: TestApp, work: (tx: Tx) => Promise<unknown>) =>
+  app.db.begin(async (tx) => {
+    const read = async () => {
+      const [row] = await tx<{ count: number }>`
+        select sum(seq_tup_read + idx_tup_fetch)::int8 as count
+        from pg_stat_xact_user_tables where relname in ('deliveries', 'delivery_attempts')`
+      return row!.count
+    }
+    const before = await read()
+    await work(tx)
+    return (await read()) - before
+  })
+
+test('the log is removed behind its retention; what waits and what is young stays', async () => {
   await using app = await startTestApp({}, ['serve'])
-  await subscribe(app, 'http://127.0.0.1:9/')
-  await happen(app.db, app.organizationId, 'emailOpen', 5)
-  await app.db
-    .alone`update deliveries set status = 'delivered' where id <> (select id from deliveries order by id desc limit 1)`
-  const inFortyDays = Date.now() + 40 * 24 * 3_600_000
+  await storeLog(app, await subscribe(app, 'http://127.0.0.1:9/'), [
+    { idDays: 31, reason: 'old' },
+    { idDays: 90, status: 'failed', reason: 'old and failed' },
+    { idDays: 31, status: 'pending', reason: 'waits' },
+    { idDays: 29, reason: 'young' },
+    { idDays: 40, madeDays: 10, reason: 'the late bounce of an old mail' },
+  ])
   await removeOldDeliveries({ db: app.db, logDays: 30 })
-  expect(await app.db`select from deliveries`).toHaveLength(5)
-  await removeOldDeliveries({ db: app.db, logDays: 30 }, inFortyDays)
-  expect(await app.db`select status from deliveries`).toEqual([{ status: 'pending' }])
+  const kept = [{ reason: 'the late bounce of an old mail' }, { reason: 'waits' }, { reason: 'young' }]
+  expect(await app.db`select reason from deliveries order by reason`).toEqual(kept)
+  expect(await app.db`select reason from delivery_attempts order by reason`).toEqual(kept)
+})
+
+test('removing the old log reads nothing of the young one', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const young = Array.from({ length: 500 }, () => ({ idDays: 29 }))
+  await storeLog(app, await subscribe(app, 'http://127.0.0.1:9/'), [{ idDays: 31 }, ...young])
+  const before = new Date(Date.now() - 30 * dayMs)
+  expect(await rowsRead(app, (tx) => deleteOldDeliveries(tx, { before, limit: 1_000 }))).toBeLessThan(5)
+  expect(await app.db`select from deliveries`).toHaveLength(500)
+})
+
+test('the figures of a webhook count its last day, late bounces too, and do not read its whole log', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const webhook = await subscribe(app, 'http://127.0.0.1:9/')
+  const old = Array.from({ length: 3_000 }, () => ({ idDays: 9 }))
+  await storeLog(app, webhook, [
+    ...old,
+    { idDays: 0 },
+    { idDays: 3, madeDays: 0 },
+    { idDays: 0, status: 'failed' },
+    { idDays: 2, status: 'pending' },
+  ])
+  const shown = (await app.manage('GET', `/organization/webhooks/${webhook.id}`)).body.data
+  expect(shown.stats_24h).toEqual({ delivered: 2, failed: 1, pending: 0 })
+  const quiet = await subscribe(app, 'http://127.0.0.1:9/')
+  const ids = [webhook, quiet].map(({ id }) => parseId('whk', id)!)
+  const figures = (tx: Tx) => selectFigures(tx, parseId('org', app.organizationId)!, ids)
+  expect(await rowsRead(app, figures)).toBeLessThanOrEqual(2_000)
 })

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { EventName } from '../event-types.ts'
-import { type DeliveryId, type EventId, leastId, newId, type OrganizationId, type WebhookId } from '../ids.ts'
+import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../ids.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
@@ -185,27 +185,37 @@ export async function failDeliveries(
     where deliveries.organization_id = gone.organization_id and deliveries.id = gone.id and status = 'pending'`
 }
 
-/** Follows a CTE named `doomed (organization_id, id)`. */
+/**
+ * Follows a CTE named `doomed (organization_id, id, place)`. Attempts are found through their key one by one ("offset 0")
+ * and rows by their place: the planner guesses more doomed than there are, and would rather read whole tables.
+ */
 const deleteDoomed = sql`
   attempts as (
-    delete from delivery_attempts using doomed
-    where delivery_attempts.organization_id = doomed.organization_id and delivery_attempts.delivery_id = doomed.id
+    delete from delivery_attempts
+    using doomed
+    cross join lateral (
+      select ctid as place from delivery_attempts
+      where delivery_attempts.organization_id = doomed.organization_id and delivery_attempts.delivery_id = doomed.id
+      offset 0
+    ) attempt
+    where delivery_attempts.ctid = attempt.place
   )
   delete from deliveries using doomed
-  where deliveries.organization_id = doomed.organization_id and deliveries.id = doomed.id
+  where deliveries.ctid = doomed.place
   returning 1`
 
 /** Removes finished deliveries and their attempts, up to `limit` of each organization. Answers how many went. */
 export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
-  // Ids sort by time, so the old ones of an organization lie together at the low end of the key.
+  // Ids sort by time, so the old ones of an organization lie together at the low end of the key. The id of a late bounce's
+  // delivery has the time of the mail, so some that are not old lie there too; none that is old lies elsewhere.
   const rows = await tx`
     with doomed as materialized (
-      select finished.organization_id, finished.id
+      select finished.*
       from organizations
       cross join lateral (
-        select organization_id, id from deliveries
+        select organization_id, id, ctid as place from deliveries
         where deliveries.organization_id = organizations.id
-          and deliveries.id < ${newId('dlv', before.getTime())} and created_at < ${before} and status <> 'pending'
+          and deliveries.id < ${leastId('dlv', before.getTime())} and created_at < ${before} and status <> 'pending'
         limit ${limit}
       ) finished
     ),
@@ -230,10 +240,10 @@ export async function deleteOrphanDeliveries(tx: Tx, limit: number): Promise<num
       ) next
     ),
     doomed as materialized (
-      select orphan.organization_id, orphan.id
+      select orphan.*
       from logged
       cross join lateral (
-        select organization_id, id from deliveries
+        select organization_id, id, ctid as place from deliveries
         where deliveries.organization_id = logged.organization_id and deliveries.webhook_id = logged.webhook_id
         limit ${limit}
       ) orphan

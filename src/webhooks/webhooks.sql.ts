@@ -108,7 +108,10 @@ export async function rotateSecret(
 
 export type DeliveryFigures = { webhookId: WebhookId; delivered: number; failed: number; pending: number }
 
-/** How the deliveries of the last 24 hours went. Bounded: beyond so many per webhook the share is what counts. */
+/** Beyond so many the share is what counts. */
+const figuresOfMax = 2_000
+
+/** How the deliveries of the last 24 hours went, as far as they are among the webhook's newest by id. */
 export async function selectFigures(
   db: Reader,
   organizationId: OrganizationId,
@@ -121,10 +124,13 @@ export async function selectFigures(
       count(*) filter (where recent.status = 'pending') as pending
     from unnest(${ids}::uuid[]) as webhook (id)
     left join lateral (
-      select status from deliveries
-      where organization_id = ${organizationId} and webhook_id = webhook.id and created_at > now() - interval '24 hours'
-      order by deliveries.id desc
-      limit 2000
-    ) recent on true
+      select status, created_at from deliveries
+      -- A range of one and its order, so that it is the webhook's index that is read: going down the organization's log
+      -- for a webhook that gets little would not end before the log does.
+      where organization_id = ${organizationId} and webhook_id between webhook.id and webhook.id
+      order by webhook_id desc, deliveries.id desc
+      -- Before the time is looked at: a webhook that got nothing today may have a long log.
+      limit ${figuresOfMax}
+    ) recent on recent.created_at > now() - interval '24 hours'
     group by webhook.id`
 }
