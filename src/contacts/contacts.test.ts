@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { eventIdAt } from '../../test/support/event-world.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
-import { type ContactId, newId, type OrganizationId, parseId, toText } from '../ids.ts'
+import { derivedEventId } from '../events/record.ts'
+import { type ContactId, type MessageId, newId, type OrganizationId, parseId, toText } from '../ids.ts'
 import { editContact, findContactByEmail, resubscribe, unsubscribe } from './contacts.ts'
 
 const contacts = '/organization/contacts'
@@ -271,16 +273,24 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   await using app = await startTestApp()
   const ada = await create(app, { email: 'ada@example.com' })
   const { flowId, sentId, waitingId, openId, bounceId } = await storeHistory(app.db, app.organizationId, ada.id)
+  const [queued] = await app.db<{ at: Date }>`select queued_at as at from messages limit 1`
+  // The id of a bounce has the time of its mail, however late the bounce comes.
+  const later = (minutes: number) => new Date(queued!.at.getTime() + minutes * 60_000)
+  const [clickId, lateId] = [eventIdAt(later(1)), derivedEventId(sentId, 'emailSoftBounce')]
+  await app.db.alone`update events set occurred_at = ${later(1)}, id = ${clickId} where id = ${openId}`
+  await app.db.alone`update events set occurred_at = ${later(60)}, id = ${lateId} where id = ${bounceId}`
+
   const first = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=3`)
   const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=3&cursor=${first.body.next_cursor}`)
   const [flow_id, message_id] = [toText('flw', flowId), toText('msg', sentId)]
-  const shared = { at: expect.any(String), flow_id, flow_name: 'Welcome' }
+  const shared = { flow_id, flow_name: 'Welcome' }
   expect([...first.body.data, ...second.body.data]).toEqual([
     {
       ...shared,
+      at: later(60).toISOString(),
       kind: 'event',
       event_name: 'emailSoftBounce',
-      event_id: toText('evt', bounceId),
+      event_id: toText('evt', lateId),
       message_id,
       subject: 'Dear Ada',
       status: null,
@@ -289,9 +299,10 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     },
     {
       ...shared,
+      at: later(1).toISOString(),
       kind: 'event',
       event_name: 'emailClick',
-      event_id: toText('evt', openId),
+      event_id: toText('evt', clickId),
       message_id,
       subject: 'Dear Ada',
       status: null,
@@ -300,6 +311,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     },
     {
       ...shared,
+      at: queued!.at.toISOString(),
       kind: 'message',
       event_name: null,
       event_id: null,
@@ -311,6 +323,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     },
     {
       ...shared,
+      at: queued!.at.toISOString(),
       kind: 'message',
       event_name: null,
       event_id: null,
@@ -322,6 +335,47 @@ test('the timeline shows messages and events, newest first, in pages', async () 
     },
   ])
   expect(second.body.next_cursor).toBe(null)
+})
+
+test('every page of the timeline starts behind the one before, at whatever kind of entry that ended', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const ada = await create(app, { email: 'ada@example.com' })
+  const [organizationId, contactId] = [parseId('org', app.organizationId)!, parseId('con', ada.id)!]
+  const startMs = Date.now()
+  // Three mails within a minute of each other, and around each of them what came before it, with it and much later.
+  const messages = [0, 1, 2].map((minute) => ({
+    id: eventIdAt(new Date(startMs + minute * 60_000)) as string as MessageId,
+    minute,
+  }))
+  await app.db.alone`
+    insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, status, queued_at)
+    select ${organizationId}, id, id, id, ${contactId}, '', '', 'sent', at
+    from unnest(${messages.map(({ id }) => id)}::uuid[],
+      ${messages.map(({ minute }) => new Date(startMs + minute * 60_000))}::timestamptz[]) as message (id, at)`
+  const events = messages.flatMap(({ id, minute }) =>
+    [-1, 0, 1, 90_000].map((afterMs) => ({
+      id: derivedEventId(id, String(afterMs)),
+      at: new Date(startMs + minute * 60_000 + afterMs),
+    })),
+  )
+  await app.db.alone`
+    insert into events (organization_id, id, event_name, occurred_at, contact_id)
+    select ${organizationId}, id, 'emailSoftBounce', at, ${contactId}
+    from unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ at }) => at)}::timestamptz[]) as event (id, at)`
+
+  type Entry = { at: string; event_id: string | null; message_id: string | null }
+  for (const limit of [1, 2, 4, 7]) {
+    const seen: Entry[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=${limit}&cursor=${cursor}`)
+      seen.push(...body.data)
+      cursor = body.next_cursor
+    }
+    const times = seen.map(({ at }) => at)
+    expect(times).toEqual([...times].sort().reverse())
+    expect(new Set(seen.map(({ event_id, message_id }) => event_id ?? message_id)).size).toBe(15)
+    expect(seen).toHaveLength(15)
+  }
 })
 
 test('erasing a contact leaves nothing that names it but its suppression, and all counts', async () => {

@@ -2,7 +2,7 @@ import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type
 import { memberOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
-import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
 import { type EventId, toText } from '../ids.ts'
 import { contactIdOf } from './contacts.routes.ts'
 import { getContact } from './contacts.ts'
@@ -38,10 +38,11 @@ export function timelineRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       async (request) => {
         const { organizationId } = memberOf(request)
         const id = contactIdOf(request.params.id)
-        const asked = readPage(request.query, [uuidPart])
+        const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
         await getContact(db, organizationId, id)
-        const rows = await selectTimeline(db, organizationId, id, asked)
-        const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
+        const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }
+        const rows = await selectTimeline(db, organizationId, id, { limit, before })
+        const { items, nextCursor } = toPage(rows, limit, (row) => [row.place.toISOString(), row.id])
         return page({ items: items.map(timelineOut), nextCursor })
       },
     )
