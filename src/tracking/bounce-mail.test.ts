@@ -111,6 +111,22 @@ test('a complaint is recorded with what it was about, and stops all mail', async
   expect(suppression?.reason).toBe('complaint')
 })
 
+test.each(['auth-failure', 'Virus', 'not-spam'])(
+  'a feedback report of the type %s is nobody’s complaint and stops no mail',
+  async (feedbackType) => {
+    const { email, bounceAddress, events } = await recipient()
+    expect(await give(bounceAddress, complaintMail(bounceAddress, feedbackType))).toMatchObject({ kind: 'accepted' })
+    expect(await events()).toEqual([])
+    expect(await app.db`select from suppressions where email_key = ${email}`).toEqual([])
+  },
+)
+
+test.each(['fraud', 'opt-out', 'other'])('a feedback report of the type %s is a complaint', async (feedbackType) => {
+  const { bounceAddress, events } = await recipient()
+  await give(bounceAddress, complaintMail(bounceAddress, feedbackType))
+  expect(await events()).toMatchObject([{ eventName: 'emailComplaint', data: { feedback_type: feedbackType } }])
+})
+
 test('an absence notice and an answer of a person are taken and mean nothing', async () => {
   const { bounceAddress, events } = await recipient()
   const away = 'From: Ada <ada@example.com>\r\nSubject: Out of office\r\nAuto-Submitted: auto-replied\r\n\r\nI am away.'

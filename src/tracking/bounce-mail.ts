@@ -9,7 +9,7 @@ import type { Tokens } from '../tokens.ts'
 import { findReported, localPart } from './correlate.ts'
 import { findMessages } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
-import { recordVerdicts, type Verdict } from './verdicts.ts'
+import { isComplaint, recordVerdicts, type Verdict } from './verdicts.ts'
 
 export type BounceMailParts = { db: Db; hints: Hints; tokens: Tokens; events: EventRecorder }
 
@@ -53,10 +53,12 @@ async function recordBounce(parts: BounceMailParts, local: string, report: Bounc
 
 /**
  * A mail went to one address. Behind a forwarder it is another that bounces, so any result will do. News of a delay is
- * none: whoever sent it is still trying, and will tell how it ends.
+ * none: whoever sent it is still trying, and will tell how it ends. Nor is a report that nobody complained in.
  */
 function verdictOn(email: string, results: BounceResult[]): Verdict | undefined {
-  const told = results.filter(({ kind, reason }) => kind !== 'none' && reason !== 'delayed')
+  const told = results.filter(
+    ({ kind, reason, feedbackType = 'abuse' }) => kind !== 'none' && reason !== 'delayed' && isComplaint(feedbackType),
+  )
   const result = told.find(({ recipient }) => recipient === email.toLowerCase()) ?? told[0]
   if (!result) return undefined
   const { kind, status, replyCode, reason, diagnostic } = result

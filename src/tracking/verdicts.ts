@@ -6,6 +6,12 @@ import type { SentMessage } from './tracking.sql.ts'
 export type Verdict = { kind: 'bounce'; bounce: BounceDetail } | { kind: 'complaint'; feedbackType: string }
 export type Told = { message: SentMessage; occurredAt: Date; verdict: Verdict }
 
+/** What mail systems tell of a mail by themselves (RFC 6591: its signature failed), or the opposite of a complaint. */
+const noComplaints = new Set(['auth-failure', 'virus', 'not-spam'])
+
+/** Whether a feedback report (RFC 5965) of this type is a recipient's wish for no more mail. */
+export const isComplaint = (feedbackType: string): boolean => !noComplaints.has(feedbackType.toLowerCase())
+
 const feedbackTypeLengthMax = 100
 const diagnosticLengthMax = 1_000
 

@@ -48,8 +48,8 @@ ${headers ?? 'Message-ID: <somebody-elses@example.net>'}
 `.replaceAll('\n', '\r\n')
 }
 
-/** A feedback report (RFC 5965): somebody pressed "spam". */
-export const complaintMail = (to: string) =>
+/** A feedback report (RFC 5965); of the usual type when somebody pressed "spam". */
+export const complaintMail = (to: string, feedbackType = 'abuse') =>
   `From: staff@mailbox.example
 To: ${to}
 Subject: FW: News
@@ -64,7 +64,7 @@ This is an email abuse report.
 --b1
 Content-Type: message/feedback-report
 
-Feedback-Type: abuse
+Feedback-Type: ${feedbackType}
 User-Agent: Mailbox/1.0
 Version: 1
 Original-Rcpt-To: ada@example.com

@@ -88,14 +88,24 @@ test('events of a configuration set, complaints and transient bounces are unders
   const { read } = start()
   const complaint = { eventType: 'Complaint', complaint: { complaintFeedbackType: 'fraud' }, mail: {} }
   const notSpam = { eventType: 'Complaint', complaint: { complaintFeedbackType: 'not-spam' }, mail: {} }
+  const unproven = { eventType: 'Complaint', complaint: { complaintFeedbackType: 'auth-failure' }, mail: {} }
+  const infected = { eventType: 'Complaint', complaint: { complaintFeedbackType: 'virus' }, mail: {} }
   const full = { bounceType: 'Transient', bounceSubType: 'MailboxFull', bouncedRecipients: [{}] }
   const verdicts = await Promise.all(
-    [complaint, notSpam, { eventType: 'Bounce', bounce: full }, { eventType: 'Delivery' }, { eventType: 'Open' }].map(
-      async (event) => (await read(signed({ Message: JSON.stringify(event) })))[0]?.verdict,
-    ),
+    [
+      complaint,
+      notSpam,
+      unproven,
+      infected,
+      { eventType: 'Bounce', bounce: full },
+      { eventType: 'Delivery' },
+      { eventType: 'Open' },
+    ].map(async (event) => (await read(signed({ Message: JSON.stringify(event) })))[0]?.verdict),
   )
   expect(verdicts).toMatchObject([
     { kind: 'complaint', feedbackType: 'fraud' },
+    undefined,
+    undefined,
     undefined,
     { kind: 'bounce', bounce: { type: 'soft' } },
     undefined,

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Clues } from '../correlate.ts'
-import type { Verdict } from '../verdicts.ts'
+import { isComplaint, type Verdict } from '../verdicts.ts'
 import { idHeader, idName } from './id-headers.ts'
 import { at, listAt, parseJson, textAt, timeOf } from './json.ts'
 import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
@@ -51,8 +51,7 @@ function reportsOf(event: unknown): ProviderReport[] {
   const clues = cluesOf(at(event, 'mail'))
   if (kind === 'Complaint') {
     const feedbackType = textAt(event, 'complaint', 'complaintFeedbackType') ?? 'abuse'
-    // "This is not spam" is a report too, and the opposite of a complaint.
-    if (feedbackType === 'not-spam') return []
+    if (!isComplaint(feedbackType)) return []
     const occurredAt = timeOf(at(event, 'complaint', 'timestamp'))
     return [{ clues, occurredAt, verdict: { kind: 'complaint', feedbackType } }]
   }
