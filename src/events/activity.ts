@@ -34,17 +34,11 @@ export async function listActivity(
     flowId,
     contactId,
     machine: query.machine === undefined ? undefined : query.machine === 'true',
-    before: cursor && readBefore(cursor[0]!, cursor[1] as EventId),
+    before: cursor && { occurredAt: new Date(cursor[0]!), id: cursor[1] as EventId },
     after,
     limit,
   })
   return toPage(rows, limit, ({ occurredAt, id }) => [occurredAt.toISOString(), id])
-}
-
-function readBefore(time: string, id: EventId): Place {
-  const occurredAt = new Date(time)
-  if (Number.isNaN(occurredAt.getTime())) throw invalid({ path: 'cursor', problem: 'has a time that no calendar has' })
-  return { occurredAt, id }
 }
 
 async function readAfter(db: Reader, organizationId: OrganizationId, text: string): Promise<Place> {

@@ -1,8 +1,8 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { ContactId, EventId, MessageId, OrganizationId } from '../ids.ts'
+import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../ids.ts'
 import { countChanges } from './counters.sql.ts'
-import { timeOfId, uuidFrom } from './id-time.ts'
+import { timeOfId } from './id-time.ts'
 import type { NewEvent } from './record.sql.ts'
 
 /** A link may be hit thousands of times a second; of one message the newest clicks are looked at, this many. */
@@ -31,8 +31,8 @@ export function around(clicks: readonly NewEvent[], withinMs: number): Around[] 
     if (messageId === null) continue
     const fromAt = new Date(+occurredAt - withinMs)
     const untilAt = new Date(+occurredAt + withinMs)
-    const fromId = uuidFrom(Math.min(timeOfId(id), +occurredAt) - idSlackMs)
-    const untilId = uuidFrom(Math.max(timeOfId(id), +occurredAt) + idSlackMs)
+    const fromId = leastId('evt', Math.min(timeOfId(id), +occurredAt) - idSlackMs)
+    const untilId = leastId('evt', Math.max(timeOfId(id), +occurredAt) + idSlackMs)
     const known = byMessage.get(messageId)
     if (!known) byMessage.set(messageId, { organizationId, contactId, messageId, fromAt, untilAt, fromId, untilId })
     else {

@@ -4,8 +4,8 @@ import { startTestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { type Db, openDb } from '../db/db.ts'
+import { leastId } from '../ids.ts'
 import { Hints } from '../queue/hints.ts'
-import { uuidFrom } from './id-time.ts'
 import { createPartition } from './partitions.sql.ts'
 import { dropOldEvents, ensurePartitions } from './partitions.ts'
 import { rebuildCounters } from './rebuild.ts'
@@ -105,7 +105,7 @@ test('an event that waits to be written meanwhile is written there too', async (
     await tx.script('lock table events_default in access exclusive mode')
     recording = recorder.record(eventIn(world, 0, 'emailOpen', { at: november }))
     await someoneWaits(db)
-    const [fromId, untilId] = [uuidFrom(Date.UTC(2026, 10)), uuidFrom(Date.UTC(2026, 11))] as const
+    const [fromId, untilId] = [leastId('evt', Date.UTC(2026, 10)), leastId('evt', Date.UTC(2026, 11))] as const
     await createPartition(tx, { name: 'events_2026_11', fromId, untilId })
   })
   expect(await recording).toBe(true)

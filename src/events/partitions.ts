@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
+import { leastId } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { uuidFrom } from './id-time.ts'
 import {
   createPartition,
   deleteStray,
@@ -40,8 +40,8 @@ export async function ensurePartitions(db: Db, now = new Date()): Promise<string
     const known = new Set(await selectPartitionNames(tx))
     const missing = months.filter((month) => !known.has(nameOf(month)))
     for (const month of missing) {
-      const fromId = uuidFrom(+month)
-      const untilId = uuidFrom(+monthStart(month, 1))
+      const fromId = leastId('evt', +month)
+      const untilId = leastId('evt', +monthStart(month, 1))
       await createPartition(tx, { name: nameOf(month), fromId, untilId })
     }
     return missing.map(nameOf)

@@ -17,15 +17,18 @@ export const pageQuery = {
 export type PageRequest = { limit: number; cursor: readonly string[] | undefined }
 export type Page<Item> = { items: Item[]; nextCursor: string | null }
 
-/** Reads the parameters. `parts` are the patterns of what the list's cursor is made of. */
-export function readPage(query: { cursor?: string; limit?: string }, parts: readonly RegExp[]): PageRequest {
+/** What one part of a cursor has to be: a pattern, or something that tests as one does. */
+export type CursorPart = { test(value: string): boolean }
+
+/** Reads the parameters. `parts` are what the list's cursor is made of. */
+export function readPage(query: { cursor?: string; limit?: string }, parts: readonly CursorPart[]): PageRequest {
   const limit = query.limit ? Number(query.limit) : limitDefault
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
     throw invalid({ path: 'limit', problem: `must be a whole number from 1 to ${limitMax}` })
   return { limit, cursor: query.cursor ? readCursor(query.cursor, parts) : undefined }
 }
 
-function readCursor(text: string, parts: readonly RegExp[]): string[] {
+function readCursor(text: string, parts: readonly CursorPart[]): string[] {
   const refused = invalid({ path: 'cursor', problem: 'is not the next_cursor of a page of this list' })
   let values: unknown
   try {
@@ -46,4 +49,5 @@ export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => str
 }
 
 export const uuidPart = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-export const timePart = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+export const timePart: CursorPart = { test: (value) => isoTime.test(value) && !Number.isNaN(Date.parse(value)) }

@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../../src/db/db.ts'
 import type { EventData, EventName } from '../../src/event-types.ts'
-import { uuidFrom } from '../../src/events/id-time.ts'
 import { type NewEvent, recordEvents } from '../../src/events/record.ts'
-import { type ContactId, type EventId, type FlowId, type MessageId, newId, type OrganizationId } from '../../src/ids.ts'
+import {
+  type ContactId,
+  type EventId,
+  type FlowId,
+  leastId,
+  type MessageId,
+  newId,
+  type OrganizationId,
+} from '../../src/ids.ts'
 
 export type WorldMessage = { id: MessageId; flowId: FlowId; contactId: ContactId; email: string }
 export type World = { organizationId: OrganizationId; flowIds: FlowId[]; messages: WorldMessage[] }
@@ -53,7 +60,7 @@ export async function createWorld(
 /** An id as if it had been made at that time. */
 export function eventIdAt(time: Date): EventId {
   const random = randomBytes(9).toString('hex')
-  return `${uuidFrom(+time).slice(0, 14)}7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6)}` as EventId
+  return `${leastId('evt', +time).slice(0, 14)}7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6)}` as EventId
 }
 
 export type Happening = {
