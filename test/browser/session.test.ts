@@ -1,8 +1,12 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
+import { createFlow } from './support/flows.ts'
 import { goTo, hold, openTab, sizes } from './support/pages.ts'
 import { type Account, expiredSession, registerOwner, type Service, startService } from './support/service.ts'
+
+// A live list asks every three seconds.
+const longerThanLiveMs = 4_000
 
 let browser: Browser
 beforeAll(async () => {
@@ -125,6 +129,46 @@ test('a new password signs out everywhere else, and the page goes on', async () 
   expect(tab.problems).toEqual([])
 })
 
+test('after a sign-out in another tab, signing in again goes on with what was not saved', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page, context } = tab
+  await page.goto(`flows/${id}`)
+  await page.getByLabel('Subject').fill('Half a thou')
+
+  const other = await context.newPage()
+  await other.goto('')
+  await signOut(other)
+  const renewal = page.getByRole('dialog', { name: 'You signed out in another tab' })
+  await renewal.getByLabel(/^Password/).fill(account.password)
+  await renewal.getByRole('button', { name: 'Continue' }).click()
+  await renewal.waitFor({ state: 'hidden' })
+  expect(await page.getByLabel('Subject').inputValue()).toBe('Half a thou')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Version 2', { exact: true }).waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+test('after a sign-out in another tab nothing more is asked in the name of who was signed in', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page, context } = tab
+  await page.goto('activity')
+  await page.getByText('Live', { exact: true }).waitFor()
+
+  const other = await context.newPage()
+  await other.goto('')
+  await signOut(other)
+  await page.getByRole('dialog', { name: 'You signed out in another tab' }).waitFor()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await page.waitForTimeout(longerThanLiveMs)
+  expect(asked.filter((url) => url.includes('/organization/'))).toEqual([])
+})
+
 test('after a sign-out in another tab, the next account sees nothing of the one before', async () => {
   await using service = await startService({ settings: { SIGNUP: 'open' } })
   const first = await registerOwner(service)
@@ -135,16 +179,17 @@ test('after a sign-out in another tab, the next account sees nothing of the one 
   await page.goto('contacts')
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
   await page.getByText('Acme').first().waitFor()
+  await page.getByRole('button', { name: 'Add contact' }).first().click()
+  await page.getByLabel('Email').fill('half@')
 
   const other = await context.newPage()
   await other.goto('')
   await signOut(other)
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.getByRole('dialog', { name: 'You signed out in another tab' }).waitFor()
   // Nothing new is answered until it was seen what stands there meanwhile.
   const goOn = await hold(page, '**/api/v1/{me,organization/**}')
-  await page.getByLabel('Email').fill(second.email)
-  await page.getByLabel(/^Password/).fill(second.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(other, second)
+  await page.getByRole('dialog').first().waitFor({ state: 'hidden' })
   await page.getByRole('heading', { name: 'Contacts', level: 1 }).waitFor()
   expect(await page.getByText(/Acme|ada@example.com/).count()).toBe(0)
 
@@ -152,6 +197,29 @@ test('after a sign-out in another tab, the next account sees nothing of the one 
   await page.getByText('Globex').first().waitFor()
   await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
   expect(tab.problems).toEqual([])
+})
+
+test('what was not saved does not keep the next account out, nor is it shown to it', async () => {
+  await using service = await startService({ settings: { SIGNUP: 'open' } })
+  const first = await registerOwner(service)
+  const second = await registerOwner(service, 'Globex', 'owner@globex.example')
+  const id = await createFlow(service, first)
+  await using tab = await openTab(browser, service, { account: first })
+  const { page, context } = tab
+  await page.goto(`flows/${id}`)
+  await page.getByLabel('Subject').click()
+  await page.keyboard.type('Half a thou')
+  // Whoever is asked may well want to stay.
+  page.on('dialog', (dialog) => dialog.dismiss())
+
+  const other = await context.newPage()
+  await other.goto('')
+  await signOut(other)
+  await page.getByRole('dialog', { name: 'You signed out in another tab' }).waitFor()
+  await signIn(other, second)
+  await page.getByText('Globex').first().waitFor()
+  await page.getByText('Not found').waitFor()
+  expect(await page.getByLabel('Subject').count()).toBe(0)
 })
 
 test('who is signed in and joins another organization sees nothing of the one before', async () => {
@@ -177,6 +245,12 @@ test('who is signed in and joins another organization sees nothing of the one be
 async function invite(service: Service, account: Account, email: string): Promise<string> {
   const made = await service.manage(account.session, 'POST', '/organization/invitations', { email, role: 'owner' })
   return made.body.data.url
+}
+
+async function signIn(page: Page, account: Account): Promise<void> {
+  await page.getByLabel('Email').fill(account.email)
+  await page.getByLabel(/^Password/).fill(account.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
 async function signOut(page: Page): Promise<void> {

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import { expireSession, getSession } from '../session/session.ts'
+import { currentSession, expireSession } from '../session/session.ts'
 import { ApiError, type ErrorBody, unreachable } from './api-error.ts'
 import { basePath } from './base.ts'
 import type { paths } from './schema.d.ts'
@@ -15,7 +15,7 @@ export const api = createClient<paths>({ baseUrl: basePath.replace(/\/$/, ''), f
 async function send(request: Request): Promise<Response> {
   for (;;) {
     // Signing in needs no session, and a wrong password must not ask for the password again.
-    const session = request.url.includes('/api/v1/auth/') ? undefined : getSession()
+    const session = request.url.includes('/api/v1/auth/') ? undefined : await currentSession()
     const once = request.clone()
     if (session) once.headers.set('authorization', `Bearer ${session.token}`)
     const response = await fetchWithin(once)

@@ -5,12 +5,14 @@ import { messageOf } from '../api/api-error.ts'
 import { useSignOut } from '../shell/sign-out.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { login } from './session.api.ts'
-import { startSession } from './session.ts'
+import { startSession, useSession } from './session.ts'
 
 /** Lies over the page that was being worked on. What waited for the session goes on when it is renewed. */
 export function RenewSession({ email }: { email: string }) {
   const [password, setPassword] = useState('')
   const signOut = useSignOut()
+  const session = useSession()
+  const signedOut = session.kind === 'expired' && session.signedOut
   const renew = useMutation({
     mutationFn: () => login({ email, password }),
     onSuccess: (signed) => startSession(signed),
@@ -22,7 +24,9 @@ export function RenewSession({ email }: { email: string }) {
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
-      title="Your session has expired"
+      title={signedOut ? 'You signed out in another tab' : 'Your session has expired'}
+      // Who signed out wants nothing left to be read on the screen.
+      {...(signedOut && { overlayProps: { color: 'var(--page)', backgroundOpacity: 1 } })}
       zIndex={400}
     >
       <form
@@ -45,7 +49,7 @@ export function RenewSession({ email }: { email: string }) {
           {renew.isError && <ErrorLine>{messageOf(renew.error)}</ErrorLine>}
           <Group justify="space-between">
             <Button variant="subtle" color="gray" onClick={signOut}>
-              Sign out
+              {signedOut ? 'Use another account' : 'Sign out'}
             </Button>
             <Button type="submit" loading={renew.isPending}>
               Continue

@@ -5,7 +5,10 @@ type Session = { token: string; expiresAt: string; email: string }
 type Granted = { token: string; expires_at: string; user: { email: string } }
 
 /** `expired`: the app stays as it is, with all input, and a dialog asks for the password over it. */
-type SessionState = { kind: 'out' } | { kind: 'in'; session: Session } | { kind: 'expired'; session: Session }
+type SessionState =
+  | { kind: 'out' }
+  | { kind: 'in'; session: Session }
+  | { kind: 'expired'; session: Session; signedOut: boolean }
 
 // Two services may share one origin under different paths.
 const storageKey = `waxwing.session:${basePath}`
@@ -30,7 +33,7 @@ export function forgetBy(how: () => void): void {
 export function startSession({ token, expires_at: expiresAt, user }: Granted): void {
   const session = { token, expiresAt, email: user.email }
   // An invitation can be accepted while somebody else is still signed in.
-  if (getSession()?.email !== session.email) forget()
+  if (getSession()?.email !== session.email) leave()
   localStorage.setItem(storageKey, JSON.stringify(session))
   goOn(session)
 }
@@ -43,15 +46,30 @@ function goOn(session: Session): void {
 
 export function endSession(): void {
   localStorage.removeItem(storageKey)
-  renewal = undefined
   change({ kind: 'out' })
+  leave()
+}
+
+/** What still waits for the account before must never go out in the name of the next. */
+function leave(): void {
+  renewal = undefined
   forget()
 }
 
 /** Waits until the person has signed in again. Requests that come here meanwhile wait for the same renewal. */
-export function expireSession(token: string): Promise<void> {
-  if (state.kind === 'in' && state.session.token !== token) return Promise.resolve()
-  if (state.kind === 'in') change({ kind: 'expired', session: state.session })
+export async function expireSession(token: string): Promise<void> {
+  if (state.kind === 'in' && state.session.token !== token) return
+  if (state.kind === 'in') change({ kind: 'expired', session: state.session, signedOut: false })
+  await renewed()
+}
+
+/** The session to ask with. Nothing is asked with one that is over, though its token may still be good. */
+export async function currentSession(): Promise<Session | undefined> {
+  if (state.kind === 'expired') await renewed()
+  return getSession()
+}
+
+function renewed(): Promise<void> {
   renewal ??= newRenewal()
   return renewal.promise
 }
@@ -84,14 +102,25 @@ function read(): SessionState {
   return { kind: 'out' }
 }
 
-/** Follows what another tab does: signing in there ends the wait here, signing out there signs out here. */
+/**
+ * Follows what another tab does. Signing out there asks for the password here, over work that may not be saved; the
+ * same account signing in again goes on with it, and another account finds nothing of it.
+ */
 export function followOtherTabs(): void {
   window.addEventListener('storage', (event) => {
     if (event.key !== storageKey) return
     const next = read()
     const before = getSession()
-    if (next.kind !== 'in') endSession()
-    else if (before && before.email !== next.session.email) window.location.reload()
-    else goOn(next.session)
+    if (next.kind === 'in') {
+      if (before && before.email !== next.session.email) startOver()
+      else goOn(next.session)
+    } else if (before) change({ kind: 'expired', session: before, signedOut: true })
   })
+}
+
+/** Takes the page away first: one with unsaved work would ask whether to leave, and could stay. */
+function startOver(): void {
+  change({ kind: 'out' })
+  leave()
+  setTimeout(() => window.location.reload())
 }
