@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
-import { openTab, segment, sizes } from './support/pages.ts'
+import { hold, openTab, segment, sizes } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
 let browser: Browser
@@ -113,6 +113,25 @@ test('a test mail is sent with the sample data, and the call for a program does 
     return JSON.parse(/-d '(.*)'/s.exec(call ?? '')?.[1] ?? '{}')
   }
   await expect.poll(sentByCall).toMatchObject({ flow_id: id, context: { name: 'Ada' } })
+})
+
+test('while another search is loading, the list says that it is not the answer yet', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('flows')
+  const busy = page.locator('[aria-busy="true"]')
+  await page.getByRole('link', { name: 'Order confirmation' }).waitFor()
+  expect(await busy.count()).toBe(0)
+  const goOn = await hold(page, '**/organization/flows?*query=*')
+  await page.getByLabel('Search flows').fill('nothing like it')
+  await busy.getByRole('link', { name: 'Order confirmation' }).waitFor()
+  await goOn()
+  await page.getByRole('heading', { name: 'No flow matches' }).waitFor()
+  expect(await busy.count()).toBe(0)
 })
 
 /** Replaces the text of the editor. */

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startRelay } from '../support/relay.ts'
 import { launchBrowser } from './support/chromium.ts'
-import { openTab, segment } from './support/pages.ts'
+import { hold, openTab, segment } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
 let browser: Browser
@@ -35,6 +35,23 @@ test('a custom range can be chosen again and again', async () => {
   await page.keyboard.press('Escape')
   await page.getByLabel('From').waitFor({ state: 'hidden' })
   expect(tab.problems).toEqual([])
+})
+
+test('while another range is loading, the figures say that they are still those of the range before', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('')
+  await page.getByText('the 30 days before').waitFor()
+  const goOn = await hold(page, '**/organization/overview?*')
+  await segment(page, 'Range', '90 days').click()
+  const busy = page.locator('[aria-busy="true"]')
+  await busy.getByText('the 30 days before').waitFor()
+  await goOn()
+  await page.getByText('the 90 days before').waitFor()
+  expect(await busy.count()).toBe(0)
 })
 
 test('a first mail that does not get out ends the wait, and the list of messages is named', async () => {

@@ -7,6 +7,8 @@ export type Pages<T> = {
   data: T[] | undefined
   error: unknown
   isFetching: boolean
+  /** Whether `data` is still the answer to another question, such as the search before. */
+  isPlaceholderData: boolean
   refetch: () => unknown
   hasMore: boolean
   loadMore: () => unknown
@@ -37,6 +39,7 @@ export function usePages<T>(
     data: list.data?.pages.flatMap((page) => page.items),
     error: list.error,
     isFetching: list.isFetching,
+    isPlaceholderData: list.isPlaceholderData,
     refetch: list.refetch,
     hasMore: list.hasNextPage,
     loadMore: list.fetchNextPage,

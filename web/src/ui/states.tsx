@@ -3,11 +3,14 @@ import { IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { ApiError, messageOf } from '../api/api-error.ts'
 import { Notice } from './notice.tsx'
+import classes from './states.module.css'
 
 type Loadable<T> = {
   data: T | undefined
   error: unknown
   isFetching: boolean
+  /** Whether `data` is still the answer to another question, such as the search before. */
+  isPlaceholderData?: boolean
   refetch: () => unknown
 }
 
@@ -33,7 +36,9 @@ export function Load<T>({ query, empty, isEmpty, loading, children }: Props<T>) 
           <Failed error={query.error} retry={query.refetch} retrying={query.isFetching} stale />
         </Box>
       )}
-      {isEmpty?.(query.data) ? empty : children(query.data)}
+      <div className={classes.content} aria-busy={query.isPlaceholderData ?? false}>
+        {isEmpty?.(query.data) ? empty : children(query.data)}
+      </div>
     </>
   )
 }
