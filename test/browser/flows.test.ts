@@ -115,6 +115,27 @@ test('a test mail is sent with the sample data, and the call for a program does 
   await expect.poll(sentByCall).toMatchObject({ flow_id: id, context: { name: 'Ada' } })
 })
 
+test('a test mail to a suppressed address is not called sent', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await service.manage(account.session, 'POST', '/organization/suppressions', { email: 'ada@example.com' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}`)
+  await page.getByLabel('name', { exact: true }).fill('Ada')
+  await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel(/^To/).fill('ada@example.com')
+  await dialog.getByRole('button', { name: 'Send test' }).click()
+  await dialog.getByRole('status').getByText('Not sent: this address is suppressed').waitFor()
+  expect(await dialog.getByText('Sent', { exact: true }).count()).toBe(0)
+  await dialog.getByRole('link', { name: 'Suppressions' }).click()
+  await page.getByRole('table', { name: 'Suppressions' }).getByText('ada@example.com').waitFor()
+})
+
 test('while another search is loading, the list says that it is not the answer yet', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

@@ -54,6 +54,21 @@ test('while another range is loading, the figures say that they are still those 
   expect(await busy.count()).toBe(0)
 })
 
+test('a first mail to a suppressed address does not wait for what never goes out', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/suppressions', { email: account.email })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('')
+  await page.getByRole('button', { name: 'Send it now' }).click()
+  const steps = page.getByRole('region', { name: 'Get started' })
+  await steps.getByText('Not sent: this address is suppressed').waitFor()
+  await steps.getByRole('link', { name: 'Suppressions' }).click()
+  await page.getByRole('table', { name: 'Suppressions' }).getByText(account.email).waitFor()
+})
+
 test('a first mail that does not get out ends the wait, and the list of messages is named', async () => {
   await using relay = await startRelay()
   relay.onRecipient = () => ({ code: 451, text: 'come back later' })

@@ -3,7 +3,7 @@ import { welcomeDraft } from './flow-draft.ts'
 import { createFlow, sendTest } from './flows.api.ts'
 
 /** The first mail: makes the flow when it is not there yet, and sends it. Pressed twice, it makes no second flow. */
-export async function sendWelcome(to: string): Promise<unknown> {
+export async function sendWelcome(to: string) {
   const draft = welcomeDraft()
   const query = { query: draft.name, status: 'active' } as const
   const { items } = await pageOf(api.GET('/api/v1/organization/flows', { params: { query } }))

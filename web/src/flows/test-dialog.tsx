@@ -9,6 +9,7 @@ import { useMe } from '../session/session.api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { sendTest } from './flows.api.ts'
+import { NotSent } from './not-sent.tsx'
 import type { Context } from './sample-data.ts'
 
 type Props = { opened: boolean; onClose: () => void; flow: Flow; context: Context; dirty: boolean }
@@ -55,7 +56,8 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
             It is filled with the sample data of the editor.
           </Text>
           <ErrorLine>{remainingProblem(send.error, ['to'])}</ErrorLine>
-          {send.data && (
+          {send.data?.status === 'suppressed' && <NotSent messageId={send.data.message_id} />}
+          {send.data?.status === 'queued' && (
             <Notice tone="good" role="status" title="Sent">
               <Anchor component={Link} to={paths.message(send.data.message_id)}>
                 See what becomes of it

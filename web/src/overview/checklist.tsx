@@ -7,6 +7,7 @@ import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { basePath } from '../api/base.ts'
 import type { Checklist as Steps } from '../api/types.ts'
+import { NotSent } from '../flows/not-sent.tsx'
 import { sendWelcome } from '../flows/send-welcome.ts'
 import { newestMessageQuery } from '../messages/messages.api.ts'
 import { paths } from '../paths.ts'
@@ -106,17 +107,20 @@ function SendFirst({ email }: { email: string | undefined }) {
         ['checklist', 'flows', 'inbox', 'messages'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
       ),
   })
-  const late = useLate(send.isSuccess)
+  const suppressed = send.data?.status === 'suppressed' ? send.data : undefined
+  const waiting = send.isSuccess && !suppressed
+  const late = useLate(waiting)
   return (
     <Stack gap={6} align="flex-end">
       <Button
         size="compact-sm"
         disabled={!email}
-        loading={send.isPending || (send.isSuccess && !late)}
+        loading={send.isPending || (waiting && !late)}
         onClick={() => email && send.mutate(email)}
       >
         Send it now
       </Button>
+      {suppressed && <NotSent messageId={suppressed.message_id} />}
       {late && (
         <Notice tone="warn" role="status">
           It has not gone out yet. <Go to={paths.messages}>Messages</Go> says why.
