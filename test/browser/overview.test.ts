@@ -54,6 +54,45 @@ test('while another range is loading, the figures say that they are still those 
   expect(await busy.count()).toBe(0)
 })
 
+test('the change of a rate compares rates, and that of a count compares counts', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  // Twice as much mail, of which more was opened and less bounced; nobody had complained before.
+  await page.route('**/organization/overview?*', async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    const figures = (sent: number, opened: number, bounced: number, complaints: number) => ({
+      ...body.data.totals,
+      emailSent: { total: sent, unique: sent, machine: 0 },
+      emailOpen: { total: opened, unique: opened, machine: 0 },
+      emailHardBounce: { total: bounced, unique: bounced, machine: 0 },
+      emailComplaint: { total: complaints, unique: complaints, machine: 0 },
+    })
+    const data = { ...body.data, totals: figures(1000, 300, 15, 2), previous: figures(500, 100, 10, 0) }
+    await route.fulfill({ response, json: { ...body, data } })
+  })
+
+  await page.goto('')
+  const changeOf = (tile: string) => page.getByRole('button', { name: new RegExp(`^${tile}`) }).locator('[data-tone]')
+  await changeOf('Sent').waitFor()
+  const shown = async (tile: string) => {
+    const change = changeOf(tile)
+    const arrow = await change.getByRole('img').getAttribute('aria-label')
+    return [
+      arrow,
+      await change.textContent(),
+      await change.getAttribute('data-tone'),
+      await change.getAttribute('title'),
+    ]
+  }
+  expect(await shown('Sent')).toEqual(['up', '100%', 'better', '500 in the range before'])
+  expect(await shown('Opened')).toEqual(['up', '10 pts', 'better', '20% in the range before, in percentage points'])
+  expect(await shown('Bounced')).toEqual(['down', '0.5 pts', 'better', '2% in the range before, in percentage points'])
+  expect(await shown('Complaints')).toEqual(['up', '0.2 pts', 'worse', '0% in the range before, in percentage points'])
+})
+
 test('a first mail to a suppressed address does not wait for what never goes out', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

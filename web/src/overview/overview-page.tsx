@@ -46,7 +46,7 @@ function Figures({ timezone }: { timezone: string }) {
             <Tiles overview={data} chosen={chosen} choose={setChosen} />
             <Text size="xs" c="dimmed" mt={6}>
               {data.start_date} to {data.end_date}, in {data.timezone}. Rates are shares of sent mail; changes compare
-              with the {daysOf(data)} days before.
+              with the {daysOf(data)} days before, those of rates in percentage points (pts).
             </Text>
             {measure && <DayPanel measure={measure} series={data.series} />}
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mt="lg">

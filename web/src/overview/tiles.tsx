@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
 import type { Overview } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
+import { changeOf } from './change.ts'
 import { type Measure, measures } from './measures.ts'
 import classes from './tiles.module.css'
 
@@ -33,21 +34,20 @@ export function Tiles({ overview, chosen, choose }: Props) {
 }
 
 function Change({ measure, overview }: { measure: Measure; overview: Overview }) {
-  const now = measure.value(overview.totals)
-  const before = measure.value(overview.previous)
-  if (before === 0)
+  const change = changeOf(measure, overview)
+  if (change.by === undefined)
     return (
-      <Text span size="xs" c="dimmed" title="Nothing in the range before">
+      <Text span size="xs" c="dimmed" title={change.before}>
         –
       </Text>
     )
-  const change = Math.round(((now - before) / before) * 100)
-  const tone = change === 0 ? 'same' : change > 0 === measure.moreIsBetter ? 'better' : 'worse'
+  const tone = change.by === 0 ? 'same' : change.by > 0 === measure.moreIsBetter ? 'better' : 'worse'
   return (
-    <span className={classes.change} data-tone={tone} title={`${count(before)} in the range before`}>
-      {change > 0 && <IconArrowUpRight size={14} role="img" aria-label="up" />}
-      {change < 0 && <IconArrowDownRight size={14} role="img" aria-label="down" />}
-      {Math.abs(change)}%
+    <span className={classes.change} data-tone={tone} title={change.before}>
+      {change.by > 0 && <IconArrowUpRight size={14} role="img" aria-label="up" />}
+      {change.by < 0 && <IconArrowDownRight size={14} role="img" aria-label="down" />}
+      {Math.abs(change.by)}
+      {change.unit}
     </span>
   )
 }
