@@ -4,6 +4,7 @@ import { basePath } from './api/base.ts'
 import { paths } from './paths.ts'
 import { BrokenPage, MissingPage, StartingPage } from './shell/odd-pages.tsx'
 import { Shell } from './shell/shell.tsx'
+import { noteUnloaded } from './shell/unloaded.ts'
 
 // Every page is a script of its own, loaded when somebody goes there.
 function page<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
@@ -44,8 +45,9 @@ const places: RouteObject[] = [
   { path: '*', Component: MissingPage },
 ]
 
-export const openRouter = () =>
-  createBrowserRouter(
+export function openRouter() {
+  noteUnloaded()
+  return createBrowserRouter(
     [
       {
         ErrorBoundary: BrokenPage,
@@ -60,3 +62,4 @@ export const openRouter = () =>
     ],
     { basename: basePath },
   )
+}

@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core'
 import { IconFeather } from '@tabler/icons-react'
 import { Link, useRouteError } from 'react-router'
-import { messageOf } from '../api/api-error.ts'
+import { messageOf, unreachable } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
-import { Empty, LoadingRows } from '../ui/states.tsx'
+import { Empty, Failed, LoadingRows } from '../ui/states.tsx'
+import { isUnloaded, useReload } from './unloaded.ts'
 
 export function MissingPage() {
   return (
@@ -24,9 +25,22 @@ export function MissingPage() {
   )
 }
 
-/** A fault of ours, or a script that could not be fetched since the service was updated: both are helped by a reload. */
+/** A part of the app that could not be fetched, or a fault of ours. */
 export function BrokenPage() {
   const error = useRouteError()
+  return isUnloaded(error) ? <UnloadedPage error={error} /> : <FaultyPage error={error} />
+}
+
+function UnloadedPage({ error }: { error: Error }) {
+  const { reload, reloading } = useReload(error)
+  return (
+    <Page title="Not loaded">
+      <Failed error={unreachable()} retry={reload} retrying={reloading} />
+    </Page>
+  )
+}
+
+function FaultyPage({ error }: { error: unknown }) {
   return (
     <Page title="Something broke">
       <Empty
