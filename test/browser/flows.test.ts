@@ -136,6 +136,29 @@ test('a test mail to a suppressed address is not called sent', async () => {
   await page.getByRole('table', { name: 'Suppressions' }).getByText('ada@example.com').waitFor()
 })
 
+test('a faulty subject is marked at its field, and the preview says that it is an older one', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}`)
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByText('Your order', { exact: true }).waitFor()
+  const subject = page.getByLabel('Subject')
+  await subject.fill('Your order {{ order_id')
+  await expect.poll(() => subject.getAttribute('aria-invalid')).toBe('true')
+  await preview.getByText('Not up to date').waitFor()
+  await page.getByRole('button', { name: /^Subject, line 1/ }).click()
+  expect(await subject.evaluate((field) => field.matches(':focus'))).toBe(true)
+
+  await subject.fill('Your order is here')
+  await preview.getByText('Your order is here').waitFor()
+  await preview.getByText('Not up to date').waitFor({ state: 'hidden' })
+  expect(await subject.getAttribute('aria-invalid')).not.toBe('true')
+})
+
 test('while another search is loading, the list says that it is not the answer yet', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

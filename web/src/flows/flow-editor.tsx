@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import type { FlowText, TemplateProblem } from '../api/types.ts'
 import { FlowCode } from './flow-code.tsx'
@@ -25,14 +25,18 @@ const noProblems: TemplateProblem[] = []
 /** Text on the left, what comes of it on the right. */
 export function FlowEditor({ draft, setDraft, sample, setSample, state, saveError }: Props) {
   const [goTo, setGoTo] = useState<TemplateProblem>()
+  const subject = useRef<HTMLInputElement>(null)
   const found = state.preview.data?.problems ?? noProblems
   const problems = found.length > 0 ? found : placedProblems(saveError)
   return (
     <div className={classes.editor}>
       <Stack gap="md">
-        <FlowFields draft={draft} setDraft={setDraft} error={saveError} />
+        <FlowFields draft={draft} setDraft={setDraft} error={saveError} problems={problems} subject={subject} />
         <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} />
-        <Problems problems={problems} onChoose={setGoTo} />
+        <Problems
+          problems={problems}
+          onChoose={(problem) => (problem.path === 'subject' ? subject.current?.focus() : setGoTo(problem))}
+        />
       </Stack>
       <Stack gap="md" className={classes.result}>
         <FlowPreview state={state} />

@@ -1,12 +1,14 @@
 import { Collapse, Input, SegmentedControl, TextInput, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import type { Ref } from 'react'
 import { fieldProblem } from '../api/api-error.ts'
-import type { FlowKind, FlowText } from '../api/types.ts'
+import type { FlowKind, FlowText, TemplateProblem } from '../api/types.ts'
 import classes from './flow-editor.module.css'
 import { kindLabels } from './flow-status.tsx'
 
 type Props = { draft: FlowText; setDraft: (draft: FlowText) => void; error: unknown }
+type FieldsProps = Props & { problems: TemplateProblem[]; subject: Ref<HTMLInputElement> }
 
 const kinds = Object.entries(kindLabels).map(([value, label]) => ({ value, label }))
 const meaning: Record<FlowKind, string> = {
@@ -14,7 +16,7 @@ const meaning: Record<FlowKind, string> = {
   marketing: 'Goes to subscribed contacts only, with an unsubscribe link and header.',
 }
 
-export function FlowFields({ draft, setDraft, error }: Props) {
+export function FlowFields({ draft, setDraft, error, problems, subject }: FieldsProps) {
   return (
     <div className={classes.fields}>
       <TextInput
@@ -41,11 +43,12 @@ export function FlowFields({ draft, setDraft, error }: Props) {
       </Input.Wrapper>
       <TextInput
         className={classes.wide ?? ''}
+        ref={subject}
         label="Subject"
         required
         value={draft.subject}
         onChange={(event) => setDraft({ ...draft, subject: event.currentTarget.value })}
-        error={fieldProblem(error, 'subject')}
+        error={fieldProblem(error, 'subject') ?? problems.find(({ path }) => path === 'subject')?.problem}
       />
       <div className={classes.wide}>
         <Sender draft={draft} setDraft={setDraft} error={error} />

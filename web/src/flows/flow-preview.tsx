@@ -2,6 +2,7 @@ import { Box, Group, Paper, SegmentedControl, Skeleton, Text, Title } from '@man
 import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useState } from 'react'
 import { MailFrame, MailText } from '../ui/mail-frame.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Failed } from '../ui/states.tsx'
 import type { PreviewState } from './use-preview.ts'
 
@@ -32,6 +33,7 @@ export function FlowPreview({ state }: { state: PreviewState }) {
   if (typeof html === 'string' && (last?.html !== html || last.subject !== subject || last.text !== text)) {
     setLast({ html, text: text ?? '', subject: subject ?? '' })
   }
+  const faulty = preview.data !== undefined && preview.data.problems.length > 0
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">
       <Group justify="space-between" mb="sm" gap="xs">
@@ -44,6 +46,13 @@ export function FlowPreview({ state }: { state: PreviewState }) {
           onChange={(value) => setShown(value as Shown)}
         />
       </Group>
+      {faulty && (
+        <Box mb="sm">
+          <Notice tone="warn">
+            {last ? 'Not up to date: the template has a problem.' : 'The template has a problem.'}
+          </Notice>
+        </Box>
+      )}
       {preview.error && !preview.data ? (
         <Failed error={preview.error} retry={preview.refetch} retrying={preview.isFetching} />
       ) : last ? (
@@ -68,7 +77,7 @@ export function FlowPreview({ state }: { state: PreviewState }) {
           </Box>
         </>
       ) : (
-        <Skeleton height={320} />
+        !faulty && <Skeleton height={320} />
       )}
     </Paper>
   )
