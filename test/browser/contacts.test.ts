@@ -184,3 +184,25 @@ test.each(sizes)('a contact is added, edited, put into a group and erased (%s)',
   await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
   expect(tab.problems).toEqual([])
 })
+
+test('who has unsubscribed is subscribed again only after a question', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const contact = await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`contacts/${contact.body.data.id}`)
+  await page.getByRole('button', { name: 'Unsubscribe' }).click()
+  await page.getByText('Unsubscribed', { exact: true }).first().waitFor()
+  await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+  const question = page.getByRole('dialog', { name: 'Subscribe again' })
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await question.waitFor({ state: 'hidden' })
+  expect(await page.getByRole('button', { name: 'Subscribe', exact: true }).isVisible()).toBe(true)
+
+  await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+  await question.getByRole('button', { name: 'Subscribe again' }).click()
+  await page.getByRole('button', { name: 'Unsubscribe' }).waitFor()
+  expect(tab.problems).toEqual([])
+})

@@ -52,7 +52,10 @@ function OneContact({ contact }: { contact: Contact }) {
             <Button
               variant="default"
               loading={subscription.isPending}
-              onClick={() => subscription.mutate(contact.status === 'subscribed' ? 'unsubscribed' : 'subscribed')}
+              onClick={() => {
+                if (contact.status === 'unsubscribed') setDialog('subscribe')
+                else subscription.mutate(contact.status === 'subscribed' ? 'unsubscribed' : 'subscribed')
+              }}
             >
               {contact.status === 'subscribed' ? 'Unsubscribe' : 'Subscribe'}
             </Button>
@@ -79,7 +82,7 @@ function OneContact({ contact }: { contact: Contact }) {
   )
 }
 
-type ContactDialog = 'edit' | 'erase'
+type ContactDialog = 'edit' | 'erase' | 'subscribe'
 type DialogsProps = { contact: Contact; dialog: ContactDialog | undefined; close: () => void }
 
 function ContactDialogs({ contact, dialog, close }: DialogsProps) {
@@ -92,6 +95,10 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
     queries.removeQueries({ queryKey: ['contacts', contact.id] })
     await refresh()
     toast('Erased.')
+  }
+  const subscribe = async () => {
+    await changeContact(contact.id, { status: 'subscribed' })
+    await refresh()
   }
   const saved = () => {
     void refresh()
@@ -114,6 +121,16 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
           onCancel={close}
         />
       </Modal>
+      <Confirm
+        opened={dialog === 'subscribe'}
+        onClose={close}
+        title="Subscribe again"
+        action="Subscribe again"
+        run={subscribe}
+      >
+        <strong>{contact.email}</strong> has unsubscribed, and would get marketing mail again. Do this only if this
+        person has asked for it.
+      </Confirm>
       <Confirm
         opened={dialog === 'erase'}
         onClose={close}
