@@ -53,6 +53,20 @@ test('a page that did not load in an outage is there when somebody goes to it ag
   await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
 })
 
+test('an answer that is not from the service is told in a sentence', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.route('**/organization/flows*', (route) =>
+    route.fulfill({ status: 200, contentType: 'text/html', body: '<!doctype html><title>Back soon</title>' }),
+  )
+
+  await page.goto('flows')
+  await page.getByRole('alert').getByText('What answered was not the service').waitFor()
+  expect(await page.getByText('Unexpected token').count()).toBe(0)
+})
+
 /** Nothing is answered until the outage is ended. */
 async function beginOutage(page: Page): Promise<() => Promise<void>> {
   const everything = '**/*'

@@ -5,7 +5,7 @@ export type ErrorBody = {
   error?: { type?: string; fields?: FieldProblem[]; request_id?: string }
 }
 
-/** A no from the service, or no answer at all (`status` 0). The message is a sentence for the person. */
+/** A no from the service, or no answer of its own at all (`status` 0). The message is a sentence for the person. */
 export class ApiError extends Error {
   readonly status: number
   readonly type: string
@@ -24,6 +24,10 @@ export class ApiError extends Error {
 
 export const unreachable = () =>
   new ApiError(0, { message: 'The service cannot be reached. Check that it is running, then try again.' })
+
+/** Such as a proxy's own page that says 200. */
+export const unreadable = () =>
+  new ApiError(0, { message: 'What answered was not the service, but something before it. Try again in a moment.' })
 
 /** The problem of one input, to stand under it. */
 export function fieldProblem(error: unknown, ...paths: string[]): string | undefined {

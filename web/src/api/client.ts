@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch'
 import { currentSession, expireSession } from '../session/session.ts'
-import { ApiError, type ErrorBody, unreachable } from './api-error.ts'
+import { ApiError, type ErrorBody, unreachable, unreadable } from './api-error.ts'
 import { basePath } from './base.ts'
 import type { paths } from './schema.d.ts'
 
@@ -54,9 +54,17 @@ export async function pageOf<Item>(answer: Answer<{ data: Item[]; next_cursor: s
 }
 
 async function bodyOf<Body>(answer: Answer<Body>): Promise<Body> {
-  const { data, error, response } = await answer
+  const { data, error, response } = await readable(answer)
   if (data !== undefined) return data
   throw new ApiError(response.status, typeof error === 'object' && error !== null ? (error as ErrorBody) : {})
+}
+
+async function readable<Read>(answer: Promise<Read>): Promise<Read> {
+  try {
+    return await answer
+  } catch (error) {
+    throw error instanceof SyntaxError ? unreadable() : error
+  }
 }
 
 /** Leaves out what the person left empty. */
