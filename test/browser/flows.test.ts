@@ -159,6 +159,26 @@ test('a faulty subject is marked at its field, and the preview says that it is a
   expect(await subject.getAttribute('aria-invalid')).not.toBe('true')
 })
 
+test('the search of the flows is still there after a reload and on the way back', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('flows')
+  await page.getByLabel('Search flows').fill('confirm')
+  await page.waitForURL('**/flows?query=confirm')
+  await segment(page, 'Status', 'Active').click()
+  await page.waitForURL('**/flows?query=confirm&status=active')
+  await page.reload()
+  await page.getByRole('link', { name: 'Order confirmation' }).click()
+  await page.getByRole('heading', { name: 'Order confirmation' }).waitFor()
+  await page.goBack()
+  await expect.poll(() => page.getByLabel('Search flows').inputValue()).toBe('confirm')
+  expect(await page.getByRole('radio', { name: 'Active' }).isChecked()).toBe(true)
+})
+
 test('while another search is loading, the list says that it is not the answer yet', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

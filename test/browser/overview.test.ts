@@ -54,6 +54,34 @@ test('while another range is loading, the figures say that they are still those 
   expect(await busy.count()).toBe(0)
 })
 
+test('a range is still chosen after a reload and on the way back', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('')
+  await segment(page, 'Range', '7 days').click()
+  await page.getByText('the 7 days before').waitFor()
+  await page.reload()
+  await page.getByText('the 7 days before').waitFor()
+
+  await segment(page, 'Range', 'Custom').click()
+  await page.getByLabel('From').fill('2024-01-01')
+  await page.getByRole('dialog').getByLabel(/^To/).fill('2024-01-10')
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByText('2024-01-01 to 2024-01-10').waitFor()
+  await page.getByRole('link', { name: 'All activity' }).click()
+  await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
+  await page.goBack()
+  await page.getByText('2024-01-01 to 2024-01-10').waitFor()
+  expect(await page.getByRole('radio', { name: 'Custom' }).isChecked()).toBe(true)
+
+  // An address bar takes anything.
+  await page.goto('?from=yesterday&to=2024-01-10')
+  await page.getByText('the 30 days before').waitFor()
+})
+
 test('the change of a rate compares rates, and that of a count compares counts', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

@@ -1,7 +1,6 @@
 import { Button, SegmentedControl, Text } from '@mantine/core'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
-import { useState } from 'react'
-import { Link } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import type { FlowRow, FlowStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -51,10 +50,20 @@ const columns: Column<FlowRow>[] = [
 ]
 
 export function FlowsPage() {
-  const [query, setQuery] = useState('')
-  const [status, setStatus] = useState<FlowStatus | ''>('')
+  const [search, setSearch] = useSearchParams()
+  const query = search.get('query') ?? ''
+  const status = (search.get('status') ?? '') as FlowStatus | ''
   const flows = useFlows({ query, status })
   const filtered = query !== '' || status !== ''
+  const set = (name: string, value: string) =>
+    setSearch(
+      (now) => {
+        if (value) now.set(name, value)
+        else now.delete(name)
+        return now
+      },
+      { replace: true },
+    )
   const add = (
     <Button component={Link} to={paths.newFlow} leftSection={<IconPlus size={16} aria-hidden />}>
       New flow
@@ -63,12 +72,12 @@ export function FlowsPage() {
   return (
     <Page title="Flows" description="A flow sends one email to one contact, when your program says so." actions={add}>
       <Filters>
-        <SearchField label="Search flows" value={query} onChange={setQuery} />
+        <SearchField label="Search flows" value={query} onChange={(value) => set('query', value)} />
         <SegmentedControl
           aria-label="Status"
           data={statuses}
           value={status}
-          onChange={(value) => setStatus(value as FlowStatus | '')}
+          onChange={(value) => set('status', value)}
         />
       </Filters>
       <Load

@@ -1,6 +1,7 @@
 import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useSearchParams } from 'react-router'
 import { Notices } from '../activity/notices.tsx'
 import { useMe } from '../session/session.api.ts'
 import { Page } from '../ui/page.tsx'
@@ -10,8 +11,8 @@ import { DayPanel } from './day-panel.tsx'
 import { LiveStrip } from './live-strip.tsx'
 import { measures } from './measures.ts'
 import { overviewQuery } from './overview.api.ts'
-import { daysOf } from './range.ts'
-import { RangePicker, rangeOf, type Span } from './range-picker.tsx'
+import { daysOf, rangeOf, searchOf, type Span, spanIn } from './range.ts'
+import { RangePicker } from './range-picker.tsx'
 import { Tiles } from './tiles.tsx'
 import { TopFlows } from './top-flows.tsx'
 
@@ -31,7 +32,9 @@ export function OverviewPage() {
 }
 
 function Figures({ timezone }: { timezone: string }) {
-  const [span, setSpan] = useState<Span>({ days: 30 })
+  const [search, setSearch] = useSearchParams()
+  const span = spanIn(search)
+  const setSpan = (next: Span) => setSearch(searchOf(next), { replace: true })
   const [chosen, setChosen] = useState('sent')
   const range = rangeOf(span, timezone)
   const overview = useQuery(overviewQuery(range, timezone))

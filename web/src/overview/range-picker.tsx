@@ -1,22 +1,15 @@
 import { Button, Group, Popover, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Range } from './overview.api.ts'
-import { daysOf, lastDays, today } from './range.ts'
+import { problemOf, rangeOf, type Span, spanDays, today } from './range.ts'
 
-const daysMax = 731
 const spans = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
+  ...spanDays.map((days) => ({ value: String(days), label: `${days} days` })),
   { value: 'custom', label: 'Custom' },
 ]
 
 const openingKeys = [' ', 'Enter']
 const isCustom = (target: EventTarget) => target instanceof HTMLInputElement && target.value === 'custom'
-
-export type Span = { days: number } | Range
-
-export const rangeOf = (span: Span, timezone: string): Range => ('days' in span ? lastDays(span.days, timezone) : span)
 
 type Props = { span: Span; setSpan: (span: Span) => void; timezone: string }
 
@@ -82,11 +75,4 @@ export function RangePicker({ span, setSpan, timezone }: Props) {
       </Popover.Dropdown>
     </Popover>
   )
-}
-
-function problemOf(range: Range): string | undefined {
-  if (!range.start_date || !range.end_date) return 'Choose both days.'
-  const days = daysOf(range)
-  if (days < 1) return 'It ends before it begins.'
-  return days > daysMax ? 'At most two years.' : undefined
 }
