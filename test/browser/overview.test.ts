@@ -5,6 +5,9 @@ import { launchBrowser } from './support/chromium.ts'
 import { hold, openTab, segment } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
+// Well before the figures would be asked for anyway.
+const soonMs = 5_000
+
 let browser: Browser
 beforeAll(async () => {
   browser = await launchBrowser()
@@ -119,6 +122,19 @@ test('the change of a rate compares rates, and that of a count compares counts',
   expect(await shown('Opened')).toEqual(['up', '10 pts', 'better', '20% in the range before, in percentage points'])
   expect(await shown('Bounced')).toEqual(['down', '0.5 pts', 'better', '2% in the range before, in percentage points'])
   expect(await shown('Complaints')).toEqual(['up', '0.2 pts', 'worse', '0% in the range before, in percentage points'])
+})
+
+test('the figures count the first mail as soon as its step is done', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('')
+  await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
+  await page.getByRole('button', { name: 'Send it now' }).click()
+  await step(page, 'Send a first mail').getByRole('img', { name: 'Done' }).waitFor()
+  await page.getByRole('button', { name: /^Sent 1/ }).waitFor({ timeout: soonMs })
 })
 
 test('a first mail to a suppressed address does not wait for what never goes out', async () => {

@@ -2,7 +2,7 @@ import { Anchor, Button, CloseButton, Group, Paper, Progress, Stack, Text, Title
 import { useLocalStorage } from '@mantine/hooks'
 import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { basePath } from '../api/base.ts'
@@ -31,6 +31,7 @@ export function Checklist() {
     refetchInterval: (query) => (isDone(query.state.data) ? false : lookEveryMs),
   })
   const steps = checklist.data
+  useFreshFigures(steps)
   if (hidden || !steps) return null
   const relay = me.data?.mail.transport === 'smtp'
   const goToMail = relay ? (
@@ -70,6 +71,18 @@ export function Checklist() {
       </ol>
     </Paper>
   )
+}
+
+/** A step that has just ticked itself off is one that the figures count: they need not wait for their turn. */
+function useFreshFigures(steps: Steps | undefined): void {
+  const queries = useQueryClient()
+  const happened = steps && [steps.sent, steps.opened, steps.clicked].filter(Boolean).length
+  const known = useRef(happened)
+  useEffect(() => {
+    if (known.current !== undefined && known.current !== happened)
+      void queries.invalidateQueries({ queryKey: ['overview'] })
+    known.current = happened
+  }, [happened, queries])
 }
 
 function Step({ done, action, children }: { done: boolean; action?: ReactNode; children: ReactNode }) {
