@@ -129,6 +129,20 @@ test('a new password signs out everywhere else, and the page goes on', async () 
   expect(tab.problems).toEqual([])
 })
 
+test('where nobody can register, the page says so and asks for nothing', async () => {
+  await using service = await startService()
+  await registerOwner(service)
+  await using tab = await openTab(browser, service)
+  const { page } = tab
+
+  await page.goto('register')
+  await page.getByText('New organizations cannot be created here.').waitFor()
+  expect(await page.getByRole('button', { name: 'Create organization' }).count()).toBe(0)
+  expect(await page.getByText('You become its owner').count()).toBe(0)
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
 test('after a sign-out in another tab, signing in again goes on with what was not saved', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

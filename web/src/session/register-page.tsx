@@ -1,4 +1,4 @@
-import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Box, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, Navigate } from 'react-router'
@@ -17,19 +17,19 @@ export function RegisterPage() {
   const authState = useQuery(authStateQuery)
   if (session.kind === 'in') return <Navigate to={paths.overview} replace />
   const first = authState.data?.has_users === false
+  const closed = authState.data?.registration_open === false
+  const lead = first
+    ? 'This is a fresh installation. Create your organization and its owner, and you are in.'
+    : 'An organization holds your contacts, flows and webhooks. You become its owner.'
   return (
-    <Entry
-      title={first ? 'Welcome' : 'Create an organization'}
-      lead={
-        first
-          ? 'This is a fresh installation. Create your organization and its owner, and you are in.'
-          : 'An organization holds your contacts, flows and webhooks. You become its owner.'
-      }
-    >
-      {authState.data && !authState.data.registration_open && (
-        <Notice tone="still">New organizations cannot be created here. Ask an owner for an invitation.</Notice>
+    <Entry title={first ? 'Welcome' : 'Create an organization'} lead={!closed && lead}>
+      {closed ? (
+        <Box mt="sm">
+          <Notice tone="still">New organizations cannot be created here. Ask an owner for an invitation.</Notice>
+        </Box>
+      ) : (
+        <RegisterForm />
       )}
-      <RegisterForm />
       {!first && (
         <Text ta="center" c="dimmed" mt="sm">
           Already have an account?{' '}
