@@ -159,6 +159,25 @@ test('a faulty subject is marked at its field, and the preview says that it is a
   expect(await subject.getAttribute('aria-invalid')).not.toBe('true')
 })
 
+test('who saved a version can be read whole, however long the address is', async () => {
+  await using service = await startService()
+  const email = 'a.rather.long.name.of.an.owner@mail.subsidiary.acme.example'
+  const account = await registerOwner(service, 'Acme', email)
+  const id = await createFlow(service, account)
+  await service.manage(account.session, 'PATCH', `/organization/flows/${id}`, { subject: 'Your order is here' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}/versions`)
+  const from = page.getByRole('combobox', { name: 'From' })
+  await from.waitFor()
+  expect(await from.evaluate((input) => input.scrollWidth <= input.clientWidth)).toBe(true)
+  const versions = page.getByRole('region', { name: 'Versions' })
+  expect(await versions.getByText(`Saved by ${email}`).filter({ visible: true }).count()).toBe(2)
+  await from.click()
+  await page.getByRole('option', { name: `Version 2` }).getByText(email).waitFor()
+})
+
 test('the search of the flows is still there after a reload and on the way back', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

@@ -49,35 +49,49 @@ function Compare({ versions, ...props }: Props & { versions: FlowVersionRow[] })
   const [after, setAfter] = useState(versions[0]?.version ?? 1)
   const older = useQuery(versionQuery(flow.id, before))
   const newer = useQuery(versionQuery(flow.id, after))
-  const options = versions.map((row) => ({
-    value: String(row.version),
-    label: `Version ${row.version}, ${date.format(new Date(row.created_at))}${row.created_by ? `, ${row.created_by}` : ''}`,
-  }))
   return (
     <Stack gap="sm">
       <Group align="flex-end" gap="sm">
-        <Select
-          label="From"
-          miw={280}
-          data={options}
-          value={String(before)}
-          allowDeselect={false}
-          onChange={(value) => value && setBefore(Number(value))}
-        />
-        <Select
-          label="To"
-          miw={280}
-          data={options}
-          value={String(after)}
-          allowDeselect={false}
-          onChange={(value) => value && setAfter(Number(value))}
-        />
+        <VersionSelect label="From" versions={versions} chosen={before} choose={setBefore} />
+        <VersionSelect label="To" versions={versions} chosen={after} choose={setAfter} />
         {older.data && <Restore {...props} version={older.data} />}
       </Group>
       <Load query={older}>
         {(from) => <Load query={newer}>{(to) => <Difference before={from} after={to} />}</Load>}
       </Load>
     </Stack>
+  )
+}
+
+type SelectProps = { label: string; versions: FlowVersionRow[]; chosen: number; choose: (version: number) => void }
+
+/** Who saved a version has a line of its own: an address may be longer than any select is wide. */
+function VersionSelect({ label, versions, chosen, choose }: SelectProps) {
+  const savedBy = (value: string) => {
+    const by = versions.find((row) => String(row.version) === value)?.created_by
+    return by && <span className="break">Saved by {by}</span>
+  }
+  return (
+    <Select
+      label={label}
+      description={savedBy(String(chosen))}
+      w={{ base: '100%', xs: 300 }}
+      data={versions.map((row) => ({
+        value: String(row.version),
+        label: `Version ${row.version}, ${date.format(new Date(row.created_at))}`,
+      }))}
+      renderOption={({ option }) => (
+        <div>
+          {option.label}
+          <Text size="xs" c="dimmed">
+            {savedBy(option.value)}
+          </Text>
+        </div>
+      )}
+      value={String(chosen)}
+      allowDeselect={false}
+      onChange={(value) => value && choose(Number(value))}
+    />
   )
 }
 
