@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Text } from '@mantine/core'
+import { Button, Select, Text } from '@mantine/core'
 import { IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { Link, useNavigate, useSearchParams } from 'react-router'
 import type { Contact, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { RowLink } from '../ui/row-link.tsx'
@@ -142,7 +143,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   const refresh = useRefreshContacts()
   const navigate = useNavigate()
   return (
-    <Modal opened onClose={onClose} title="Add contact" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened onClose={onClose} title="Add contact">
       <ContactForm
         action="Add contact"
         withGroups
@@ -153,6 +154,6 @@ function AddDialog({ onClose }: { onClose: () => void }) {
         }}
         onCancel={onClose}
       />
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Modal, Group as Row, Stack, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Menu, Group as Row, Stack, TextInput } from '@mantine/core'
 import { IconDots, IconPlus, IconUsersGroup } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
@@ -15,12 +16,12 @@ import { createGroup, deleteGroup, groupsQuery, renameGroup, useRefreshContacts 
 import { ContactsFrame } from './contacts-frame.tsx'
 import classes from './groups-page.module.css'
 
-type Dialog = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
+type Shown = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
 
 export function GroupsPage() {
   const groups = useQuery(groupsQuery)
   const refresh = useRefreshContacts()
-  const [dialog, setDialog] = useState<Dialog>()
+  const [dialog, setDialog] = useState<Shown>()
   const close = () => setDialog(undefined)
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'create' })}>
@@ -59,7 +60,7 @@ export function GroupsPage() {
   )
 }
 
-const columns = (open: (dialog: Dialog) => void): Column<Group>[] => [
+const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
   {
     header: 'Group',
     phone: 'title',
@@ -109,12 +110,7 @@ function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) 
     },
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={group ? 'Rename group' : 'New group'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog opened onClose={onClose} title={group ? 'Rename group' : 'New group'}>
       <form
         noValidate
         onSubmit={(event) => {
@@ -143,6 +139,6 @@ function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) 
           </Row>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

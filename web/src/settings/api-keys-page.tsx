@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import type { ApiKey, Scope } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
@@ -106,7 +107,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
   })
   if (create.data) return <KeyOnce apiKey={create.data.api_key} onClose={onClose} />
   return (
-    <Modal opened onClose={onClose} title="Create API key" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened onClose={onClose} title="Create API key">
       <form
         noValidate
         onSubmit={(event) => {
@@ -143,14 +144,14 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 
 /** The server keeps only a hash, so this is the one chance to copy the key. */
 function KeyOnce({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       size="lg"
@@ -173,6 +174,6 @@ function KeyOnce({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
           <Button onClick={onClose}>I have copied it</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import { given } from '../api/client.ts'
 import type { Role } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { invite } from './settings.api.ts'
@@ -21,7 +22,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
   })
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       title="Invite to the team"
@@ -30,7 +31,6 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       closeOnClickOutside={!send.data}
       closeOnEscape={!send.data}
       withCloseButton={!send.data}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {send.data ? (
         <Stack gap="md">
@@ -79,6 +79,6 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   )
 }

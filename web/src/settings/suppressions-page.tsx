@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconBan, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { SearchField } from '../ui/search-field.tsx'
@@ -145,7 +146,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
     },
   })
   return (
-    <Modal opened onClose={onClose} title="Suppress an address" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened onClose={onClose} title="Suppress an address">
       <form
         noValidate
         onSubmit={(event) => {
@@ -175,6 +176,6 @@ function AddDialog({ onClose }: { onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

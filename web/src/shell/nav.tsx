@@ -20,6 +20,7 @@ import logo from '../logo.svg'
 import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
 import { useMe } from '../session/session.api.ts'
+import { ReturnFocus } from '../ui/return-focus.tsx'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
 import { useSignOut } from './sign-out.ts'
@@ -114,7 +115,14 @@ function Account() {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Suspense>{changing && <PasswordDialog onClose={() => setChanging(false)} />}</Suspense>
+      <Suspense>
+        {changing && (
+          <>
+            <ReturnFocus />
+            <PasswordDialog onClose={() => setChanging(false)} />
+          </>
+        )}
+      </Suspense>
     </>
   )
 }

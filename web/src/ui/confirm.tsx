@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
+import { Dialog } from './dialog.tsx'
 import { ErrorLine } from './states.tsx'
 
 type Props = {
@@ -39,7 +40,7 @@ export function Confirm({ opened, onClose, title, children, action, typed, run }
   }
 
   return (
-    <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened={opened} onClose={close} title={title}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -68,6 +69,6 @@ export function Confirm({ opened, onClose, title, children, action, typed, run }
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,9 +1,9 @@
-import { Modal } from '@mantine/core'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { toast } from '../ui/toast.tsx'
 import { ReplayForm } from './replay-form.tsx'
 import { RotateForm } from './rotate-form.tsx'
@@ -50,12 +50,11 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         <strong>{webhook.name}</strong> gets no more events, and what waits for it is dropped. Its delivery log goes
         with it. This cannot be undone.
       </Confirm>
-      <Modal
+      <Dialog
         opened={shown !== undefined && secret === undefined}
         onClose={close}
         size="lg"
         title={shown && titles[shown]}
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {dialog === 'edit' && (
           <WebhookForm
@@ -73,8 +72,8 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         {dialog === 'test' && <TestForm webhook={webhook} />}
         {dialog === 'rotate' && <RotateForm webhook={webhook} onRotated={setSecret} onCancel={close} />}
         {dialog === 'replay' && <ReplayForm webhook={webhook} onDone={close} />}
-      </Modal>
-      <Modal
+      </Dialog>
+      <Dialog
         opened={secret !== undefined}
         onClose={closeSecret}
         size="lg"
@@ -85,7 +84,7 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         withCloseButton={false}
       >
         {secret !== undefined && <SecretOnce secret={secret} onDone={closeSecret} />}
-      </Modal>
+      </Dialog>
     </>
   )
 }

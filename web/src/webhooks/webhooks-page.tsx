@@ -1,10 +1,11 @@
-import { Button, Modal, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewWebhook, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
@@ -67,7 +68,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
   const refresh = useRefreshWebhooks()
   const [created, setCreated] = useState<NewWebhook>()
   return (
-    <Modal
+    <Dialog
       // A dialog of its own for the secret: it starts at its top.
       key={created ? 'secret' : 'form'}
       opened
@@ -78,7 +79,6 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       closeOnClickOutside={!created}
       closeOnEscape={!created}
       withCloseButton={!created}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {created ? (
         <SecretOnce secret={created.signing_secret} onDone={onClose} />
@@ -93,6 +93,6 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
           onCancel={onClose}
         />
       )}
-    </Modal>
+    </Dialog>
   )
 }

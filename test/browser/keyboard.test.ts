@@ -1,0 +1,95 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+test('whoever closes a dialog stands on what opened it', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await manage(service, account, '/contacts', { email: 'ada@example.com' })
+  await manage(service, account, '/groups', { name: 'Customers' })
+  const webhook = await manage(service, account, '/webhooks', {
+    name: 'Orders',
+    url: 'https://example.com/hooks',
+    all_events: true,
+  })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  for (const [path, opener, item] of [
+    ['contacts', 'Add contact'],
+    ['contacts/groups', 'New group'],
+    ['contacts/groups', 'Actions for Customers', 'Rename'],
+    ['contacts/groups', 'Actions for Customers', 'Delete'],
+    ['settings/webhooks', 'Add webhook'],
+    [`settings/webhooks/${webhook}`, 'More actions', 'Edit'],
+    [`settings/webhooks/${webhook}`, 'More actions', 'Rotate secret'],
+    [`settings/webhooks/${webhook}`, 'More actions', 'Delete'],
+    ['settings/api-keys', 'Create key'],
+    ['settings/suppressions', 'Add address'],
+    ['settings/team', 'Invite'],
+    ['settings/team', 'Account', 'Change password'],
+  ] as const) {
+    await page.goto(path)
+    const button = page.getByRole('button', { name: new RegExp(`^${opener}`) })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    if (item) {
+      await page.getByRole('menuitem', { name: item }).focus()
+      await page.keyboard.press('Enter')
+    }
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await expect.poll(() => dialog.locator(':focus').count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await expect.poll(() => focused(page), { message: `${opener} ${item ?? ''}` }).toMatch(new RegExp(`^${opener}`))
+  }
+})
+
+test('whoever has copied a secret stands on the button that made it', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await manage(service, account, '/api-keys', { name: 'Shop', scopes: ['flows:send'] })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/api-keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByLabel('Name').fill('Till')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await expect.poll(() => focused(page)).toBe('Create key')
+})
+
+test('when what opened a dialog is gone, the keyboard starts at the top of the page’s content', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/webhooks')
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await page.getByLabel('Name').fill('Orders')
+  await page.getByLabel('URL').fill('https://example.com/hooks')
+  await page.getByLabel('All events').check()
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
+})
+
+const focused = (page: Page) =>
+  page.evaluate<string>('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
+
+async function manage(service: Service, account: Account, path: string, body: unknown): Promise<string> {
+  return (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data.id
+}
