@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
-import { openTab } from './support/pages.ts'
+import { hold, openTab } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
@@ -85,6 +85,52 @@ test('when what opened a dialog is gone, the keyboard starts at the top of the p
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
+})
+
+test('a button keeps the focus while it works, and two presses without a gap send once', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  let sent = 0
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/organization/contacts')) sent++
+  })
+
+  await page.goto('contacts')
+  await page.getByRole('button', { name: 'Add contact' }).first().click()
+  await page.getByLabel('Email').fill('nobody')
+  const goOn = await hold(page, '**/api/v1/organization/contacts')
+  const add = page.getByRole('dialog').getByRole('button', { name: 'Add contact' })
+  await add.focus()
+  await add.evaluate((button) => {
+    button.click()
+    button.click()
+  })
+  await expect.poll(() => add.getAttribute('data-loading')).toBe('true')
+  await page.keyboard.press('Enter')
+  expect(await focused(page)).toBe('Add contact')
+  await goOn()
+  await expect.poll(() => page.getByLabel('Email').getAttribute('aria-invalid')).toBe('true')
+  expect(await focused(page)).toBe('Add contact')
+  expect(sent).toBe(1)
+})
+
+test('“Show more” leads to the first row that is new', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  for (let i = 0; i < 60; i++) await manage(service, account, '/contacts', { email: `person${i}@example.com` })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts')
+  const rows = page.getByRole('table', { name: 'Contacts' }).locator('tbody tr')
+  await rows.first().waitFor()
+  const shown = await rows.count()
+  await page.getByRole('button', { name: 'Show more' }).focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => rows.count()).toBe(60)
+  await expect.poll(() => focused(page)).toBe(await rows.nth(shown).getByRole('link').textContent())
 })
 
 const focused = (page: Page) =>

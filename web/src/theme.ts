@@ -1,4 +1,5 @@
-import { ActionIcon, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
+import { ActionIcon, Button, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
+import { PressOnce } from './ui/press-once.tsx'
 
 // Contrast, computed by WCAG 2: white on wax 6 is 6.0:1, on wax 5 4.5:1; wax 4 on dark 6 is 4.8:1; the dimmed text is
 // at least 5:1 on every surface it stands on, in both themes.
@@ -62,6 +63,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
+    // A link that looks like a button names its own component.
+    Button: Button.extend({ defaultProps: { component: PressOnce } }),
     Modal: Modal.extend({
       defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.5 } },
       styles: { title: { fontSize: '16px', fontWeight: 600 } },

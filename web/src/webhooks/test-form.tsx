@@ -33,10 +33,10 @@ export function TestForm({ webhook }: { webhook: Webhook }) {
         </Button>
       </Group>
       {test.isError && <ErrorLine>{messageOf(test.error)}</ErrorLine>}
-      {test.data && <AttemptView attempt={test.data.attempt} />}
       {!test.data && example !== undefined && (
         <CodeBlock code={JSON.stringify(example, null, 2)} label="sample payload" />
       )}
+      <div role="status">{test.data && <AttemptView attempt={test.data.attempt} />}</div>
     </Stack>
   )
 }
