@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
-import { hold, openTab } from './support/pages.ts'
+import { hold, openTab, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
 let browser: Browser
@@ -131,6 +131,23 @@ test('“Show more” leads to the first row that is new', async () => {
   await page.keyboard.press('Enter')
   await expect.poll(() => rows.count()).toBe(60)
   await expect.poll(() => focused(page)).toBe(await rows.nth(shown).getByRole('link').textContent())
+})
+
+test.each(sizes)('the first Tab of a page reaches the way past its navigation (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  for (const path of ['contacts/imports', 'settings/organization']) {
+    await page.goto(path)
+    const here = page.getByRole('main').locator('nav [aria-current=page]')
+    await here.waitFor()
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Skip to content')
+    const place = await here.boundingBox()
+    expect((place?.x ?? 0) + (place?.width ?? 0)).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0)
+  }
 })
 
 const focused = (page: Page) =>

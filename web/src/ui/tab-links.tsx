@@ -11,7 +11,10 @@ export function TabLinks({ label, tabs }: Props) {
   // On a phone the row scrolls, and the tab one stands on may lie outside.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current tab changes with the path.
   useEffect(() => {
-    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    const row = nav.current
+    const here = row?.querySelector<HTMLElement>('[aria-current]')
+    // Not scrollIntoView: the next Tab would then start from here and miss the way past the navigation.
+    if (row && here) row.scrollLeft = here.offsetLeft - row.offsetLeft - (row.clientWidth - here.clientWidth) / 2
   }, [pathname])
   return (
     <nav ref={nav} aria-label={label} className={classes.tabs}>
