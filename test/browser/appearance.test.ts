@@ -1,7 +1,7 @@
 import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from './support/chromium.ts'
-import { openTab } from './support/pages.ts'
+import { hold, openTab } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
 let browser: Browser
@@ -27,6 +27,26 @@ test.each(['light', 'dark'] as const)('only a field with a fault is red, and nev
   await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
   expect(await styleOf(name, 'border-top-color')).not.toBe(focused)
   expect(await styleOf(url, 'color', '::placeholder')).toBe(example)
+})
+
+test('nothing that waits moves for who asked for less motion', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await hold(page, '**/api/v1/organization/contacts*')
+  await page.goto('contacts')
+  const waiting = page.getByRole('status', { name: 'Loading' }).locator('div').first()
+  await waiting.waitFor()
+  expect(await styleOf(waiting, 'animation-name', '::after')).toBe('none')
+
+  const goOn = await hold(page, '**/assets/settings-frame*')
+  await page.getByRole('link', { name: 'Settings' }).click()
+  const line = page.locator('[data-on]')
+  await line.waitFor({ state: 'attached' })
+  expect(await styleOf(line, 'transition-property')).toBe('none')
+  await goOn()
 })
 
 const styleOf = (element: Locator, property: string, part: string | null = null): Promise<string> =>

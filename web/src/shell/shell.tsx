@@ -38,7 +38,7 @@ function Chrome() {
       <button type="button" className={classes.skip} onClick={() => main.current?.focus()}>
         Skip to content
       </button>
-      <div className={classes.progress} data-on={leaving || undefined} />
+      <div className={`${classes.progress} progress-line`} data-on={leaving || undefined} />
       <aside className={classes.side}>
         <Link to={paths.overview} className={classes.home}>
           <Brand />
