@@ -93,6 +93,30 @@ test('a long name of the organization leaves the menu of a phone as wide as it i
   expect((button?.x ?? 0) + (button?.width ?? 0)).toBeLessThanOrEqual((drawer?.x ?? 0) + (drawer?.width ?? 0))
 })
 
+test('the search finds webhooks and groups, and says when there is nothing', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
+  await manage('/groups', { name: 'Customers' })
+  await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts')
+  await page.getByRole('heading', { name: 'Contacts', exact: true }).waitFor()
+  await page.keyboard.press('Control+k')
+  const field = page.getByRole('dialog').getByLabel('Search')
+  await field.fill('zzzz')
+  await page.getByText('Nothing found').waitFor()
+  await field.fill('custom')
+  await page.getByRole('dialog').getByText('Customers').click()
+  await page.waitForURL('**/contacts?group=*')
+  await page.keyboard.press('Control+k')
+  await field.fill('order')
+  await page.getByRole('dialog').getByText('Orders', { exact: true }).click()
+  await page.getByRole('heading', { name: 'Orders' }).waitFor()
+})
+
 async function addContacts(service: Service, account: Account, emails: string[]): Promise<void> {
   for (const email of emails) await service.manage(account.session, 'POST', '/organization/contacts', { email })
 }
