@@ -93,6 +93,36 @@ test('a long name of the organization leaves the menu of a phone as wide as it i
   expect((button?.x ?? 0) + (button?.width ?? 0)).toBeLessThanOrEqual((drawer?.x ?? 0) + (drawer?.width ?? 0))
 })
 
+test('filters stay after a reload and when one comes back', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
+  await manage('/suppressions', { email: 'ada@example.com' })
+  const webhook = await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  for (const [path, filter, choice] of [
+    ['messages', 'Status', 'Sent'],
+    ['activity', 'Event type', 'Opened'],
+    ['activity', 'Made by', 'People only'],
+    ['settings/suppressions', 'Reason', 'By hand'],
+    [`settings/webhooks/${webhook.body.data.id}`, 'Event type', 'Clicked'],
+  ] as const) {
+    await page.goto(path)
+    const field = page.getByRole('combobox', { name: filter })
+    await field.click()
+    await page.getByRole('option', { name: choice }).click()
+    await expect.poll(() => new URL(page.url()).search).not.toBe('')
+    await page.reload()
+    await expect.poll(() => field.inputValue()).toBe(choice)
+    await goTo(page, 'Overview')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.goBack()
+    await expect.poll(() => field.inputValue()).toBe(choice)
+  }
+})
+
 test('the search finds webhooks and groups, and says when there is nothing', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

@@ -1,7 +1,6 @@
 import { Select } from '@mantine/core'
 import { IconActivity } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { EventName } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import { Filters } from '../ui/filters.tsx'
@@ -9,6 +8,7 @@ import { LiveMark } from '../ui/live-mark.tsx'
 import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, Load } from '../ui/states.tsx'
+import { useFilters } from '../ui/use-filters.ts'
 import { EventList } from './event-list.tsx'
 import { eventOptions } from './event-names.tsx'
 import { type EventFilter, useEvents } from './events.api.ts'
@@ -20,10 +20,14 @@ const makers = [
 ]
 
 export function ActivityPage() {
-  const [filter, setFilter] = useState<EventFilter>({ event_name: '', flow_id: '', machine: '' })
-  const events = useEvents(filter)
+  const { filter, set, filtered } = useFilters('event', 'flow', 'machine')
+  const { event, flow, machine } = filter
+  const events = useEvents({
+    event_name: event as EventName | '',
+    flow_id: flow,
+    machine: machine as EventFilter['machine'],
+  })
   const flows = useQuery(flowChoicesQuery)
-  const filtered = Object.values(filter).some(Boolean)
   return (
     <Page
       title="Activity"
@@ -37,25 +41,25 @@ export function ActivityPage() {
           placeholder="All events"
           clearable
           data={eventOptions}
-          value={filter.event_name || null}
-          onChange={(value) => setFilter({ ...filter, event_name: (value ?? '') as EventName | '' })}
+          value={event || null}
+          onChange={(value) => set('event', value)}
         />
         <Select
           aria-label="Flow"
           placeholder="All flows"
           clearable
           searchable
-          data={flows.data?.map((flow) => ({ value: flow.id, label: flow.name })) ?? []}
-          value={filter.flow_id || null}
-          onChange={(value) => setFilter({ ...filter, flow_id: value ?? '' })}
+          data={flows.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
+          value={flow || null}
+          onChange={(value) => set('flow', value)}
         />
         <Select
           aria-label="Made by"
           placeholder="People and machines"
           clearable
           data={makers}
-          value={filter.machine || null}
-          onChange={(value) => setFilter({ ...filter, machine: (value ?? '') as EventFilter['machine'] })}
+          value={machine || null}
+          onChange={(value) => set('machine', value)}
         />
       </Filters>
       <Load

@@ -2,7 +2,7 @@ import { Button, Select, Text } from '@mantine/core'
 import { IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useNavigate, useSearchParams } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import type { Contact, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -13,6 +13,7 @@ import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { useFilters } from '../ui/use-filters.ts'
 import { ContactForm } from './contact-form.tsx'
 import { ContactStatusBadge, contactStatusOptions } from './contact-status.tsx'
 import { createContact, groupsQuery, useContacts, useRefreshContacts } from './contacts.api.ts'
@@ -46,24 +47,10 @@ const columns: Column<Contact>[] = [
 ]
 
 export function ContactsPage() {
-  const [search, setSearch] = useSearchParams()
-  const filter = {
-    query: search.get('query') ?? '',
-    group_id: search.get('group') ?? '',
-    status: (search.get('status') ?? '') as ContactStatus | '',
-  }
-  const contacts = useContacts(filter)
+  const { filter, set, filtered } = useFilters('query', 'group', 'status')
+  const { query, group, status } = filter
+  const contacts = useContacts({ query, group_id: group, status: status as ContactStatus | '' })
   const [adding, setAdding] = useState(false)
-  const filtered = Object.values(filter).some(Boolean)
-  const set = (name: string, value: string | null) =>
-    setSearch(
-      (now) => {
-        if (value) now.set(name, value)
-        else now.delete(name)
-        return now
-      },
-      { replace: true },
-    )
   const actions = (
     <>
       <Button
@@ -104,8 +91,8 @@ export function ContactsPage() {
 }
 
 type FiltersProps = {
-  filter: { query: string; group_id: string; status: string }
-  set: (name: string, value: string | null) => void
+  filter: { query: string; group: string; status: string }
+  set: (name: 'query' | 'group' | 'status', value: string | null) => void
 }
 
 function ContactFilters({ filter, set }: FiltersProps) {
@@ -124,7 +111,7 @@ function ContactFilters({ filter, set }: FiltersProps) {
         clearable
         searchable
         data={groups.data?.map((group) => ({ value: group.id, label: group.name })) ?? []}
-        value={filter.group_id || null}
+        value={filter.group || null}
         onChange={(value) => set('group', value)}
       />
       <Select

@@ -1,7 +1,6 @@
 import { Group, Select, Text } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { Message, MessageStatus } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
@@ -15,8 +14,9 @@ import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
+import { useFilters } from '../ui/use-filters.ts'
 import { MessageStatusBadge, messageStatusOptions } from './message-status.tsx'
-import { type MessageFilter, useMessages } from './messages.api.ts'
+import { useMessages } from './messages.api.ts'
 
 const columns: Column<Message>[] = [
   {
@@ -45,10 +45,10 @@ const columns: Column<Message>[] = [
 ]
 
 export function MessagesPage() {
-  const [filter, setFilter] = useState<MessageFilter>({ query: '', status: '', flow_id: '' })
-  const messages = useMessages(filter)
+  const { filter, set, filtered } = useFilters('query', 'status', 'flow')
+  const { query, status, flow } = filter
+  const messages = useMessages({ query, status: status as MessageStatus | '', flow_id: flow })
   const flows = useQuery(flowChoicesQuery)
-  const filtered = Object.values(filter).some(Boolean)
   return (
     <Page
       title="Messages"
@@ -59,25 +59,25 @@ export function MessagesPage() {
         <SearchField
           label="Search messages"
           placeholder="Search by address or subject"
-          value={filter.query}
-          onChange={(query) => setFilter({ ...filter, query })}
+          value={query}
+          onChange={(value) => set('query', value)}
         />
         <Select
           aria-label="Status"
           placeholder="Any status"
           clearable
           data={messageStatusOptions}
-          value={filter.status || null}
-          onChange={(value) => setFilter({ ...filter, status: (value ?? '') as MessageStatus | '' })}
+          value={status || null}
+          onChange={(value) => set('status', value)}
         />
         <Select
           aria-label="Flow"
           placeholder="All flows"
           clearable
           searchable
-          data={flows.data?.map((flow) => ({ value: flow.id, label: flow.name })) ?? []}
-          value={filter.flow_id || null}
-          onChange={(value) => setFilter({ ...filter, flow_id: value ?? '' })}
+          data={flows.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
+          value={flow || null}
+          onChange={(value) => set('flow', value)}
         />
       </Filters>
       <Load

@@ -5,7 +5,7 @@ import type { Message, MessageStatus } from '../api/types.ts'
 
 const liveEveryMs = 3_000
 
-export type MessageFilter = { query: string; status: MessageStatus | ''; flow_id: string }
+type MessageFilter = { query: string; status: MessageStatus | ''; flow_id: string }
 
 export const useMessages = (filter: MessageFilter) =>
   usePages<Message>(

@@ -14,6 +14,7 @@ import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
+import { useFilters } from '../ui/use-filters.ts'
 import { addSuppression, liftSuppression, reasonsQuery, useSuppressions } from './settings.api.ts'
 
 const reasons: Record<SuppressionReason, string> = {
@@ -25,13 +26,12 @@ const reasons: Record<SuppressionReason, string> = {
 const reasonOptions = Object.entries(reasons).map(([value, label]) => ({ value, label }))
 
 export function SuppressionsPage() {
-  const [query, setQuery] = useState('')
-  const [reason, setReason] = useState<SuppressionReason | ''>('')
-  const suppressions = useSuppressions({ query, reason })
+  const { filter, set, filtered } = useFilters('query', 'reason')
+  const { query, reason } = filter
+  const suppressions = useSuppressions({ query, reason: reason as SuppressionReason | '' })
   const [adding, setAdding] = useState(false)
   const [lifting, setLifting] = useState<Suppression>()
   const queries = useQueryClient()
-  const filtered = query !== '' || reason !== ''
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
       Add address
@@ -44,14 +44,14 @@ export function SuppressionsPage() {
       actions={add}
     >
       <Filters>
-        <SearchField label="Search addresses" value={query} onChange={setQuery} />
+        <SearchField label="Search addresses" value={query} onChange={(value) => set('query', value)} />
         <Select
           aria-label="Reason"
           placeholder="All reasons"
           clearable
           data={reasonOptions}
           value={reason || null}
-          onChange={(value) => setReason((value ?? '') as SuppressionReason | '')}
+          onChange={(value) => set('reason', value)}
         />
       </Filters>
       <Load

@@ -1,8 +1,7 @@
 import { Button, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { useState } from 'react'
 import { eventOptions } from '../activity/event-names.tsx'
-import type { Delivery, EventName, Webhook } from '../api/types.ts'
+import type { Delivery, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Filters } from '../ui/filters.tsx'
@@ -11,6 +10,7 @@ import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { useFilters } from '../ui/use-filters.ts'
 import { DeliveryStatusBadge } from './delivery-status.tsx'
 import { type DeliveryFilter, useDeliveries } from './webhooks.api.ts'
 
@@ -43,9 +43,11 @@ const columns: Column<Delivery>[] = [
 ]
 
 export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay: () => void }) {
-  const [filter, setFilter] = useState<DeliveryFilter>({ status: '', event_name: '' })
-  const deliveries = useDeliveries(webhook.id, filter)
-  const filtered = filter.status !== '' || filter.event_name !== ''
+  const { filter, set, filtered } = useFilters('status', 'event')
+  const deliveries = useDeliveries(webhook.id, {
+    status: filter.status as DeliveryFilter['status'],
+    event_name: filter.event as DeliveryFilter['event_name'],
+  })
   return (
     <Section
       title="Deliveries"
@@ -61,7 +63,7 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
           size="xs"
           data={statuses}
           value={filter.status}
-          onChange={(status) => setFilter({ ...filter, status: status as DeliveryFilter['status'] })}
+          onChange={(status) => set('status', status)}
         />
         <Select
           aria-label="Event type"
@@ -69,8 +71,8 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
           size="xs"
           clearable
           data={eventOptions}
-          value={filter.event_name || null}
-          onChange={(value) => setFilter({ ...filter, event_name: (value ?? '') as EventName | '' })}
+          value={filter.event || null}
+          onChange={(event) => set('event', event)}
         />
       </Filters>
       <Load
