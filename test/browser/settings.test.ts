@@ -113,6 +113,22 @@ test('the last owner cannot leave, and stays signed in', async () => {
   await page.getByText('owner@acme.example').first().waitFor()
 })
 
+test('the API reference is linked from API keys, from webhooks and from the account’s menu', async () => {
+  await using service = await startService({ path: '/mail' })
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const reference = `${new URL(service.url).pathname}docs/`
+
+  for (const path of ['settings/api-keys', 'settings/webhooks']) {
+    await page.goto(path)
+    expect(await page.getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe(reference)
+  }
+  await page.getByRole('button', { name: /^Account/ }).click()
+  expect(await page.getByRole('menuitem', { name: 'API reference' }).getAttribute('href')).toBe(reference)
+  expect((await page.request.get(reference)).status()).toBe(200)
+})
+
 async function joinAsOwner(service: Service, account: Account, email: string): Promise<Account> {
   const password = 'correct horse battery'
   const made = await service.manage(account.session, 'POST', '/organization/invitations', { email, role: 'owner' })

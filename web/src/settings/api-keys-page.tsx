@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import { baseUrl } from '../api/base.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
+import { ApiReferenceLink } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -34,7 +35,12 @@ export function ApiKeysPage() {
   return (
     <Section
       title="API keys"
-      description="Your programs call the public API with one of these, in the header X-Api-Token."
+      description={
+        <>
+          Your programs call the public API with one of these, in the header X-Api-Token. What they can call stands in
+          the <ApiReferenceLink />.
+        </>
+      }
       actions={keys.data && keys.data.length > 0 && add}
     >
       <Load

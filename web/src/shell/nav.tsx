@@ -1,6 +1,7 @@
 import { Kbd, Menu, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import {
   IconActivity,
+  IconBook,
   IconChartBar,
   IconChevronUp,
   IconInbox,
@@ -20,6 +21,7 @@ import logo from '../logo.svg'
 import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
 import { useMe } from '../session/session.api.ts'
+import { apiReference } from '../ui/api-reference.tsx'
 import { ReturnFocus } from '../ui/return-focus.tsx'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
@@ -109,6 +111,9 @@ function Account() {
           </Menu.Item>
           <Menu.Item leftSection={<IconLock size={16} aria-hidden />} onClick={() => setChanging(true)}>
             Change password
+          </Menu.Item>
+          <Menu.Item component="a" href={apiReference} target="_blank" leftSection={<IconBook size={16} aria-hidden />}>
+            API reference
           </Menu.Item>
           <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
             Sign out

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewWebhook, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { ApiReferenceLink } from '../ui/api-reference.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { RowLink } from '../ui/row-link.tsx'
@@ -45,7 +46,12 @@ export function WebhooksPage() {
   return (
     <Section
       title="Webhooks"
-      description="Opens, clicks, bounces and unsubscribes, posted to your own systems as they happen, signed and retried."
+      description={
+        <>
+          Opens, clicks, bounces and unsubscribes, posted to your own systems as they happen, signed and retried. What
+          is posted stands in the <ApiReferenceLink />.
+        </>
+      }
       actions={webhooks.data && webhooks.data.length > 0 && add}
     >
       <Load
