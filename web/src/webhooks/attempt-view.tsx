@@ -26,9 +26,12 @@ export function AttemptView({ attempt }: { attempt: Attempt }) {
         {headers.length > 0 && (
           <div>
             <Text size="xs" c="dimmed" mb={4}>
-              Request headers
+              Main request headers
             </Text>
-            <CodeBlock code={headers.map(([name, value]) => `${name}: ${value}`).join('\n')} label="request headers" />
+            <CodeBlock
+              code={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+              label="main request headers"
+            />
           </div>
         )}
         {attempt.response_body && (
