@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
+import { until } from '../support/until.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
@@ -81,7 +82,7 @@ test('the link of an invitation stays until it is copied, whatever else is press
 test.each(sizes)('an owner who leaves the team is told so and signed out (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)
-  const second = await joinAsOwner(service, account, 'grace@acme.example')
+  const second = await join(service, account, 'grace@acme.example', 'owner')
   await using tab = await openTab(browser, service, { size, account })
   const { page } = tab
 
@@ -113,6 +114,19 @@ test('the last owner cannot leave, and stays signed in', async () => {
   await page.getByText('owner@acme.example').first().waitFor()
 })
 
+test('a member sees roles in words and no column of actions that are not theirs', async () => {
+  await using service = await startService()
+  const owner = await registerOwner(service)
+  const account = await join(service, owner, 'grace@acme.example', 'member')
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/team')
+  await page.getByRole('cell', { name: 'Owner', exact: true }).waitFor()
+  await page.getByRole('cell', { name: 'Member', exact: true }).waitFor()
+  expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0)
+})
+
 test('the API reference is linked from API keys, from webhooks and from the account’s menu', async () => {
   await using service = await startService({ path: '/mail' })
   const account = await registerOwner(service)
@@ -129,9 +143,38 @@ test('the API reference is linked from API keys, from webhooks and from the acco
   expect((await page.request.get(reference)).status()).toBe(200)
 })
 
-async function joinAsOwner(service: Service, account: Account, email: string): Promise<Account> {
+test('what the service knows by a code is said in words', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const contact = await manage('POST', '/contacts', { email: 'ada@example.com' })
+  await manage('PATCH', `/contacts/${contact.id}`, { status: 'unsubscribed' })
+  const flow = await manage('POST', '/flows', {
+    name: 'News',
+    kind: 'marketing',
+    subject: 'News',
+    html: '<p>News <a href="{{ unsubscribe_url }}">leave</a></p>',
+  })
+  const test = await manage('POST', `/flows/${flow.id}/test`, { to: 'grace@example.com' })
+  const refused = await manage('POST', `/flows/${flow.id}/test`, { to: 'ada@example.com' })
+  await service.db`update suppressions set detail = 'page'`
+  await until('the mail to be sent', async () => (await manage('GET', `/messages/${test.message_id}`)).sent_at)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`messages/${refused.message_id}`)
+  await page.getByText('The contact has unsubscribed from marketing mail.').waitFor()
+  await page.goto(`messages/${test.message_id}`)
+  await page.getByText('the built-in inbox', { exact: true }).waitFor()
+  expect(await page.getByText('The relay said').count()).toBe(0)
+  await page.goto('settings/suppressions')
+  await page.getByRole('cell', { name: 'On the unsubscribe page' }).waitFor()
+})
+
+async function join(service: Service, account: Account, email: string, role: 'owner' | 'member'): Promise<Account> {
   const password = 'correct horse battery'
-  const made = await service.manage(account.session, 'POST', '/organization/invitations', { email, role: 'owner' })
+  const made = await service.manage(account.session, 'POST', '/organization/invitations', { email, role })
   const token = made.body.data.url.split('/').at(-1)
   const joined = await callUrl('POST', `${service.url}api/v1/auth/accept-invitation`, { body: { token, password } })
   return { email, password, session: joined.body.data.token }

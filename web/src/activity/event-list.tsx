@@ -5,13 +5,14 @@ import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
+import { inWords } from '../ui/words.ts'
 import { EventBadge } from './event-names.tsx'
 
 /** What there is to say about an event beyond its name: where the click led, why it bounced. */
 export function detailOf({ data }: Pick<EmailEvent, 'data'>): string {
   const bounce = typeof data.bounce === 'object' && data.bounce !== null ? (data.bounce as Record<string, unknown>) : {}
   const said = [data.url, bounce.reason, bounce.diagnostic, data.feedback_type, data.method]
-  return said.find((one): one is string => typeof one === 'string') ?? ''
+  return inWords(said.find((one): one is string => typeof one === 'string') ?? '')
 }
 
 export function EventMark({ event }: { event: Happening }) {

@@ -8,6 +8,7 @@ import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
+import { inWords } from '../ui/words.ts'
 import { useTimeline } from './contacts.api.ts'
 
 /** Everything that was sent to somebody and everything they did. */
@@ -59,7 +60,7 @@ function Entry({ entry }: { entry: TimelineEntry }) {
           )}
           {entry.detail && (
             <Text size="xs" c="dimmed" className="break">
-              {entry.detail}
+              {inWords(entry.detail)}
             </Text>
           )}
         </div>

@@ -13,6 +13,7 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { inWords } from '../ui/words.ts'
 import { MessageStatusBadge } from './message-status.tsx'
 import { messageQuery } from './messages.api.ts'
 
@@ -38,7 +39,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
           tone={message.status === 'suppressed' ? 'warn' : 'bad'}
           title={message.status === 'suppressed' ? 'Not sent' : 'Why'}
         >
-          {message.reason}
+          {inWords(message.reason)}
         </Notice>
       )}
       <Facts
@@ -64,7 +65,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
           ['Queued', <Time key="queued" at={message.queued_at} />],
           ['Sent', <Time key="sent" at={message.sent_at} none="not sent" />],
           ['Message id', <Copyable key="id" value={message.id} label="Copy message id" />],
-          ...(message.relay_response ? ([['The relay said', message.relay_response]] as [string, string][]) : []),
+          ...(message.relay_response ? [whatTheRelaySaid(message.relay_response)] : []),
         ]}
       />
       <Section title="Events">
@@ -80,6 +81,12 @@ function OneMessage({ message }: { message: MessageDetail }) {
     </>
   )
 }
+
+// What the service writes where a relay would have answered.
+const keptHere = 'kept in the built-in inbox'
+
+const whatTheRelaySaid = (reply: string): [string, string] =>
+  reply === keptHere ? ['Went to', 'the built-in inbox'] : ['The relay said', reply]
 
 const columns: Column<Happening>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },

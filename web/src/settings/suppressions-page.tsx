@@ -15,6 +15,7 @@ import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
+import { inWords } from '../ui/words.ts'
 import { addSuppression, liftSuppression, reasonsQuery, useSuppressions } from './settings.api.ts'
 
 const reasons: Record<SuppressionReason, string> = {
@@ -121,7 +122,7 @@ const columns = (lift: (row: Suppression) => void): Column<Suppression>[] => [
       </StatusBadge>
     ),
   },
-  { header: 'Detail', phone: 'hide', cell: (row) => <Text size="xs">{row.detail ?? '–'}</Text> },
+  { header: 'Detail', phone: 'hide', cell: (row) => <Text size="xs">{row.detail ? inWords(row.detail) : '–'}</Text> },
   { header: 'Since', align: 'right', cell: (row) => <Time at={row.created_at} /> },
   {
     header: 'Actions',

@@ -15,10 +15,8 @@ import { toast } from '../ui/toast.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { changeMember, invitationsQuery, membersQuery, removeMember, withdrawInvitation } from './settings.api.ts'
 
-export const roleOptions: { value: Role; label: string }[] = [
-  { value: 'owner', label: 'Owner' },
-  { value: 'member', label: 'Member' },
-]
+const roles: Record<Role, string> = { owner: 'Owner', member: 'Member' }
+export const roleOptions = Object.entries(roles).map(([value, label]) => ({ value, label }))
 
 export function TeamPage() {
   const me = useMe()
@@ -143,28 +141,29 @@ const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<
           onChange={(role) => role && setRole(member.id, role as Role)}
         />
       ) : (
-        member.role
+        roles[member.role]
       ),
   },
   { header: 'Last signed in', align: 'right', cell: (member) => <Time at={member.last_login_at} /> },
   { header: 'Joined', align: 'right', cell: (member) => <Time at={member.created_at} /> },
-  {
-    header: 'Actions',
-    align: 'right',
-    phone: 'bare',
-    cell: (member) =>
-      owner && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={member.id === myId ? 'Leave the team' : `Remove ${member.email}`}
-          onClick={() => remove(member)}
-        >
-          {member.id === myId ? 'Leave' : 'Remove'}
-        </Button>
-      ),
-  },
+  ...(owner ? [removal({ myId, remove })] : []),
 ]
+
+const removal = ({ myId, remove }: Pick<MemberActions, 'myId' | 'remove'>): Column<Member> => ({
+  header: 'Actions',
+  align: 'right',
+  phone: 'bare',
+  cell: (member) => (
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-label={member.id === myId ? 'Leave the team' : `Remove ${member.email}`}
+      onClick={() => remove(member)}
+    >
+      {member.id === myId ? 'Leave' : 'Remove'}
+    </Button>
+  ),
+})
 
 function Invitations() {
   const invitations = useQuery(invitationsQuery)
@@ -176,7 +175,7 @@ function Invitations() {
   if (invitations.data?.length === 0) return null
   const columns: Column<Invitation>[] = [
     { header: 'Invited', phone: 'title', cell: (invitation) => invitation.email ?? 'Whoever has the link' },
-    { header: 'Role', cell: (invitation) => invitation.role },
+    { header: 'Role', cell: (invitation) => roles[invitation.role] },
     { header: 'Expires', align: 'right', cell: (invitation) => <Time at={invitation.expires_at} /> },
     {
       header: 'Actions',
