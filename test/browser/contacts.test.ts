@@ -84,7 +84,7 @@ test('two columns of one name become two attributes, each with its own values', 
   await page.getByText('Two columns become the attribute “phone”.').waitFor()
   await page.getByLabel('Name of the attribute for “phone (column 3)”').fill('phone2')
   await page.getByRole('button', { name: 'Start import' }).click()
-  await page.getByText('All 1 lines are read.').waitFor()
+  await page.getByText('The one line is read.').waitFor()
   const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
   expect(data).toMatchObject([{ email: 'ada@example.com', attributes: { phone: '111', phone2: '222' } }])
   expect(tab.problems).toEqual([])

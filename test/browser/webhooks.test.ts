@@ -94,10 +94,12 @@ test('all failed deliveries are replayed at once', async () => {
   await page.getByText('Answered 410', { exact: true }).waitFor()
   await page.keyboard.press('Escape')
   await until('both to have failed', () => receiver.posts.length === 2)
+  await page.reload()
+  await page.getByText(/^Failing since \w+ \d+, \d\d:\d\d$/).waitFor()
   status = 200
   await page.getByRole('button', { name: 'Replay failed' }).click()
   await page.getByRole('button', { name: 'Replay', exact: true }).click()
-  await page.getByText('1 on their way again.').waitFor()
+  await page.getByText('1 delivery is on its way again.').waitFor()
   await until('the replay to arrive', () => receiver.posts.length === 3)
 })
 
@@ -124,7 +126,8 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted with 
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
   expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
   await page.getByRole('button', { name: 'I have copied it' }).click()
-  await page.getByText('Old secret also signs until').waitFor()
+  const end = page.getByText('Old secret also signs until').locator('xpath=following-sibling::dd')
+  expect(await end.textContent()).toMatch(/^\w+ \d+, \d\d:\d\d$/)
 
   await choose(page, 'Delete')
   await page.getByRole('dialog', { name: 'Delete webhook' }).getByRole('button', { name: 'Cancel' }).click()

@@ -6,7 +6,7 @@ import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { count } from '../ui/numbers.ts'
+import { count, counted } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
@@ -37,10 +37,12 @@ function OneImport({ one }: { one: ContactImportDetail }) {
       <Paper withBorder p="md">
         <Text mb="xs" aria-live="polite">
           {one.status === 'done'
-            ? `All ${count(one.rows_done)} lines are read.`
+            ? one.rows_done === 1
+              ? 'The one line is read.'
+              : `All ${count(one.rows_done)} lines are read.`
             : one.status === 'failed'
               ? 'The import stopped.'
-              : `${count(one.rows_done)} lines read, ${percent}%. You can leave this page; it goes on.`}
+              : `${counted(one.rows_done, 'line', 'lines')} read, ${percent}%. You can leave this page; it goes on.`}
         </Text>
         <Progress.Root size="lg">
           <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import" />

@@ -123,7 +123,7 @@ const columns = (lift: (row: Suppression) => void): Column<Suppression>[] => [
     ),
   },
   { header: 'Detail', phone: 'hide', cell: (row) => <Text size="xs">{row.detail ? inWords(row.detail) : '–'}</Text> },
-  { header: 'Since', align: 'right', cell: (row) => <Time at={row.created_at} /> },
+  { header: 'Added', align: 'right', cell: (row) => <Time at={row.created_at} /> },
   {
     header: 'Actions',
     align: 'right',

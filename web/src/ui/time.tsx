@@ -5,6 +5,7 @@ const dayMs = 24 * hourMs
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
 const dayAndYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const exact = new Intl.DateTimeFormat('en', {
   day: 'numeric',
   month: 'short',
@@ -27,6 +28,16 @@ export function Time({ at, none = 'never' }: { at: string | null | undefined; no
   )
 }
 
+/** A moment by calendar and clock, for what follows a “since” or an “until”. */
+export function DayAndClock({ at }: { at: string }) {
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={exact.format(date)} style={{ whiteSpace: 'nowrap' }}>
+      {dayName(date, new Date())}, {clock.format(date)}
+    </time>
+  )
+}
+
 /** A moment where the second matters, as in a log. */
 export function ExactTime({ at }: { at: string }) {
   return (
@@ -44,5 +55,7 @@ function roughly(date: Date, now: Date): string {
   if (size < hourMs) return relative.format(Math.round(ms / minuteMs), 'minute')
   if (size < dayMs) return relative.format(Math.round(ms / hourMs), 'hour')
   if (size < 7 * dayMs) return relative.format(Math.round(ms / dayMs), 'day')
-  return date.getFullYear() === now.getFullYear() ? day.format(date) : dayAndYear.format(date)
+  return dayName(date, now)
 }
+
+const dayName = (date: Date, now: Date) => (date.getFullYear() === now.getFullYear() ? day : dayAndYear).format(date)

@@ -1,6 +1,7 @@
 import { Button, Stack } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { useParams } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import type { DeliveryDetail } from '../api/types.ts'
@@ -13,7 +14,7 @@ import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { AttemptView } from './attempt-view.tsx'
-import { DeliveryStatusBadge } from './delivery-status.tsx'
+import { DeliveryStatusBadge, isDue } from './delivery-status.tsx'
 import { deliveryQuery, replayDelivery, useRefreshWebhooks } from './webhooks.api.ts'
 
 export function DeliveryPage() {
@@ -57,7 +58,7 @@ function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
           ['Delivery', <Copyable key="id" value={delivery.id} label="Copy delivery id" />],
           ['Happened', <Time key="at" at={delivery.created_at} />],
           ['Delivered', <Time key="done" at={delivery.delivered_at} none="not yet" />],
-          ['Next try', <Time key="next" at={delivery.next_attempt_at} none="none" />],
+          ['Next try', nextTry(delivery)],
         ]}
       />
       <Section title="Attempts">
@@ -83,6 +84,10 @@ function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
       </Section>
     </>
   )
+}
+
+function nextTry({ next_attempt_at: at }: DeliveryDetail): ReactNode {
+  return at && isDue(at) ? 'now' : <Time at={at} none="none" />
 }
 
 function indented(json: string): string {

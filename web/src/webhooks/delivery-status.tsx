@@ -2,10 +2,16 @@ import type { Delivery } from '../api/types.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 
+const soonMs = 10_000
+
+/** A try that comes at once, as after a replay: there is no time to name. */
+export const isDue = (nextAttemptAt: string) => Date.parse(nextAttemptAt) < Date.now() + soonMs
+
 export function DeliveryStatusBadge({ delivery }: { delivery: Delivery }) {
   if (delivery.status === 'delivered') return <StatusBadge tone="good">Delivered</StatusBadge>
   if (delivery.status === 'failed') return <StatusBadge tone="bad">Failed</StatusBadge>
-  if (delivery.attempt_count === 0 || !delivery.next_attempt_at) return <StatusBadge tone="info">Waiting</StatusBadge>
+  if (delivery.attempt_count === 0 || !delivery.next_attempt_at || isDue(delivery.next_attempt_at))
+    return <StatusBadge tone="info">Waiting</StatusBadge>
   return (
     <StatusBadge tone="warn">
       Next try <Time at={delivery.next_attempt_at} />

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
+import { counted } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { replayFailed, useRefreshWebhooks } from './webhooks.api.ts'
@@ -23,7 +24,9 @@ export function ReplayForm({ webhook, onDone }: { webhook: Webhook; onDone: () =
     onSuccess: async ({ replayed }) => {
       await refresh()
       toast(
-        replayed === 0 ? 'Nothing had failed in that time.' : `${replayed.toLocaleString('en')} on their way again.`,
+        replayed === 0
+          ? 'Nothing had failed in that time.'
+          : `${counted(replayed, 'delivery is on its', 'deliveries are on their')} way again.`,
       )
       onDone()
     },

@@ -1,7 +1,7 @@
 import type { Webhook } from '../api/types.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { Facts } from '../ui/facts.tsx'
-import { Time } from '../ui/time.tsx'
+import { DayAndClock, Time } from '../ui/time.tsx'
 import { eventsOf, successShare } from './webhook-health.tsx'
 
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
@@ -16,7 +16,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         ['Created', <Time key="created" at={webhook.created_at} />],
         ...(webhook.secret_rotation_ends_at
           ? [
-              ['Old secret also signs until', <Time key="rotation" at={webhook.secret_rotation_ends_at} />] as [
+              ['Old secret also signs until', <DayAndClock key="rotation" at={webhook.secret_rotation_ends_at} />] as [
                 string,
                 React.ReactNode,
               ],

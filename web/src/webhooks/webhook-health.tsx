@@ -1,13 +1,13 @@
 import type { Webhook } from '../api/types.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
-import { Time } from '../ui/time.tsx'
+import { DayAndClock } from '../ui/time.tsx'
 
 export function WebhookHealth({ webhook }: { webhook: Webhook }) {
   if (webhook.status === 'paused') return <StatusBadge tone="still">Paused</StatusBadge>
   if (webhook.failing_since) {
     return (
       <StatusBadge tone="bad">
-        Failing since <Time at={webhook.failing_since} />
+        Failing since <DayAndClock at={webhook.failing_since} />
       </StatusBadge>
     )
   }
