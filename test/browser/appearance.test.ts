@@ -1,5 +1,6 @@
 import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../support/until.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { hold, openTab } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
@@ -49,6 +50,33 @@ test('nothing that waits moves for who asked for less motion', async () => {
   await goOn()
 })
 
+test('a long flow name leaves addresses whole and takes two lines', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const flow = await manage('POST', '/flows', {
+    name: 'The confirmation of an order that somebody placed in the shop of our partners '.repeat(2).trim(),
+    kind: 'transactional',
+    subject: 'Your order',
+    html: '<p>Hello</p>',
+  })
+  await manage('POST', `/flows/${flow.id}/test`, { to: 'augusta.ada.king@lovelace.example' })
+  await manage('POST', '/groups', { name: `Everybody who ${'has ordered '.repeat(15)}`.trim() })
+  await until('the mail to be sent', async () => (await manage('GET', '/events')).length > 0)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.setViewportSize({ width: 1100, height: 800 })
+  await page.goto('activity')
+  await page.getByRole('columnheader', { name: 'Flow' }).waitFor()
+  const address = page.getByRole('link', { name: 'augusta.ada.king@lovelace.example' })
+  expect(await linesOf(address)).toBe(1)
+  expect(await linesOf(page.getByRole('link', { name: /^The confirmation/ }))).toBeLessThanOrEqual(2)
+  await page.goto('contacts/groups')
+  expect(await linesOf(page.getByText(/^grp_/))).toBe(1)
+})
+
 const styleOf = (element: Locator, property: string, part: string | null = null): Promise<string> =>
   element.evaluate(
     (one, [name, pseudo]) => {
@@ -57,3 +85,9 @@ const styleOf = (element: Locator, property: string, part: string | null = null)
     },
     [property, part] as const,
   )
+
+const linesOf = (element: Locator): Promise<number> =>
+  element.evaluate((one) => {
+    const { defaultView: view } = one.ownerDocument
+    return Math.round(one.getBoundingClientRect().height / Number.parseFloat(view.getComputedStyle(one).lineHeight))
+  })

@@ -32,6 +32,7 @@ const columns: Column<EmailEvent>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
   {
     header: 'Contact',
+    minWidth: '290px',
     cell: (event) =>
       event.contact ? (
         <Anchor component={Link} to={paths.contact(event.contact.id)} c="inherit" fw={500} className="break">
@@ -42,10 +43,17 @@ const columns: Column<EmailEvent>[] = [
       ),
   },
   {
-    header: 'Message',
+    header: 'Flow',
+    minWidth: '160px',
     cell: (event) =>
       event.message_id ? (
-        <Anchor component={Link} to={paths.message(event.message_id)} c="inherit">
+        <Anchor
+          component={Link}
+          to={paths.message(event.message_id)}
+          c="inherit"
+          className="two-lines"
+          title={event.flow_name ?? undefined}
+        >
           {event.flow_name ?? 'Message'}
         </Anchor>
       ) : (

@@ -25,6 +25,7 @@ const columns: Column<Contact>[] = [
   {
     header: 'Contact',
     phone: 'title',
+    minWidth: '260px',
     cell: (contact) => (
       <>
         <RowLink to={paths.contact(contact.id)}>{contact.email}</RowLink>

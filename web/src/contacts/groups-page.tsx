@@ -69,6 +69,7 @@ const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
   { header: 'Members', align: 'right', cell: (group) => count(group.member_count) },
   {
     header: 'Id for the API',
+    minWidth: '300px',
     cell: (group) => (
       <span className={classes.above}>
         <Copyable value={group.id} label={`Copy the id of ${group.name}`} />

@@ -22,6 +22,7 @@ const columns: Column<Message>[] = [
   {
     header: 'Message',
     phone: 'title',
+    minWidth: '260px',
     cell: (message) => (
       <>
         <RowLink to={paths.message(message.id)}>{message.subject || '(no subject)'}</RowLink>
@@ -40,7 +41,11 @@ const columns: Column<Message>[] = [
       </Group>
     ),
   },
-  { header: 'Flow', cell: (message) => message.flow_name ?? '–' },
+  {
+    header: 'Flow',
+    minWidth: '160px',
+    cell: (message) => <span className="two-lines">{message.flow_name ?? '–'}</span>,
+  },
   { header: 'Queued', align: 'right', cell: (message) => <Time at={message.queued_at} /> },
 ]
 

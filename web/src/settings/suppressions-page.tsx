@@ -113,7 +113,7 @@ function WhatIsLifted({ row }: { row: Suppression }) {
 }
 
 const columns = (lift: (row: Suppression) => void): Column<Suppression>[] => [
-  { header: 'Address', phone: 'title', cell: (row) => <Text fw={600}>{row.email}</Text> },
+  { header: 'Address', phone: 'title', minWidth: '260px', cell: (row) => <Text fw={600}>{row.email}</Text> },
   {
     header: 'Reason',
     cell: (row) => (

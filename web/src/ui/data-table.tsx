@@ -9,6 +9,8 @@ export type Column<Row> = {
   cell: (row: Row) => ReactNode
   align?: 'right'
   width?: string
+  /** For what should not break, such as an address or an id, whatever stands in the other columns. */
+  minWidth?: string
   /** On a phone: `title` heads the card, `bare` stands without its label, `hide` is left out. */
   phone?: 'title' | 'bare' | 'hide'
 }
@@ -28,7 +30,12 @@ export function DataTable<Row>({ label, columns, rows, rowKey }: Props<Row>) {
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
-              <th key={column.header} role="columnheader" data-align={column.align} style={{ width: column.width }}>
+              <th
+                key={column.header}
+                role="columnheader"
+                data-align={column.align}
+                style={{ width: column.width, minWidth: column.minWidth }}
+              >
                 {column.header}
               </th>
             ))}
