@@ -77,6 +77,26 @@ test('a long flow name leaves addresses whole and takes two lines', async () => 
   expect(await linesOf(page.getByText(/^grp_/))).toBe(1)
 })
 
+test('a phone shows the actions of a group beside its name, and buttons that a finger can hit', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
+  await using tab = await openTab(browser, service, { size: 'phone', account })
+  const { page } = tab
+
+  await page.goto('contacts/groups')
+  const name = await page.getByRole('link', { name: 'Customers' }).boundingBox()
+  const actions = page.getByRole('button', { name: 'Actions for Customers' })
+  const place = await actions.boundingBox()
+  expect(place!.x).toBeGreaterThan(300)
+  expect(Math.abs(place!.y + place!.height / 2 - (name!.y + name!.height / 2))).toBeLessThan(10)
+  await actions.click()
+  await page.getByRole('menuitem', { name: 'Rename' }).waitFor()
+  await page.keyboard.press('Escape')
+  const copy = await page.getByRole('button', { name: 'Copy the id of Customers' }).boundingBox()
+  expect(Math.min(copy!.width, copy!.height)).toBeGreaterThanOrEqual(24)
+})
+
 const styleOf = (element: Locator, property: string, part: string | null = null): Promise<string> =>
   element.evaluate(
     (one, [name, pseudo]) => {

@@ -70,6 +70,7 @@ const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
   {
     header: 'Id for the API',
     minWidth: '300px',
+    phone: 'bare',
     cell: (group) => (
       <span className={classes.above}>
         <Copyable value={group.id} label={`Copy the id of ${group.name}`} />
@@ -79,7 +80,7 @@ const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
   {
     header: 'Actions',
     align: 'right',
-    phone: 'bare',
+    phone: 'corner',
     cell: (group) => (
       <span className={classes.above}>
         <Menu position="bottom-end">

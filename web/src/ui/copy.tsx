@@ -8,7 +8,7 @@ function CopyIcon({ value, label }: { value: string; label: string }) {
   return (
     <MantineCopyButton value={value} timeout={copiedForMs}>
       {({ copied, copy }) => (
-        <ActionIcon size="sm" onClick={copy} aria-label={copied ? 'Copied' : label} title={copied ? 'Copied' : label}>
+        <ActionIcon size={26} onClick={copy} aria-label={copied ? 'Copied' : label} title={copied ? 'Copied' : label}>
           {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
         </ActionIcon>
       )}

@@ -11,8 +11,8 @@ export type Column<Row> = {
   width?: string
   /** For what should not break, such as an address or an id, whatever stands in the other columns. */
   minWidth?: string
-  /** On a phone: `title` heads the card, `bare` stands without its label, `hide` is left out. */
-  phone?: 'title' | 'bare' | 'hide'
+  /** On a phone: `title` heads the card, `corner` is beside it, `bare` stands without its label, `hide` is left out. */
+  phone?: 'title' | 'corner' | 'bare' | 'hide'
 }
 
 type Props<Row> = {
