@@ -61,7 +61,8 @@ test.each(sizes)(
 
     await page.goto(`settings/webhooks/${id}`)
     await sendTest(page, 'emailClick')
-    await page.getByRole('article', { name: 'Attempt 1' }).getByText('Answered 410', { exact: true }).waitFor()
+    const answer = page.getByRole('status').getByRole('article', { name: 'Attempt 1' })
+    await answer.getByText('Answered 410', { exact: true }).waitFor()
     await page.getByText('X-Service-Signature').waitFor()
     await page.keyboard.press('Escape')
 
