@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import { within } from '../within.ts'
@@ -67,7 +66,6 @@ export class Worker<Work> {
   #wake: () => void = () => {}
   #woken = false
   #loop: Promise<void> = Promise.resolve()
-  #filling: Promise<void> | undefined
   #unlisten: () => void = () => {}
 
   constructor(options: { db: Db; log: Log; hints: Hints; spec: WorkerSpec<Work> }) {
@@ -116,39 +114,17 @@ export class Worker<Work> {
         await this.#renew()
         if (this.#spec.isOpen?.() ?? true) {
           await this.#claim()
-          this.#fillMeanwhile()
+          await this.#fill()
           this.#dispatch()
         }
         await this.#release(this.#leftLanes())
       } catch (error) {
-        await this.#failed(error)
+        this.#log.error({ error }, 'The queue could not be read; trying again')
+        for (const lane of this.#lanes.values()) lane.hungry = true
+        await this.#sleep(pollEveryMs)
       }
       await this.#sleep(pollEveryMs)
     }
-    await this.#filling
-  }
-
-  /** One read at a time, while jobs that are ready already go on starting: it takes as long as many of them run. */
-  #fillMeanwhile(): void {
-    if (this.#filling) return
-    const now = performance.now()
-    const lanes = [...this.#lanes.values()]
-    const busy = lanes.filter((lane) => !lane.isIdle).length
-    const share = Math.ceil(this.#spec.inHandMax / Math.max(1, busy))
-    const hungry = lanes.filter((lane) => lane.wantsToRead(now, share))
-    if (hungry.length === 0) return
-    this.#filling = this.#fill(hungry, now, share)
-      .catch((error) => this.#failed(error))
-      .finally(() => {
-        this.#filling = undefined
-        this.#rouse()
-      })
-  }
-
-  async #failed(error: unknown): Promise<void> {
-    this.#log.error({ error }, 'The queue could not be read; trying again')
-    for (const lane of this.#lanes.values()) lane.hungry = true
-    await sleep(pollEveryMs)
   }
 
   async #claim(): Promise<void> {
@@ -161,8 +137,17 @@ export class Worker<Work> {
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
   }
 
-  /** Reads ahead for lanes that have room, in one statement. */
-  async #fill(lanes: Lane<Work>[], now: number, share: number): Promise<void> {
+  /**
+   * Reads ahead for every lane that has room, in one statement. Nothing is started meanwhile: what becomes free is then
+   * filled from one large read instead of many small ones.
+   */
+  async #fill(): Promise<void> {
+    const now = performance.now()
+    const all = [...this.#lanes.values()]
+    const busy = all.filter((lane) => !lane.isIdle).length
+    const share = Math.ceil(this.#spec.inHandMax / Math.max(1, busy))
+    const lanes = all.filter((lane) => lane.wantsToRead(now, share))
+    if (lanes.length === 0) return
     const reads = lanes.map((held) => {
       const { organizationId, lane, token, era } = held
       return { held, era, rows: 0, organizationId, lane, token, ...held.nextRead(now, share) }
