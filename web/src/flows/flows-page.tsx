@@ -1,6 +1,6 @@
 import { Button, SegmentedControl, Text } from '@mantine/core'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
-import { Link, useSearchParams } from 'react-router'
+import { Link } from 'react-router'
 import type { FlowRow, FlowStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -12,6 +12,7 @@ import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { useFilters } from '../ui/use-filters.ts'
 import { FlowStatusBadge, kindLabels } from './flow-status.tsx'
 import { useFlows } from './flows.api.ts'
 
@@ -50,20 +51,10 @@ const columns: Column<FlowRow>[] = [
 ]
 
 export function FlowsPage() {
-  const [search, setSearch] = useSearchParams()
-  const query = search.get('query') ?? ''
-  const status = (search.get('status') ?? '') as FlowStatus | ''
+  const { filter, set, filtered } = useFilters('query', 'status')
+  const { query } = filter
+  const status = filter.status as FlowStatus | ''
   const flows = useFlows({ query, status })
-  const filtered = query !== '' || status !== ''
-  const set = (name: string, value: string) =>
-    setSearch(
-      (now) => {
-        if (value) now.set(name, value)
-        else now.delete(name)
-        return now
-      },
-      { replace: true },
-    )
   const add = (
     <Button component={Link} to={paths.newFlow} leftSection={<IconPlus size={16} aria-hidden />}>
       New flow
