@@ -1,8 +1,10 @@
 import type { ComponentProps, MouseEvent } from 'react'
-import { useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 
 // Enter held down repeats faster; and a request that began is shown as loading by then.
 const samePressMs = 250
+/** Systems take two clicks within half a second for one double click, and count them. */
+const sameDoubleClickMs = 500
 
 type Props = ComponentProps<'button'> & { 'data-loading'?: boolean }
 
@@ -10,16 +12,19 @@ type Props = ComponentProps<'button'> & { 'data-loading'?: boolean }
  * The element of every button. One that works keeps the focus, which the browser takes from what is disabled, and is
  * deaf instead; so is one that was pressed a moment ago, and nothing is sent twice.
  */
-export function PressOnce({ type = 'button', disabled, onClick, ...props }: Props) {
+export function PressOnce({ type = 'button', disabled, onClick, onBlur, ...props }: Props) {
   const pressedAt = useRef(Number.NEGATIVE_INFINITY)
   const loading = Boolean(props['data-loading'])
-  // Once it has worked the next press is meant, however soon it comes.
+  // Once it has worked, or something else had the focus, the next press is meant, however soon it comes.
+  const forget = useCallback(() => {
+    pressedAt.current = Number.NEGATIVE_INFINITY
+  }, [])
   useEffect(() => {
-    if (loading) pressedAt.current = Number.NEGATIVE_INFINITY
-  }, [loading])
+    if (loading) forget()
+  }, [loading, forget])
   const press = (event: MouseEvent<HTMLButtonElement>) => {
-    // The detail counts the clicks that the person's system takes for one double click.
-    const again = event.detail > 1 || event.timeStamp - pressedAt.current < samePressMs
+    const samePress = event.detail > 1 ? sameDoubleClickMs : samePressMs
+    const again = event.timeStamp - pressedAt.current < samePress
     // Prevented, so that a form is not submitted either.
     if (loading || again) return event.preventDefault()
     pressedAt.current = event.timeStamp
@@ -32,6 +37,10 @@ export function PressOnce({ type = 'button', disabled, onClick, ...props }: Prop
       disabled={disabled && !loading}
       aria-disabled={loading || undefined}
       onClick={press}
+      onBlur={(event) => {
+        forget()
+        onBlur?.(event)
+      }}
     />
   )
 }
