@@ -138,7 +138,7 @@ function createLoops(parts: Parts): Loop[] {
 
 /** Not in the first hour: where APP_SECRET has just changed, others may still have the one before alone. */
 async function resealLater(parts: Parts): Promise<void> {
-  if (performance.now() >= hourMs) await resealSecrets(parts)
+  if (parts.config.APP_SECRET_PREVIOUS && performance.now() >= hourMs) await resealSecrets(parts)
 }
 
 async function listenForBounces(parts: Parts): Promise<BounceListener | undefined> {

@@ -104,7 +104,8 @@ export class SecretBox {
 
   /** The same under the current secret; undefined when it is so already, or cannot be opened. */
   reseal(sealed: Buffer): Buffer | undefined {
-    const plain = openWith(this.#current, sealed) === undefined ? this.open(sealed) : undefined
+    if (openWith(this.#current, sealed) !== undefined) return undefined
+    const plain = this.open(sealed)
     return plain === undefined ? undefined : this.seal(plain)
   }
 }

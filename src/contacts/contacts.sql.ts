@@ -3,6 +3,7 @@ import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
 import type { Attributes } from './fields.ts'
+import { objectionOf } from './objection.ts'
 import { matchesWords } from './search.sql.ts'
 
 export const contactStatuses = ['subscribed', 'not_subscribed', 'unsubscribed', 'suppressed'] as const
@@ -119,10 +120,7 @@ export async function insertContact(
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription)
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
-      case when exists (
-        select from suppressions
-        where organization_id = ${organizationId} and email_key = ${contact.emailKey} and reason = 'unsubscribe'
-      ) then 'unsubscribed' else 'subscribed' end
+      coalesce(${objectionOf(sql`${organizationId}`, sql`${contact.emailKey}`)}, 'subscribed')
     on conflict (organization_id, email_key) do nothing
     returning id`
   return row?.id

@@ -2,7 +2,7 @@ import { equalsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
-import { subscriptionOnJoining } from './suppressions.sql.ts'
+import { subscriptionOnJoining } from './objection.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
 

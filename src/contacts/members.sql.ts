@@ -2,7 +2,7 @@ import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { GroupId, OrganizationId } from '../ids.ts'
 import type { Member } from './member-input.ts'
-import { subscriptionOnJoining } from './suppressions.sql.ts'
+import { subscriptionOnJoining } from './objection.ts'
 
 /** Held against deletion until the end of the transaction; false when one of them does not exist. Ids must differ. */
 export async function holdGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {

@@ -17,13 +17,6 @@ export type Suppression = {
   createdAt: Date
 }
 
-/** What becomes of a contact that was only ever sent to and joins a group. */
-export const subscriptionOnJoining = sql`coalesce((
-  select 'unsubscribed' from suppressions
-  where suppressions.organization_id = contacts.organization_id and suppressions.email_key = contacts.email_key
-    and suppressions.reason = 'unsubscribe'
-), 'subscribed')`
-
 export type NewSuppression = Omit<Suppression, 'createdAt'> & { organizationId: OrganizationId }
 
 /** What is suppressed for the same reason already stays as it is. */

@@ -1,3 +1,4 @@
+import { objectionOf } from '../contacts/objection.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { list, sql } from '../db/sql.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
@@ -42,11 +43,7 @@ export async function findRecipients(
   const rows = await db<Recipient & { place: number }>`
     select key.place, organizations.name as organization_name,
       contacts.id as contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
-      coalesce(contacts.subscription, (
-        select 'unsubscribed' from suppressions
-        where suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key
-          and reason = 'unsubscribe'
-      )) as subscription,
+      coalesce(contacts.subscription, ${objectionOf(sql`key.organization_id`, sql`key.email_key`)}) as subscription,
       (select reason from suppressions
         where suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key
           and reason <> 'unsubscribe'
@@ -153,11 +150,7 @@ const newContacts = sql`
   new_contacts as (
     insert into contacts (organization_id, id, email, email_key, subscription)
     select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key,
-      coalesce((
-        select 'unsubscribed' from suppressions
-        where suppressions.organization_id = live.organization_id and suppressions.email_key = live.new_contact_key
-          and suppressions.reason = 'unsubscribe'
-      ), 'not_subscribed')
+      coalesce(${objectionOf(sql`live.organization_id`, sql`live.new_contact_key`)}, 'not_subscribed')
     from live
     where new_contact_key is not null
     order by organization_id, new_contact_key

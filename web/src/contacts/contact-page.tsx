@@ -1,4 +1,4 @@
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import type { Contact } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
@@ -107,12 +108,7 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
   }
   return (
     <>
-      <Modal
-        opened={dialog === 'edit'}
-        onClose={close}
-        title="Edit contact"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Dialog opened={dialog === 'edit'} onClose={close} title="Edit contact">
         <ContactForm
           contact={contact}
           action="Save"
@@ -120,7 +116,7 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
           onSaved={saved}
           onCancel={close}
         />
-      </Modal>
+      </Dialog>
       <Confirm
         opened={dialog === 'subscribe'}
         onClose={close}

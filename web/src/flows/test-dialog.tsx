@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -6,6 +6,7 @@ import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Flow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { sendTest } from './flows.api.ts'
@@ -33,7 +34,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
     onClose()
   }
   return (
-    <Modal opened={opened} onClose={close} title="Send a test mail" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog opened={opened} onClose={close} title="Send a test mail">
       <form
         noValidate
         onSubmit={(event) => {
@@ -83,6 +84,6 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -22,7 +22,6 @@ import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
 import { useMe } from '../session/session.api.ts'
 import { apiReference } from '../ui/api-reference.tsx'
-import { ReturnFocus } from '../ui/return-focus.tsx'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
 import { useSignOut } from './sign-out.ts'
@@ -120,14 +119,7 @@ function Account() {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Suspense>
-        {changing && (
-          <>
-            <ReturnFocus />
-            <PasswordDialog onClose={() => setChanging(false)} />
-          </>
-        )}
-      </Suspense>
+      <Suspense>{changing && <PasswordDialog onClose={() => setChanging(false)} />}</Suspense>
     </>
   )
 }

@@ -1,10 +1,11 @@
 import type { ComponentProps, MouseEvent } from 'react'
-import { useCallback, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 
 // Enter held down repeats faster; and a request that began is shown as loading by then.
 const samePressMs = 250
 /** Systems take two clicks within half a second for one double click, and count them. */
 const sameDoubleClickMs = 500
+const never = Number.NEGATIVE_INFINITY
 
 type Props = ComponentProps<'button'> & { 'data-loading'?: boolean }
 
@@ -13,15 +14,12 @@ type Props = ComponentProps<'button'> & { 'data-loading'?: boolean }
  * deaf instead; so is one that was pressed a moment ago, and nothing is sent twice.
  */
 export function PressOnce({ type = 'button', disabled, onClick, onBlur, ...props }: Props) {
-  const pressedAt = useRef(Number.NEGATIVE_INFINITY)
+  const pressedAt = useRef(never)
   const loading = Boolean(props['data-loading'])
   // Once it has worked, or something else had the focus, the next press is meant, however soon it comes.
-  const forget = useCallback(() => {
-    pressedAt.current = Number.NEGATIVE_INFINITY
-  }, [])
   useEffect(() => {
-    if (loading) forget()
-  }, [loading, forget])
+    if (loading) pressedAt.current = never
+  }, [loading])
   const press = (event: MouseEvent<HTMLButtonElement>) => {
     const samePress = event.detail > 1 ? sameDoubleClickMs : samePressMs
     const again = event.timeStamp - pressedAt.current < samePress
@@ -38,7 +36,7 @@ export function PressOnce({ type = 'button', disabled, onClick, onBlur, ...props
       aria-disabled={loading || undefined}
       onClick={press}
       onBlur={(event) => {
-        forget()
+        pressedAt.current = never
         onBlur?.(event)
       }}
     />
