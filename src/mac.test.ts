@@ -3,20 +3,20 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hmacSha256, macKey } from './mac.ts'
 
+const hexOf = (bytes: string) => Buffer.from(bytes, 'latin1').toString('hex')
+
 test('is the HMAC that Node itself makes, for any key and message', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), fc.uint8Array({ maxLength: 8_192 }), (key, message) => {
       const expected = createHmac('sha256', key).update(message).digest('hex')
-      expect(hmacSha256(macKey(key), message).toString('hex')).toBe(expected)
+      expect(hexOf(hmacSha256(macKey(key), message))).toBe(expected)
     }),
   )
 })
 
 test('one key serves many messages, long and short', () => {
   const key = macKey(Buffer.alloc(32, 7))
-  const macs = ['a longer one', 'short', 'a longer one'].map((text) =>
-    hmacSha256(key, Buffer.from(text)).toString('hex'),
-  )
+  const macs = ['a longer one', 'short', 'a longer one'].map((text) => hexOf(hmacSha256(key, Buffer.from(text))))
   expect(macs[2]).toBe(macs[0])
   expect(macs[1]).toBe(createHmac('sha256', Buffer.alloc(32, 7)).update('short').digest('hex'))
 })

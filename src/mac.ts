@@ -18,12 +18,12 @@ export function macKey(key: Uint8Array): MacKey {
 }
 
 /**
- * HMAC-SHA256 as RFC 2104 defines it, in 1.4 µs where `createHmac`, which makes a stream each time, takes 3.3 to 5.4:
- * a mail has a token in each of its links, and each hit has one to check.
+ * HMAC-SHA256 as RFC 2104 defines it, in 1 µs where `createHmac`, which makes a stream each time, takes 3.3 to 5.4: a
+ * mail has a token in each of its links, and each hit has one to check. The bytes come one to a character.
  */
-export function hmacSha256({ inner, outer }: MacKey, message: Uint8Array): Buffer {
+export function hmacSha256({ inner, outer }: MacKey, message: Uint8Array): string {
   if (message.length > messageBytesMax) throw new RangeError('a message to authenticate is too long')
   inner.set(message, blockBytes)
   outer.write(hash('sha256', inner.subarray(0, blockBytes + message.length), 'binary'), blockBytes, 'latin1')
-  return Buffer.from(hash('sha256', outer, 'binary'), 'latin1')
+  return hash('sha256', outer, 'binary')
 }

@@ -76,25 +76,29 @@ function deriveKey(secret: string): Key {
   }
 }
 
-function macOf(key: MacKey, bytes: Buffer, length: number): Buffer {
-  return hmacSha256(key, bytes).subarray(0, length)
+/** Written into by each token in turn: a buffer for each takes longer than what is written into it. */
+const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + 3 * clickUrlBytesMax + linkMacBytes)
+
+function macOf(key: MacKey, signed: Buffer, length: number): Buffer {
+  return Buffer.from(hmacSha256(key, signed).slice(0, length), 'latin1')
 }
 
 function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: string }): string {
   const url = payload.url ?? ''
-  const bytesMax = keyIdBytes + linkIdsBytes + 3 * url.length + linkMacBytes
-  const bytes = Buffer.allocUnsafe(bytesMax)
-  bytes[0] = key.id
-  writeId(bytes, keyIdBytes, payload.organizationId)
-  writeId(bytes, keyIdBytes + idBytes, payload.messageId)
-  writeId(bytes, keyIdBytes + 2 * idBytes, payload.contactId)
-  writeId(bytes, keyIdBytes + 3 * idBytes, payload.flowId)
-  const urlBytes = bytes.write(url, keyIdBytes + linkIdsBytes)
-  if (urlBytes > clickUrlBytesMax) throw new RangeError('a destination is too long for a token')
+  if (url.length > clickUrlBytesMax) throw tooLong()
+  scratch[0] = key.id
+  writeId(scratch, keyIdBytes, payload.organizationId)
+  writeId(scratch, keyIdBytes + idBytes, payload.messageId)
+  writeId(scratch, keyIdBytes + 2 * idBytes, payload.contactId)
+  writeId(scratch, keyIdBytes + 3 * idBytes, payload.flowId)
+  const urlBytes = scratch.write(url, keyIdBytes + linkIdsBytes)
+  if (urlBytes > clickUrlBytesMax) throw tooLong()
   const end = keyIdBytes + linkIdsBytes + urlBytes
-  macOf(key.byPurpose[purpose], bytes.subarray(0, end), linkMacBytes).copy(bytes, end)
-  return bytes.toString('base64url', 0, end + linkMacBytes)
+  scratch.write(hmacSha256(key.byPurpose[purpose], scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
+  return scratch.toString('base64url', 0, end + linkMacBytes)
 }
+
+const tooLong = () => new RangeError('a destination is too long for a token')
 
 function verifyLink(
   keys: readonly Key[],
@@ -123,7 +127,8 @@ function signAddress(key: Key, purpose: TokenPurpose, payload: AddressIds): stri
   const bytes = Buffer.allocUnsafe(addressIdsBytes + addressMacBytes)
   writeId(bytes, 0, payload.organizationId)
   writeId(bytes, idBytes, payload.messageId)
-  macOf(key.byPurpose[purpose], bytes.subarray(0, addressIdsBytes), addressMacBytes).copy(bytes, addressIdsBytes)
+  const mac = hmacSha256(key.byPurpose[purpose], bytes.subarray(0, addressIdsBytes))
+  bytes.write(mac, addressIdsBytes, addressMacBytes, 'latin1')
   return `${addressPrefixes[purpose]}${toBase32(bytes)}`
 }
 
