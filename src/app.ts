@@ -10,7 +10,7 @@ import { sendJob } from './messages/send.job.ts'
 import { forgetOldKeys, keepInboxSmall } from './messages/upkeep.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
 import { Worker } from './queue/worker.ts'
-import { registerRoutes } from './routes.ts'
+import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { bounceTlsOf } from './setting-files.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
@@ -39,7 +39,7 @@ export type App = {
 export async function createApp({ config, secrets, db, log, roles, nameServers }: AppOptions): Promise<App> {
   const parts = createParts({ config, secrets, db, log, nameServers })
   const server = createServer({ log, baseUrl: config.BASE_URL, trustProxy: config.TRUST_PROXY })
-  await registerRoutes(server, parts)
+  await (roles.includes('serve') ? registerRoutes(server, parts) : registerOperatorRoutes(server, parts))
   await server.ready()
   if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)
   const workers = createWorkers(parts)
@@ -73,8 +73,9 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
         bounces = await listenForBounces(parts)
         parts.keys.start()
         replaying.start()
-        await server.listen({ port: config.PORT, host: config.HOST })
       }
+      const port = roles.includes('serve') ? config.PORT : config.WORK_PORT
+      if (port !== undefined) await server.listen({ port, host: config.HOST })
     },
     stop: async () => {
       // At once and beside each other: mails and posts that are under way get all the time there is.

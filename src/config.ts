@@ -21,6 +21,10 @@ const optional = <Value>(
 export const settings = {
   PORT: setting('3000', 'Where it listens.', wholeNumber(0, 65_535)),
   HOST: setting('127.0.0.1', 'The address it listens on; 0.0.0.0 for all.', text),
+  WORK_PORT: optional(
+    'Where `waxwing work` answers /health, /ready and /metrics, on HOST; nowhere when unset.',
+    wholeNumber(0, 65_535),
+  ),
   BASE_URL: optional('The public address in links; http://localhost:PORT when unset.', baseUrl),
   TRUST_PROXY: setting(
     'false',

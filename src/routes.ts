@@ -35,6 +35,12 @@ import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 
+/** What a process tells of itself, whatever it does. */
+export async function registerOperatorRoutes(server: Server, { db, metrics }: Parts): Promise<void> {
+  registerMetrics(server, metrics)
+  await server.register(healthRoutes({ isReady: async () => (await isMigrated(db)) && (await isWritable(db)) }))
+}
+
 /** Every route there is. */
 export async function registerRoutes(server: Server, parts: Parts): Promise<void> {
   const { config, db, hints, keys, acceptor } = parts
@@ -43,8 +49,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, config.BASE_URL)
-  registerMetrics(server, parts.metrics)
-  await server.register(healthRoutes({ isReady: async () => (await isMigrated(db)) && (await isWritable(db)) }))
+  await registerOperatorRoutes(server, parts)
 
   await server.register(
     async (api) => {

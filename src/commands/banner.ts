@@ -17,11 +17,14 @@ export async function banner({
   const mail = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
     : 'kept in the built-in inbox (set SMTP_URL to send it out)'
+  const watched =
+    config.WORK_PORT === undefined ? [] : [`  Watch it   http://${config.HOST}:${config.WORK_PORT}/metrics`]
   const lines = [
     `Waxwing ${version} is ready.`,
     ...(roles.includes('serve') ? [`  Web app    ${config.BASE_URL}`] : []),
     ...(roles.includes('serve') && !row!.any ? ['  Begin      open the web app and create the first account'] : []),
     ...(roles.includes('serve') ? [`  API docs   ${config.BASE_URL}/docs`] : []),
+    ...(roles.includes('serve') ? [] : watched),
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { type App, createApp, type Role } from '../app.ts'
-import { type Config, readConfig, readEnvironment } from '../config.ts'
+import { type Config, readConfig, readEnvironment, type SettingName } from '../config.ts'
 import { type Database, type DatabaseOptions, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import { isOurSecret } from '../db/secret-mark.ts'
@@ -56,7 +56,7 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
     if (migrated.length > 0) log.info({ migrated }, 'The database is up to date')
     await checkSecret(database, config, secrets, log)
     const app = await createApp({ config, secrets, db: database.db, log, roles })
-    await startOrExplain(app, config)
+    await startOrExplain(app, config, roles)
     process.stdout.write(await banner({ config, database, roles }))
     if (!told.aborted) await once(told, 'abort')
     log.info({ signal: told.reason }, 'Stopping')
@@ -77,22 +77,27 @@ async function checkSecret({ db }: Database, { DATABASE_URL: url }: Config, secr
   else throw new SetupFault(otherSecret)
 }
 
-async function startOrExplain(app: App, config: Config): Promise<void> {
+async function startOrExplain(app: App, config: Config, roles: readonly Role[]): Promise<void> {
   try {
     await app.start()
   } catch (error) {
     await app.stop().catch(() => {})
-    throw listenFault(error as ListenError, config) ?? error
+    const ownPort = roles.includes('serve') ? 'PORT' : 'WORK_PORT'
+    throw listenFault(error as ListenError, config, ownPort) ?? error
   }
 }
 
 type ListenError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string }
 
 /** What keeps a listener from its address, as a sentence; undefined when it is something else that went wrong. */
-function listenFault({ code, port, address, hostname }: ListenError, config: Config): SetupFault | undefined {
+function listenFault(
+  { code, port, address, hostname }: ListenError,
+  config: Config,
+  ownPort: SettingName,
+): SetupFault | undefined {
   const host = address ?? hostname
-  const isWeb = port === undefined ? host === config.HOST : port === config.PORT
-  const [portName, hostName] = isWeb ? ['PORT', 'HOST'] : ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST']
+  const isBounce = port === undefined ? host !== config.HOST : port === config.BOUNCE_SMTP_PORT
+  const [portName, hostName] = isBounce ? ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST'] : [ownPort, 'HOST']
   switch (code) {
     case 'EADDRINUSE':
       return new SetupFault(`Port ${port} is taken. Set ${portName} to another one, or stop what uses it.`)
