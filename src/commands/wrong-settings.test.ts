@@ -5,6 +5,8 @@ import { localhost } from '../../test/support/certificates.ts'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
 import { createGuest, createTestDb } from '../../test/support/test-db.ts'
+import { readConfig } from '../config.ts'
+import { checkSettings } from '../parts.ts'
 
 const bounces = { BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'bounces.acme.example' }
 const dkim = { DKIM_DOMAIN: 'acme.example', DKIM_SELECTOR: 'mail' }
@@ -31,12 +33,25 @@ test.each<[names: string, settings: Environment]>([
   ['BOUNCE_TLS_KEY_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'cert.pem', BOUNCE_TLS_KEY_FILE: 'text' }],
   ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
   ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'text' }],
+])('a wrong %s is told in one line: %o', async (name, settings) => {
+  using folder = newFolder()
+  const files = { text: 'hello', 'cert.pem': localhost().cert, 'key.pem': localhost().key }
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder.path, file), content)
+  const placed = Object.entries(settings).map(([key, value]) => [
+    key,
+    key.endsWith('_FILE') ? join(folder.path, value) : value,
+  ])
+  const config = readConfig(Object.fromEntries(placed))
+  expect(() => checkSettings(config)).toThrow(new RegExp(`^.*${name}.*$`))
+})
+
+test.each<[names: string, settings: Environment]>([
+  ['SMTP_URL', { SMTP_URL: 'smtp://user@relay.example' }],
+  ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
   ['DATA_DIR', { DATA_DIR: 'text' }],
-])('a wrong %s is told in one line before anything is made: %o', async (name, settings) => {
+])('a wrong %s ends the start before anything is made: %o', async (name, settings) => {
   using folder = newFolder()
   writeFileSync(join(folder.path, 'text'), 'hello')
-  writeFileSync(join(folder.path, 'cert.pem'), localhost().cert)
-  writeFileSync(join(folder.path, 'key.pem'), localhost().key)
   expect(await complaint(folder.path, settings)).toMatch(new RegExp(`^.*${name}.*\\n$`))
   expect(existsSync(join(folder.path, 'data'))).toBe(false)
 })

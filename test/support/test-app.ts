@@ -33,6 +33,8 @@ export type TestApp = AsyncDisposable & {
 
 type TestAppOptions = Pick<AppOptions, 'nameServers'> & { openFor?: (testDb: TestDb) => Db | Promise<Db> }
 
+/** All apps have the same document, and reading it takes longer than most tests. */
+let documented: OpenApiCheck | undefined
 const appSecret = 'a secret that only the tests know, and all of them do'
 
 /** The whole service on a free port with a database of its own, an organization, its owner and an API key. */
@@ -61,7 +63,8 @@ export async function startTestApp(
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
 
-  const openapi = new OpenApiCheck(app)
+  documented ??= new OpenApiCheck(app)
+  const openapi = documented
   const call = async (method: string, path: string, options: Call = {}) => {
     const answer = await callUrl(method, `${url}${path}`, options)
     if (answer.body !== undefined && path !== '/openapi.json')
