@@ -8,6 +8,7 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { newId, type OrganizationId } from '../ids.ts'
 import { Hints } from './hints.ts'
+import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { type Claim, dropLane, endJobs, enqueue, holdLane, settleJobs } from './queue.ts'
 import { type Health, Worker } from './worker.ts'
 
@@ -181,6 +182,15 @@ test('a job written for later is not run before its time', async () => {
   expect(+ranAt).toBeGreaterThanOrEqual(+before!.dueAt)
 })
 
+test('a job that is due runs, although the one before it in its lane is not due for long', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane', { delayMs: 3_600_000 })])
+  const due = job('lane')
+  await enqueue(test.db.alone, [due])
+  await using worker = startWorker(test.db)
+  await until('the job', () => worker.seen.some(({ id }) => id === due.id))
+})
+
 test('a lane that hangs is narrowed to one probe and does not hold up the others', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.alone, [
@@ -245,6 +255,43 @@ test('a worker that lost its lane can neither end nor postpone its jobs', async 
   await endJobs(test.db.alone, [{ claim: claimed!, retryInMs: 60_000 }])
   expect(await test.db`select ctid as place, attempt from jobs`).toEqual([{ place: claimed!.place, attempt: 0 }])
   goOn()
+})
+
+test('a worker that lost its lane can neither read, keep nor give back what another holds', async () => {
+  await using test = await createTestDb()
+  await enqueue(test.db.alone, [job('lane')])
+  const token = randomUUID()
+  await test.db.alone`update lanes set token = ${token}, leased_until = now() + interval '1 minute'`
+  const attempt = async (hold: { organizationId: OrganizationId; lane: string; token: string }) => {
+    const read = { ...hold, afterDue: new Date(0), afterId: '00000000-0000-0000-0000-000000000000', limit: 10 }
+    const found = [
+      (await readJobs(test.db, kind, [read])).length,
+      (await renewLanes(test.db.alone, kind, [hold], 1)).length,
+    ]
+    await releaseLanes(test.db, kind, [hold])
+    return [...found, (await test.db`select from lanes where token = ${token}`).length]
+  }
+  expect(await attempt({ organizationId, lane: 'lane', token: randomUUID() })).toEqual([0, 0, 1])
+  expect(await attempt({ organizationId, lane: 'lane', token })).toEqual([1, 1, 0])
+})
+
+test('a lane given back while a job is being written to it is due when the job is', async () => {
+  await using test = await createTestDb()
+  const token = randomUUID()
+  await test.db
+    .alone`insert into lanes (organization_id, kind, lane, token) values (${organizationId}, ${kind}, 'lane', ${token})`
+  let released: Promise<void> | undefined
+  await test.db.begin(async (tx) => {
+    await enqueue(tx, [job('lane')])
+    released = releaseLanes(test.db, kind, [{ organizationId, lane: 'lane', token }])
+    await until('the one who gives it back to wait', async () => {
+      const waiting = await test.db`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return waiting.length === 1
+    })
+  })
+  await released
+  expect(await test.db`select from lanes where token is null and next_due_at <= now()`).toHaveLength(1)
 })
 
 test('a job that stands where a dropped one stood is left alone', async () => {

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { createFlow, orderFlow, send } from './support/flows.ts'
+import { type Person, registerOther } from './support/people.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
+import { until } from './support/until.ts'
+
+const dates = 'start_date=2026-01-01&end_date=2026-12-31'
+
+/** One of everything, and the names by which somebody could ask for it. */
+async function fill(app: TestApp): Promise<Record<string, string>> {
+  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
+  // Paused, so that its delivery stays as it is.
+  await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
+  const group = await make('/groups', { name: 'Customers' })
+  const flowId = await createFlow(app)
+  const message = (await send(app, flowId)).body.data
+  await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
+  await make('/suppressions', { email: 'bob@example.com' })
+  const csv = 'email\ncarol@example.com\n'
+  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
+  const imported = await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: csv })
+  const carol = await until('the import', async () => {
+    const { body } = await app.manage('GET', '/organization/contacts?query=carol')
+    return body.data[0]?.id as string | undefined
+  })
+  await app.manage('PATCH', `/organization/contacts/${carol}`, { status: 'unsubscribed' })
+  const list = async (path: string) => (await app.manage('GET', `/organization${path}`)).body.data
+  const delivery = await until('the delivery', async () => (await list(`/webhooks/${webhook.id}/deliveries`))[0])
+  await until('the mail', async () => (await list('/inbox'))[0])
+  await until('the end of the import', async () => (await list('/imports'))[0].status === 'done')
+  return {
+    members: (await list('/members'))[0].id,
+    invitations: (await make('/invitations', { email: 'eve@acme.example', role: 'member' })).id,
+    'api-keys': (await list('/api-keys'))[0].id,
+    contacts: message.contact_id,
+    groups: group.id,
+    imports: imported.body.data.id,
+    suppressions: 'bob@example.com',
+    flows: flowId,
+    messages: message.message_id,
+    inbox: message.message_id,
+    webhooks: webhook.id,
+    deliveries: delivery.id,
+    contact_id: message.contact_id,
+    version: '1',
+  }
+}
+
+const bodyOf: Record<string, object> = {
+  'PATCH members': { role: 'member' },
+  'PATCH groups': { name: 'Mine' },
+  'PATCH contacts': { first_name: 'Eve' },
+  'PATCH flows': { name: 'Mine' },
+  'PATCH webhooks': { name: 'Mine' },
+  'POST preview': { context: { order_id: 1 } },
+  'POST test': { to: 'eve@other.example', event_name: 'emailOpen', context: { order_id: 1 } },
+  'POST replay': { since: '2026-01-01T00:00:00Z' },
+  'POST rotate-secret': {},
+}
+
+/** All that the organization can read about itself. */
+async function everything({ manage }: Pick<Person, 'manage'>, paths: string[]): Promise<string> {
+  const answers = await Promise.all(paths.map((path) => manage('GET', path.slice('/api/v1'.length))))
+  return answers.map(({ text }) => text).join('\n')
+}
+
+test('no operation shows or changes anything of another organization', async () => {
+  await using app = await startTestApp()
+  const ids = await fill(app)
+  const other = await registerOther(app)
+  const operations = app.openapi.operations().filter(({ path }) => path.startsWith('/api/v1/organization/'))
+  const fillIn = (path: string) =>
+    path
+      .replace(/\/([\w-]+)\/\{(id|email)\}/, (_, kind: string) => `/${kind}/${ids[kind]}`)
+      .replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!)
+  const reads = operations.filter(({ method }) => method === 'GET').map(({ path }) => `${fillIn(path)}?${dates}`)
+  const before = await everything(app, reads)
+  for (const id of Object.values(ids)) expect(before).toContain(id)
+
+  for (const { method, path } of operations) {
+    if (!path.includes('{')) continue
+    const [kind, action] = [path.split('/')[4], path.split('/').at(-1)]
+    const body = bodyOf[`${method} ${action}`] ?? bodyOf[`${method} ${kind}`] ?? { contact_ids: [ids.contacts] }
+    const answer = await other.manage(
+      method,
+      fillIn(path).slice('/api/v1'.length),
+      method === 'GET' || method === 'DELETE' ? undefined : body,
+    )
+    expect([method, path, answer.status]).toEqual([method, path, 404])
+  }
+  const lists = reads.filter((path) => !Object.values(ids).some((id) => path.includes(`/${id}`)))
+  const seen = await everything(other, lists)
+  for (const id of Object.values(ids).filter((id) => id !== '1')) expect(seen).not.toContain(id)
+  await other.manage('DELETE', '/organization/inbox')
+  expect(await everything(app, reads)).toBe(before)
+})
+
+test('what another organization knows of an address counts for nothing here', async () => {
+  await using app = await startTestApp()
+  await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
+  await app.manage('POST', '/organization/suppressions', { email: 'bob@example.com' })
+  const carol = await app.manage('POST', '/organization/contacts', { email: 'carol@example.com' })
+  await app.manage('PATCH', `/organization/contacts/${carol.body.data.id}`, { status: 'unsubscribed' })
+
+  const other = await registerOther(app)
+  const make = async (path: string, body: object) =>
+    (await other.manage('POST', `/organization${path}`, body)).body.data
+  const { api_key: key } = await make('/api-keys', { name: 'k' })
+  const headers = { 'x-api-token': key }
+  const { id: flowId } = await make('/flows', orderFlow)
+  const { id: groupId } = await make('/groups', { name: 'Customers' })
+  for (const email of ['ada@example.com', 'bob@example.com']) {
+    const { data } = (await send(app, flowId, { contact_email: email }, headers)).body
+    expect(data).toMatchObject({ status: 'queued', contact_created: true })
+    const message = await until('the mail to be settled', async () => {
+      const { body } = await other.manage('GET', `/organization/messages/${data.message_id}`)
+      return body.data.status !== 'queued' && body.data
+    })
+    expect(message.status).toBe('sent')
+  }
+  const body = { group_id: groupId, members: [{ email: 'carol@example.com' }] }
+  await app.call('POST', '/public/api/v1/contacts/add-group-members', { headers, body })
+  const { data } = (await other.manage('GET', '/organization/contacts?query=carol')).body
+  expect(data).toMatchObject([{ email: 'carol@example.com', status: 'subscribed' }])
+})
