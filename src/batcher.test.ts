@@ -83,6 +83,22 @@ test('one bad item fails alone: the batch is tried again in halves', async () =>
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
 })
 
+test('a fault that is not of its items fails the batch once and whole', async () => {
+  let runs = 0
+  const batcher = new Batcher<number, number>({
+    itemsMax: 100,
+    waitingMax: 100,
+    splitOn: () => false,
+    run: async () => {
+      runs++
+      throw new Error('away')
+    },
+  })
+  const results = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)))
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(runs).toBe(1)
+})
+
 test('with a pace the first goes at once, what follows is gathered, and a full batch does not wait', async () => {
   const sizes: number[] = []
   const batcher = new Batcher<number, number>({

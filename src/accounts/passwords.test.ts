@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startTestApp } from '../../test/support/test-app.ts'
-import { hashPassword } from './passwords.ts'
+import { checkNewPassword, hashPassword } from './passwords.ts'
 
 const moreThanMayWait = 202
 
@@ -16,4 +16,16 @@ test('while too many passwords wait, a login is asked to come back, and then it 
 
   await flood
   expect((await login()).status).toBe(401)
+})
+
+test('a new password has ten to 256 characters', () => {
+  const isTaken = (length: number) => {
+    try {
+      checkNewPassword('x'.repeat(length))
+      return true
+    } catch {
+      return false
+    }
+  }
+  expect([9, 10, 256, 257].map(isTaken)).toEqual([false, true, true, false])
 })

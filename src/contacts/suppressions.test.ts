@@ -84,7 +84,7 @@ test('the list is filtered by address and reason, pages newest first, and shows 
   const seen: string[] = []
   let cursor = ''
   do {
-    const answer = await app.manage('GET', `${suppressions}?limit=3&query=&reason=&cursor=${cursor}`)
+    const answer = await app.manage('GET', `${suppressions}?limit=1&query=&reason=&cursor=${cursor}`)
     seen.push(...answer.body.data.map((each: { email: string; reason: string }) => `${each.email} ${each.reason}`))
     cursor = answer.body.next_cursor ?? ''
   } while (cursor)

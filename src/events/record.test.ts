@@ -140,6 +140,31 @@ test('what bounced is the address the mail went to, not the one the contact has 
   expect(await db`select email, email_key from suppressions`).toEqual([addressOf(world.messages[0]!.email)])
 })
 
+test('who unsubscribes after a change of address objects with the new one', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db)
+  await db.alone`update contacts set email = 'new@example.com', email_key = 'new@example.com'`
+  await record(db, [eventIn(world, 0, 'contactUnsubscribe', { data: { method: 'page' } })])
+  expect(await db`select email, email_key from suppressions`).toEqual([addressOf('new@example.com')])
+})
+
+test('of two bounces in one batch the hard one tells why, and what was suppressed stays so', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const world = await createWorld(db, { messages: 2 })
+  await db.alone`update messages set status = 'suppressed', reason = 'manual' where id = ${world.messages[1]!.id}`
+  await record(db, [
+    eventIn(world, 0, 'emailSoftBounce', { at: '2026-03-01', data: { bounce: { ...bounce('soft'), reason: 'full' } } }),
+    eventIn(world, 0, 'emailHardBounce', { at: '2026-03-02', data: { bounce: bounce('hard') } }),
+    eventIn(world, 1, 'emailHardBounce', { data: { bounce: bounce('hard') } }),
+  ])
+  expect(await db`select status, reason from messages order by id`).toEqual([
+    { status: 'bounced', reason: 'no such user' },
+    { status: 'suppressed', reason: 'manual' },
+  ])
+})
+
 test('each webhook that wants an event gets a delivery and a job; a paused one a failed delivery to replay', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb

@@ -122,6 +122,11 @@ test('whatever the message, its signature survives the way through the relay', a
   await relay.close()
 })
 
+test('a field that is there twice and a body that ends in a blank are signed as receivers read them', async () => {
+  const raw = 'From: a@example.com\r\nTo: b@example.net\r\nTo: c@example.net\r\n\r\nHello '
+  for (const signer of signers) expect(await verify(signer, `${signer.sign(raw)}\r\n`)).toBe('pass')
+})
+
 test('headers that are missing are not signed, and the time is the one given', async () => {
   const [signer] = signers as [DkimSigner]
   const signed = signer.sign('From: a@example.com\r\n\r\n', new Date('2026-01-02T03:04:05Z'))

@@ -6,7 +6,8 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
-import { parseId } from '../ids.ts'
+import { type MessageId, type OrganizationId, parseId } from '../ids.ts'
+import { insertQueuedIntoInbox } from './send.sql.ts'
 
 const statusOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
 
@@ -181,18 +182,52 @@ test('mails that go out while the database is away are recorded when it is back,
   expect(arrived).toBe(5)
 })
 
-test('who unsubscribed or was suppressed after accepting gets no mail', async () => {
+test('who is suppressed after accepting gets no mail, however the address is spelled', async () => {
   await using relay = await startRelay()
   await using serving = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
-  const flowId = await createFlow(serving)
-  const { body } = await send(serving, flowId)
-  const organizationId = (await serving.db<{ id: string }>`select id from organizations`)[0]!.id
+  const { body } = await send(serving, await createFlow(serving), { contact_email: 'Ada@Example.com' })
   await serving.manage('POST', '/organization/suppressions', { email: 'ada@example.com' })
-  await serving.db
-    .alone`insert into suppressions (organization_id, email_key, reason, email) values (${organizationId}, 'ada@example.com', 'manual', 'ada@example.com') on conflict do nothing`
   await using _working = await workOn(serving)
   expect(await settled(serving, body.data.message_id)).toMatchObject({ status: 'suppressed', reason: 'manual' })
   expect(relay.mails).toEqual([])
+})
+
+test('a mail under way to somebody who is erased meanwhile tells nothing of them when it has gone out', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  let isErased = false
+  relay.onData = async () => {
+    isErased ||= (await app.manage('DELETE', `/organization/contacts/${body.data.contact_id}`)).status === 200
+    return undefined
+  }
+  const { body } = await send(app, await createFlow(app))
+  await until('the job to end', async () => (await app.db`select from jobs`).length === 0)
+  expect([isErased, relay.mails.length]).toEqual([true, 1])
+  expect(await app.db`select status, email, relay_reply, sent_at from messages`).toEqual([
+    { status: 'suppressed', email: '', relayReply: null, sentAt: null },
+  ])
+
+  // The same for what was about to be kept in the inbox.
+  const { organizationId, messageId } = (
+    await app.db<{ organizationId: OrganizationId; messageId: MessageId }>`
+      select organization_id, id as message_id from messages`
+  )[0]!
+  const mail = { sender: 'a@example.com', recipient: 'ada@example.com', subject: 'Hello', raw: 'Subject: Hello' }
+  await insertQueuedIntoInbox(app.db.alone, [{ organizationId, messageId, ...mail }])
+  expect(await app.db`select from inbox`).toHaveLength(0)
+})
+
+test('a relay that refuses the sender says nothing against the contact', async () => {
+  await using relay = await startRelay()
+  relay.onSender = () => ({ code: 550, text: '5.7.1 Sender not allowed' })
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { body } = await send(app, await createFlow(app))
+  expect(await settled(app, body.data.message_id)).toMatchObject({
+    status: 'failed',
+    reason: 'the relay refused the sender',
+    events: [],
+  })
+  expect((await app.manage('GET', '/organization/suppressions')).body.data).toEqual([])
 })
 
 test('without a relay mail lands in the inbox with its links live', async () => {
@@ -239,7 +274,7 @@ test('a template that can no longer be read is refused by name, and holds up nob
   expect((await settled(app, taken!.body.data.message_id)).status).toBe('sent')
 })
 
-test('messages are listed newest first with filters, and nobody sees another’s', async () => {
+test('messages are listed newest first with filters', async () => {
   await using app = await startTestApp()
   const flowId = await createFlow(app)
   for (const n of [1, 2, 3]) await send(app, flowId, { contact_email: `c${n}@example.com` })

@@ -11,7 +11,8 @@ export type TestRelay = AsyncDisposable & {
   url: string
   port: number
   mails: ReceivedMail[]
-  /** What to answer to a recipient, and to the mail as a whole; undefined for 250. */
+  /** What to answer to a sender, a recipient, and to the mail as a whole; undefined for 250. */
+  onSender: (address: string) => Reply | undefined
   onRecipient: (address: string) => Reply | undefined
   onData: (mail: ReceivedMail) => Reply | undefined | Promise<Reply | undefined>
   stop(): Promise<void>
@@ -22,10 +23,19 @@ const refusal = ({ code, text }: Reply) => Object.assign(new Error(text), { resp
 /** A real SMTP server that keeps what it is sent, parsed unless there is too much of it. */
 export async function startRelay({ port = 0, parse = true } = {}): Promise<TestRelay> {
   const mails: ReceivedMail[] = []
-  const relay = { onRecipient: () => undefined, onData: () => undefined } as Pick<TestRelay, 'onRecipient' | 'onData'>
+  const nothing = () => undefined
+  const relay: Pick<TestRelay, 'onSender' | 'onRecipient' | 'onData'> = {
+    onSender: nothing,
+    onRecipient: nothing,
+    onData: nothing,
+  }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
+    onMailFrom: ({ address }, _session, done) => {
+      const reply = relay.onSender(address)
+      done(reply && refusal(reply))
+    },
     onRcptTo: ({ address }, _session, done) => {
       const reply = relay.onRecipient(address)
       done(reply && refusal(reply))

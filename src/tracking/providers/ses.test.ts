@@ -141,6 +141,7 @@ test('a certificate from elsewhere is not even looked at', async () => {
   const { read, fetched } = start()
   const elsewhere = [
     'https://evil.example/SimpleNotificationService.pem',
+    'https://evil-sns.eu-west-1.amazonaws.com/x.pem',
     'https://sns.eu-west-1.amazonaws.com.evil.example/x.pem',
     'https://sns.eu-west-1.amazonaws.com@evil.example/x.pem',
     'https://user:pass@sns.eu-west-1.amazonaws.com/x.pem',
