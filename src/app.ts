@@ -31,7 +31,7 @@ export type App = {
   /** Where bounces are listened for, once started; undefined when they are not. */
   bouncePort(): number | undefined
   start(): Promise<void>
-  /** Finishes what is under way, within ten seconds. */
+  /** Finishes what is under way. */
   stop(): Promise<void>
 }
 

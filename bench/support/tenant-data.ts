@@ -1,5 +1,5 @@
 import type { Db } from '../../src/db/db.ts'
-import { type ContactId, type FlowId, type OrganizationId, parseId } from '../../src/ids.ts'
+import { type FlowId, type OrganizationId, parseId } from '../../src/ids.ts'
 import type { Tenant } from './service.ts'
 
 const insertAtOnce = 100_000
@@ -39,10 +39,4 @@ export async function insertContacts(db: Db, organizationId: OrganizationId, cou
       cross join lateral (select 'person-' || number || '@example.com' as address) as made`
   }
   await db.alone.script('analyze contacts')
-}
-
-export async function selectContactIds(db: Db, organizationId: OrganizationId, limit: number): Promise<ContactId[]> {
-  const rows = await db<{ id: ContactId }>`
-    select id from contacts where organization_id = ${organizationId} order by id limit ${limit}`
-  return rows.map(({ id }) => id)
 }

@@ -25,7 +25,7 @@ export type SpanCounters = {
   quarters: Stretch[]
 }
 
-export const nearestMidnight = (time: number): number => Math.round(time / dayMs) * dayMs
+const nearestMidnight = (time: number): number => Math.round(time / dayMs) * dayMs
 
 export function countersOf(bounds: readonly number[]): SpanCounters {
   const hours: Stretch[] = []

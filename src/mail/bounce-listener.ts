@@ -23,7 +23,7 @@ export type ListenerLimits = {
 
 const MiB = 1024 * 1024
 
-export const listenerLimits: ListenerLimits = {
+const listenerLimits: ListenerLimits = {
   mailBytesMax: 10 * MiB,
   heldBytesMax: 64 * MiB,
   recipientsMax: 100,

@@ -3,7 +3,7 @@ import { type MessageId, toText } from '../ids.ts'
 import { encodeBody } from './body-encoding.ts'
 import { headerText, type Mailbox, mailboxHeader, textHeader, toAsciiDomain, toMailAddress } from './headers.ts'
 
-export const rawLengthMax = 10_000_000
+const rawLengthMax = 10_000_000
 
 export type Mail = {
   id: MessageId

@@ -16,7 +16,7 @@ import {
   selectEventsOf,
   selectMessages,
 } from './messages.sql.ts'
-import { renderMail } from './outgoing.ts'
+import { type MailSettings, mailboxText, renderMail, senderOf } from './outgoing.ts'
 
 const EventOut = Type.Object({
   id: Type.String(),
@@ -52,7 +52,7 @@ const MessageDetailOut = Type.Object({
 const tags = ['Messages']
 const noSuchMessage = () => new Refusal('not_found', 'There is no such message.')
 
-export type MessageParts = { db: Db; templates: TemplateCache; mailFrom: { email: string } }
+export type MessageParts = { db: Db; templates: TemplateCache; mailFrom: MailSettings['mailFrom'] }
 
 export function messageRoutes({ db, templates, mailFrom }: MessageParts): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -109,11 +109,10 @@ export function messageRoutes({ db, templates, mailFrom }: MessageParts): Fastif
           selectEventsOf(db, organizationId, [message]),
           contentOf(templates, message),
         ])
-        const email = message.fromEmail ?? mailFrom.email
         return ok({
           ...messageOut(message, events),
           flow_version: message.flowVersion,
-          from: message.fromName ? `${message.fromName} <${email}>` : email,
+          from: mailboxText(senderOf(message, mailFrom)),
           ...content,
           relay_response: message.relayReply,
         })

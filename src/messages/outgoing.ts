@@ -27,6 +27,18 @@ export function parseMailbox(text: string): MailSettings['mailFrom'] {
   return { name: named?.[1] || null, email: parsed.address }
 }
 
+/** Who a mail is from: the flow's own sender, or MAIL_FROM, under the flow's name if it has one. */
+export function senderOf(
+  { fromName, fromEmail }: { fromName: string | null; fromEmail: string | null },
+  mailFrom: MailSettings['mailFrom'],
+): MailSettings['mailFrom'] {
+  return fromEmail === null
+    ? { name: fromName ?? mailFrom.name, email: mailFrom.email }
+    : { name: fromName, email: fromEmail }
+}
+
+export const mailboxText = ({ name, email }: MailSettings['mailFrom']) => (name ? `${name} <${email}>` : email)
+
 export type OutgoingMail = { raw: string; sender: string; recipient: string; subject: string }
 
 type TemplateRow = Pick<
@@ -62,13 +74,13 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
     pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
     unsubscribeUrl: signedUrl,
   })
-  const from = version.fromEmail === null ? settings.mailFrom : { name: version.fromName, email: version.fromEmail }
+  const from = senderOf(version, settings.mailFrom)
   const addressIds = { organizationId, messageId }
   const signedId = bounceDomain || settings.idHeaders ? tokens.sign('bounce', addressIds) : ''
   const { raw, recipient } = compose({
     id: messageId,
     domain: from.email.slice(from.email.lastIndexOf('@') + 1),
-    from: { name: version.fromName ?? from.name, email: from.email },
+    from,
     to: { name: [row.firstName, row.lastName].filter(Boolean).join(' ') || null, email: row.email },
     replyTo: version.replyTo === null ? null : { email: version.replyTo },
     subject: row.subject,

@@ -35,6 +35,7 @@ test('a message reaches the relay as a well-formed, tracked mail, and counts as 
   const { mail, sender, recipient, raw } = relay.mails[0]!
   expect([sender, recipient]).toEqual(['shop@acme.example', 'ada@example.com'])
   expect(mail.from).toMatchObject({ name: 'Acme Shop', address: 'shop@acme.example' })
+  expect(message.from).toBe('Acme Shop <shop@acme.example>')
   expect(mail.subject).toBe('Order 1042 is on its way')
   expect(mail.messageId).toBe(`<${body.data.message_id}@acme.example>`)
   expect(mail.html).toMatch(/<a href="https:\/\/mail\.acme\.example\/t\/c\/[\w-]+">your order<\/a>/)

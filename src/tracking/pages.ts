@@ -69,7 +69,7 @@ function names(recipient: Recipient | undefined): { sender: string; reader: stri
 const plain = (text: string) => text.replaceAll('**', '*')
 
 /** Enough for its owner to know it by, and not enough for others: links are forwarded. */
-export function maskedAddress(email: string): string {
+function maskedAddress(email: string): string {
   const at = email.lastIndexOf('@')
   const [first = ''] = email.slice(0, at)
   return `${first}•••${email.slice(at)}`

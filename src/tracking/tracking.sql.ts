@@ -80,8 +80,8 @@ export async function findMessageByQueueId(
 }
 
 /**
- * By the message's id alone, as a provider may name it. This and the search for due lanes are the only questions to
- * tenant tables that name no organization: each organization is asked by its own key.
+ * By the message's id alone, as a provider may name it: each organization is asked by its own key, since the index begins
+ * with it.
  */
 export async function findMessagesOfAnyone(db: Reader, messageIds: MessageId[]): Promise<SentMessage[]> {
   if (messageIds.length === 0) return []
