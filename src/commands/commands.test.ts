@@ -83,6 +83,12 @@ test('commands work beside a service that runs on the same directory, and a seco
   expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200)
 })
 
+test('the whole OpenAPI document is printed without a service or a database', async () => {
+  using place = newDataDir()
+  const document = JSON.parse((await run(['openapi'], place.dataDir, await freePort())).stdout)
+  expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/health', '/api/v1/me']))
+})
+
 test('a database that was started for a connection that fails is stopped again', async () => {
   using place = newDataDir()
   const { dataDir } = place

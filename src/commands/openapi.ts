@@ -8,7 +8,7 @@ export async function printOpenApi(): Promise<undefined> {
   const config = readConfig({})
   const db = openDb({ connection: { connectionString: 'postgres://localhost/none' } })
   const secrets = { current: 'only to build the routes, signs nothing', previous: undefined }
-  const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: [] })
+  const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: ['serve'] })
   process.stdout.write(`${JSON.stringify(app.server.swagger(), null, 2)}\n`)
   await app.stop()
   await db.close()
