@@ -68,7 +68,7 @@ function searchAndCreate(api: Api, { db }: Parts): void {
             }),
           ),
           group_id: Type.Optional(Type.String()),
-          status: Type.Optional(oneOf(...contactStatuses, '')),
+          status: Type.Optional(oneOf(...contactStatuses)),
           ...pageQuery,
         }),
         response: pages(ContactOut),
@@ -80,7 +80,7 @@ function searchAndCreate(api: Api, { db }: Parts): void {
       const groupId = groupText ? parseId('grp', groupText) : undefined
       // A group that does not exist has no members.
       if (groupText && !groupId) return page({ items: [], nextCursor: null })
-      const filter = { query: query?.replaceAll('\0', ''), groupId, status: status || undefined }
+      const filter = { query: query?.replaceAll('\0', ''), groupId, status }
       const rows = await selectContacts(db, memberOf(request).organizationId, filter, asked)
       const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
       return page({ items: items.map(contactOut), nextCursor })

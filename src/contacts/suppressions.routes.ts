@@ -30,7 +30,7 @@ export function suppressionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox
           summary: 'List who gets no mail, and why, newest first',
           querystring: Type.Object({
             query: Type.Optional(Type.String({ maxLength: queryMax, description: 'Part of the address.' })),
-            reason: Type.Optional(oneOf(...suppressionReasons, '')),
+            reason: Type.Optional(oneOf(...suppressionReasons)),
             ...pageQuery,
           }),
           response: pages(SuppressionOut),
@@ -39,7 +39,7 @@ export function suppressionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox
       async (request) => {
         const { query, reason } = request.query
         const asked = readPage(request.query, cursorParts)
-        const filter = { query: query?.replaceAll('\0', '').trim(), reason: reason || undefined }
+        const filter = { query: query?.replaceAll('\0', '').trim(), reason }
         const rows = await selectSuppressions(db, memberOf(request).organizationId, filter, asked)
         const { items, nextCursor } = toPage(rows, asked.limit, (row) => [
           row.createdAt.toISOString(),

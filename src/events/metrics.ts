@@ -37,7 +37,7 @@ export async function emailEventMetric(
 
 /** All flows when none is named. A flow of another organization does not exist. */
 export async function readFlow(db: Reader, organizationId: OrganizationId, given: unknown): Promise<FlowId> {
-  if (given === undefined || given === '') return allFlows
+  if (given === undefined) return allFlows
   const id = parseId('flw', String(given))
   if (!id || !(await flowExists(db, organizationId, id))) throw new Refusal('not_found', 'There is no such flow.')
   return id

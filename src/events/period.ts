@@ -52,7 +52,7 @@ export function readPeriod(given: Given, defaultZone: string, problems: FieldPro
 }
 
 function readDate(path: string, given: unknown, problems: FieldProblem[]): string | undefined {
-  if (given === undefined || given === '') problems.push({ path, problem: 'is required: a date as YYYY-MM-DD' })
+  if (given === undefined) problems.push({ path, problem: 'is required: a date as YYYY-MM-DD' })
   else if (typeof given !== 'string' || !isDate(given))
     problems.push({ path, problem: `must be a date as YYYY-MM-DD, from ${firstDate} to ${lastDate}` })
   else return given
@@ -68,7 +68,7 @@ function isDate(text: string): boolean {
 
 export function readEventName(given: unknown, problems: FieldProblem[]): EventName {
   if (typeof given === 'string' && isEventName(given)) return given
-  const needed = given === undefined || given === '' ? 'is required' : 'is not known'
+  const needed = given === undefined ? 'is required' : 'is not known'
   problems.push({ path: 'event_name', problem: `${needed}: one of ${eventNames.join(', ')}` })
   return 'emailSent'
 }

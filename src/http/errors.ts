@@ -102,7 +102,7 @@ function problemOf({ keyword, params = {}, message }: AjvError): string {
     case 'type':
       return `must be ${[params.type].flat().join(' or ')}`
     case 'enum':
-      return `must be one of ${(params.allowedValues as unknown[]).filter((value) => value !== '').join(', ')}`
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
     case 'minLength':
       return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`
     case 'maxLength':

@@ -183,6 +183,30 @@ test('where no body is needed, none is asked for, whatever its type is said to b
   expect([rotated.status, deleted.status]).toEqual([200, 200])
 })
 
+test('a query parameter that is empty is one that was left out', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const webhook = { name: 'a', url: 'http://127.0.0.1:9/', all_events: true }
+  const { id } = (await app.manage('POST', '/organization/webhooks', webhook)).body.data
+  const days = 'start_date=2026-01-01&end_date=2026-01-01'
+  for (const path of [
+    `/webhooks/${id}/deliveries?status=&event_name=&cursor=&limit=`,
+    '/messages?status=&flow_id=&contact_id=&query=',
+    '/flows?status=&query',
+    '/events?event_name=&machine=&flow_id=&contact_id=&after=',
+    '/contacts?status=&group_id=&query=',
+    '/suppressions?reason=&status=',
+    `/overview?${days}&timezone=&flow_id=`,
+    '/messages?status=&status=sent',
+  ])
+    expect([path, (await app.manage('GET', `/organization${path}`)).status]).toEqual([path, 200])
+  const metric = '/analytics/metrics/get-email-event-metric'
+  const counted = await app.publicApi('GET', `${metric}?event_name=emailOpen&${days}&timezone=&flow_id=`)
+  expect([counted.status, counted.body.data.timezone]).toEqual([200, 'UTC'])
+  const refused = await app.publicApi('GET', `${metric}?event_name=&${days}`)
+  expect([refused.status, refused.body.error.fields[0].path]).toEqual([422, 'event_name'])
+  expect(refused.body.error.fields[0].problem).toMatch(/^is required/)
+})
+
 test('who comes while the service stops is told to come back', async () => {
   const app = await startTestApp({}, ['serve'])
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')

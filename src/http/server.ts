@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { parse } from 'node:querystring'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import { Refusal } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -35,7 +36,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     childLoggerFactory: (logger) => logger,
     genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
-    routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true, querystringParser: readQuery },
     requestTimeout: requestTimeoutMs,
     http: { headersTimeout: headersTimeoutMs },
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -89,6 +90,12 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     stopping = true
   })
   return server
+}
+
+/** A parameter that is empty is one that was left out: forms send all their fields, filled in or not. */
+function readQuery(text: string) {
+  const pairs = text.split('&').filter((pair) => /=./.test(pair))
+  return parse(pairs.join('&'))
 }
 
 /**

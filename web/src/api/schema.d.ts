@@ -2672,7 +2672,7 @@ export interface operations {
                 /** @description Parts of the address or a name; with an @, the beginning of the address. */
                 query?: string;
                 group_id?: string;
-                status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed" | "";
+                status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description 1 to 100; 50 unless given. */
@@ -3651,7 +3651,7 @@ export interface operations {
             query?: {
                 /** @description Part of the address. */
                 query?: string;
-                reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe" | "";
+                reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description 1 to 100; 50 unless given. */
