@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../event-types.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
-import { type Attempt, keptBody } from './deliveries.sql.ts'
+import { type Attempt, type DeliveryStatus, keptBody } from './deliveries.sql.ts'
 import { type SealedSecrets, sealedSecrets } from './signing-secrets.sql.ts'
 
 export type DeliveryRow = SealedSecrets & {
@@ -24,10 +24,11 @@ export type DeliveryRow = SealedSecrets & {
   contactFirstName: string | null
 }
 
-/** All that is needed to attempt these deliveries. Those that no longer wait, or whose webhook is gone, are left out. */
+/** All that is needed to attempt these deliveries. Those of another status, or whose webhook is gone, are left out. */
 export async function findDeliveriesToSend(
   db: Reader,
   keys: { organizationId: OrganizationId; id: string }[],
+  statuses: readonly DeliveryStatus[] = ['pending'],
 ): Promise<DeliveryRow[]> {
   return db<DeliveryRow>`
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
@@ -43,13 +44,13 @@ export async function findDeliveriesToSend(
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
       and coalesce(deliveries.body, '') = ''
     left join contacts on contacts.organization_id = events.organization_id and contacts.id = events.contact_id
-    where deliveries.status = 'pending'`
+    where deliveries.status = any (${statuses}::text[])`
 }
 
 export type DeliveryEnding = {
   settlement: Settlement
   body: string
-  status: 'pending' | 'delivered' | 'failed'
+  status: DeliveryStatus
   attempt: Attempt
 }
 

@@ -213,6 +213,8 @@ test('a paused webhook gets nothing; resumed it gets what waited, and what it mi
     ['failed', 'not sent: the webhook was paused'],
     ['pending', 'answered 500; only 200 acknowledges'],
   ])
+  const { payload } = await detail(app, (await log(app, id))[0].id)
+  expect(JSON.parse(payload)).toMatchObject({ event_name: 'emailClick' })
 
   await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
   await until('the one that waited', () => receiver.posts.length === 2)
@@ -220,6 +222,7 @@ test('a paused webhook gets nothing; resumed it gets what waited, and what it mi
   expect(replay.body.data).toEqual({ replayed: 1 })
   await until('the missed one', () => receiver.posts.length === 3)
   expect(receiver.posts[2]!.headers['x-service-event']).toBe('emailClick')
+  expect(receiver.posts[2]!.body.toString()).toBe(payload)
 })
 
 test('an edit counts for what already waits, and a deleted webhook gets nothing more', async () => {

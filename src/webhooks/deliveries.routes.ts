@@ -99,12 +99,14 @@ export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): Fastify
         const delivery = id && (await findDelivery(db, organizationId, id))
         if (!delivery) throw noSuchDelivery()
         const attempts = await selectAttempts(db, organizationId, delivery.id)
-        // Not attempted yet: shown as it would be sent now.
-        const [waiting] =
-          delivery.body === null ? await findDeliveriesToSend(db, [{ organizationId, id: delivery.id }]) : []
+        // Not attempted yet: shown as it would be sent now, or by a replay.
+        const [unsent] =
+          delivery.body === null
+            ? await findDeliveriesToSend(db, [{ organizationId, id: delivery.id }], ['pending', 'failed'])
+            : []
         return ok({
           ...deliveryOut(delivery),
-          payload: delivery.body ?? (waiting && bodyOf(waiting)) ?? null,
+          payload: delivery.body ?? (unsent && bodyOf(unsent)) ?? null,
           attempts: attempts.map((attempt) => attemptOut(attempt, delivery.id, delivery.eventName)),
         })
       },
