@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
+import type { FastifyError } from 'fastify'
+import { Refusal } from '../errors.ts'
 import { packageRoot } from '../root.ts'
+import { answerError } from './errors.ts'
 import type { Server } from './server.ts'
 
 // Mail previews stand in frames that inherit this policy, so pictures may come from anywhere; scripts may not.
@@ -13,9 +16,10 @@ const notThePages = /^\/(api|public|t|u|docs|providers|assets|health|ready|metri
 const notBuilt =
   '<!doctype html><title>Waxwing</title><p>The web app is not built yet. Run <code>npm run build</code>.</p>'
 
+const builtFolder = join(packageRoot, 'web', 'dist')
+
 /** The web app: its files, and its one page for every path that is no API's. */
-export async function registerWebApp(server: Server, baseUrl: string): Promise<void> {
-  const folder = join(packageRoot, 'web', 'dist')
+export async function registerWebApp(server: Server, baseUrl: string, folder = builtFolder): Promise<void> {
   const basePath = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`
   let page: string | undefined
   const readPage = () => {
@@ -28,12 +32,16 @@ export async function registerWebApp(server: Server, baseUrl: string): Promise<v
   }
 
   if (existsSync(join(folder, 'assets')))
-    await server.register(fastifyStatic, {
-      root: join(folder, 'assets'),
-      prefix: '/assets/',
-      preCompressed: true,
-      // File names carry a hash of their content.
-      setHeaders: (reply) => reply.header('cache-control', 'public, max-age=31536000, immutable'),
+    await server.register(async (assets) => {
+      assets.setErrorHandler<FastifyError>((error, request, reply) => answerError(refusalOf(error), request, reply))
+      await assets.register(fastifyStatic, {
+        root: join(folder, 'assets'),
+        prefix: '/assets/',
+        preCompressed: true,
+        acceptRanges: false,
+        // File names carry a hash of their content.
+        setHeaders: (reply) => reply.header('cache-control', 'public, max-age=31536000, immutable'),
+      })
     })
 
   server.get('/*', { schema: { hide: true } }, async (request, reply) => {
@@ -43,4 +51,10 @@ export async function registerWebApp(server: Server, baseUrl: string): Promise<v
       .type('text/html; charset=utf-8')
       .send(readPage())
   })
+}
+
+/** What the library blames on the request, such as dots in its path or a condition that does not hold. */
+function refusalOf(error: FastifyError): Error {
+  const { statusCode = 500 } = error
+  return statusCode >= 400 && statusCode < 500 ? new Refusal('not_found', 'There is nothing here.') : error
 }

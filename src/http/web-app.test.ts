@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createServer } from './server.ts'
+import { registerWebApp } from './web-app.ts'
+
+const script = 'export const answer = 42\n'
+
+/** A server of nothing but the files of a web app, of which there is one. */
+async function startWebApp() {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-web-app-'))
+  mkdirSync(join(folder, 'assets'))
+  writeFileSync(join(folder, 'assets', 'app-1a2b.js'), script)
+  const baseUrl = 'http://localhost:3000'
+  const server = createServer({ log: pino({ level: 'silent' }), baseUrl, trustProxy: false })
+  await registerWebApp(server, baseUrl, folder)
+  const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
+  return {
+    /** The path as it stands: `fetch` would tidy it up. */
+    get: async (path: string, header = 'accept: */*') => {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}\r\n\r\n`)
+      const [head, body] = (await text(socket)).split('\r\n\r\n') as [string, string]
+      return { status: Number(head.split(' ')[1]), head, body }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+test('a file is served whole and for good, also to who asks for a part of it', async () => {
+  await using app = await startWebApp()
+  for (const header of ['accept: */*', 'range: bytes=0-3', 'range: bytes=99999999-']) {
+    const { status, head, body } = await app.get('/assets/app-1a2b.js', header)
+    expect([header, status, body]).toEqual([header, 200, script])
+    expect(head).toContain('cache-control: public, max-age=31536000, immutable')
+  }
+})
+
+test('whatever file cannot be had, there is nothing, and no fault of ours', async () => {
+  await using app = await startWebApp()
+  const file = '/assets/app-1a2b.js'
+  const cases: [string, string?][] = [
+    ['/assets/nope.js'],
+    ['/assets/'],
+    ['/assets/a/../app-1a2b.js'],
+    ['/assets/../package.json'],
+    ['/assets/%2e%2e/package.json'],
+    ['/assets/a%00b'],
+    ['/assets/a%5cb'],
+    ['/assets//app-1a2b.js'],
+    [`${file}/more`],
+    [`/assets/${'x'.repeat(5_000)}`],
+    [file, 'if-match: "another"'],
+    [file, 'if-unmodified-since: Sun, 06 Nov 1994 08:49:37 GMT'],
+  ]
+  for (const [path, header] of cases) {
+    const { status, head, body } = await app.get(path, header)
+    expect([path, header, status]).toEqual([path, header, 404])
+    const { error } = JSON.parse(body)
+    expect(error.type).toBe('not_found')
+    expect(head).toContain(`x-request-id: ${error.request_id}`)
+  }
+})
