@@ -52,6 +52,7 @@ export async function registerDocs(server: Server, baseUrl: string): Promise<voi
     if (request.url.split('?', 1)[0] === '/docs') return reply.redirect(`${basePath}/docs/`)
     reference ??= openReference(basePath)
     const answer = await (await reference).inject({ method: 'GET', url: request.url })
+    if (answer.statusCode === 404) return reply.callNotFound()
     const type = String(answer.headers['content-type'] ?? 'text/plain')
     return reply
       .status(answer.statusCode)

@@ -39,6 +39,7 @@ test('every kind of wrong request gets the envelope, a type and a request id', a
   const json = { 'content-type': 'application/json' }
   const cases: [string, Promise<Answer>, number, string][] = [
     ['unknown path', app.call('GET', '/api/v1/nothing'), 404, 'not_found'],
+    ['no page of the reference', app.call('GET', '/docs/nope'), 404, 'not_found'],
     ['wrong method', app.call('DELETE', login), 405, 'method_not_allowed'],
     ['no JSON', app.call('POST', login, { headers: json, raw: '{"email":' }), 400, 'invalid_json'],
     ['empty body', app.call('POST', login, { headers: json, raw: '' }), 400, 'invalid_json'],
