@@ -8,8 +8,8 @@ import { answerError } from './errors.ts'
 import { answerNoRequest } from './no-request.ts'
 
 const bodyBytesMax = 1024 * 1024
-/** A click's destination travels inside its token. */
-const pathPartMax = 8_192
+/** As much as a request's head holds: whether it is too long for a token is said by the route that takes tokens. */
+const pathPartMax = 16_384
 const headersTimeoutMs = 30_000
 /** For a whole request: half a gigabyte of contacts may come over a slow line. */
 const requestTimeoutMs = 600_000
@@ -47,7 +47,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     // takes a number of hops, too, but believes none of them then.
     trustProxy: trustProxy && ((_address, hop) => hop === 0),
     // A proxy may hand over the path with or without the prefix under which the service is published.
-    rewriteUrl: (request) => withoutPrefix(request.url ?? '/', basePath),
+    rewriteUrl: (request) => decodable(withoutPrefix(request.url ?? '/', basePath)),
     // These come before any hook.
     frameworkErrors: (error, request, reply) =>
       answerError(error, request, reply.headers(headers).header('x-request-id', request.id)),
@@ -141,6 +141,18 @@ function withoutPrefix(url: string, prefix: string): string {
   const rest = url.slice(prefix.length)
   if (rest === '') return '/'
   return rest.startsWith('/') ? rest : rest.startsWith('?') ? `/${rest}` : url
+}
+
+/** A path that is no encoded text is taken as it stands, so that the routes answer for it, each in its own way. */
+function decodable(url: string): string {
+  if (!url.includes('%')) return url
+  const [path] = url.split('?', 1) as [string]
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length)
+  }
 }
 
 /** The strictest that an API needs; pages bring their own content policy. */

@@ -91,10 +91,20 @@ test('a token of one purpose or of another secret is nothing to a route of anoth
   expect(await app.subscription(reader.email)).not.toBe('unsubscribed')
 })
 
-test('an endless token is refused without being looked at', async () => {
-  for (const path of ['/t/o/', '/t/c/', '/u/']) {
-    const answer = await app.get(`${path}${'a'.repeat(10_000)}`)
-    expect([path, answer.status]).toEqual([path, 404])
+test('a token that is endless or no text gets the answer that every bad one gets', async () => {
+  for (const token of ['a'.repeat(10_000), 'abc%', 'abc%zz', 'abc%ff%41', 'abc%?ref=50%']) {
+    const answers = await Promise.all([
+      app.get(`/t/o/${token}`),
+      app.get(`/t/c/${token}`),
+      app.get(`/u/${token}`),
+      callUrl('POST', `${app.url}/u/${token}`),
+    ])
+    expect(answers.map(({ status, headers }) => [status, headers.get('content-type')])).toEqual([
+      [404, 'image/gif'],
+      [404, 'text/html; charset=utf-8'],
+      [404, 'text/html; charset=utf-8'],
+      [404, 'text/html; charset=utf-8'],
+    ])
   }
 })
 
