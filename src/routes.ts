@@ -43,7 +43,7 @@ export async function registerOperatorRoutes(server: Server, { db, metrics }: Pa
 
 /** Every route there is. */
 export async function registerRoutes(server: Server, parts: Parts): Promise<void> {
-  const { config, db, hints, keys, acceptor } = parts
+  const { config, db, hints, keys, acceptor, addresses } = parts
   const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
   const webhooks = { ...parts, metrics: parts.deliveryMetrics }
   server.decorateRequest('apiKey', null)
@@ -73,7 +73,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
       await api.register(eventTypeRoutes())
       await api.register(
         async (organization) => {
-          await organization.register(organizationRoutes({ db }))
+          await organization.register(organizationRoutes({ db, onChanged: (id) => addresses.forget(id) }))
           await organization.register(teamRoutes({ db }))
           await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, keys }))

@@ -2,6 +2,7 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import type { Db } from '../db/db.ts'
 import { invalid } from '../errors.ts'
 import { answers, Nullable, ok } from '../http/envelope.ts'
+import type { OrganizationId } from '../ids.ts'
 import { type OrganizationChange, updateOrganization } from './accounts.sql.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
@@ -9,7 +10,9 @@ import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.
 const timezoneMax = 64
 const tags = ['Organization']
 
-export function organizationRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+type Parts = { db: Db; onChanged: (id: OrganizationId) => void }
+
+export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '',
@@ -41,7 +44,9 @@ export function organizationRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebo
             problem: 'cannot be set for one organization: EVENT_RETENTION_MONTHS sets it for the whole service',
           })
         const change = checkChange({ name: name?.trim(), timezone, keepAddresses })
-        return ok(organizationOut(await updateOrganization(db.alone, memberOf(request).organizationId, change)))
+        const changed = await updateOrganization(db.alone, memberOf(request).organizationId, change)
+        onChanged(changed.id)
+        return ok(organizationOut(changed))
       },
     )
   }

@@ -160,6 +160,21 @@ test('the address of a reader is kept only if the organization keeps addresses',
   expect((await reader.events()).map(({ data }) => data.ip)).toEqual([undefined, '203.0.113.7'])
 })
 
+test('whether addresses are kept can be changed, and counts at once', async () => {
+  const reader = await app.newReader()
+  const open = `/t/o/${tokens.sign('open', reader.ids)}`
+  for (const keep_addresses of [true, false, true, false]) {
+    await app.manage('PATCH', '/organization', { keep_addresses })
+    await app.get(open, { 'x-forwarded-for': '203.0.113.7' })
+  }
+  expect((await reader.events()).map(({ data }) => data.ip)).toEqual([
+    '203.0.113.7',
+    undefined,
+    '203.0.113.7',
+    undefined,
+  ])
+})
+
 test('hits of many readers at once are each recorded once', async () => {
   const [ada, bob] = [await app.newReader(), await app.newReader()]
   const paths = [ada, bob].map(({ ids }) => `/t/o/${tokens.sign('open', ids)}`)
