@@ -10,13 +10,15 @@ const bodyBytesMax = 16 * 1024 * 1024
 
 const MemberIn = Type.Object({
   email: Type.String({ format: 'email' }),
-  first_name: Type.Optional(Type.String({ maxLength: nameMax, description: 'Null clears it.' })),
-  last_name: Type.Optional(Type.String({ maxLength: nameMax, description: 'Null clears it.' })),
+  first_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears it.' }))),
+  last_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears it.' }))),
   attributes: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), {
-      maxProperties: attributeKeysMax,
-      description: 'Merged key by key into what the contact has. At most 16 KiB as JSON.',
-    }),
+    Nullable(
+      Type.Record(Type.String(), Type.Unknown(), {
+        maxProperties: attributeKeysMax,
+        description: 'Merged key by key into what the contact has; null changes nothing. At most 16 KiB as JSON.',
+      }),
+    ),
   ),
 })
 

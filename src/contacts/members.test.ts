@@ -66,6 +66,22 @@ test('an address known in another spelling is updated with what is given and kee
   expect(ada.groups.map((group: { name: string }) => group.name)).toEqual(['First', 'Second'])
 })
 
+test('null clears a name and leaves attributes as they are, and the document says that it can be given', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const groupId = await createGroup(app)
+  const email = 'ada@example.com'
+  await add(app, groupId, [{ email, first_name: 'Ada', last_name: 'Lovelace', attributes: { plan: 'pro' } }])
+  const nothing = { first_name: null, last_name: null, attributes: null }
+  expect((await add(app, groupId, [{ email, ...nothing }])).body.data).toMatchObject({ updated: 1, rejected: [] })
+  expect(await find(app, email)).toMatchObject({ first_name: null, last_name: null, attributes: { plan: 'pro' } })
+
+  const { paths } = (await app.call('GET', '/openapi.json')).body
+  const { requestBody } = paths['/public/api/v1/contacts/add-group-members'].post
+  const { properties } = requestBody.content['application/json'].schema.properties.members.items
+  for (const name of Object.keys(nothing))
+    expect([name, properties[name].type]).toEqual([name, expect.arrayContaining(['null'])])
+})
+
 test('a request repeated changes nothing and writes no row', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)

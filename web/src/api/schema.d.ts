@@ -1337,13 +1337,13 @@ export interface operations {
                         /** Format: email */
                         email: string;
                         /** @description Null clears it. */
-                        first_name?: string;
+                        first_name?: string | null;
                         /** @description Null clears it. */
-                        last_name?: string;
-                        /** @description Merged key by key into what the contact has. At most 16 KiB as JSON. */
+                        last_name?: string | null;
+                        /** @description Merged key by key into what the contact has; null changes nothing. At most 16 KiB as JSON. */
                         attributes?: {
                             [key: string]: unknown;
-                        };
+                        } | null;
                     }[];
                 };
             };
