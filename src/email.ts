@@ -1,4 +1,5 @@
 import { domainLabels } from './domain.ts'
+import { isLongerThan } from './text.ts'
 
 /** `address` is the spelling to show and to send to; `key` is what makes an address one and the same. */
 export type ParsedEmail = { ok: true; address: string; key: string } | { ok: false; problem: string }
@@ -24,7 +25,7 @@ export function parseEmail(input: unknown): ParsedEmail {
   if (typeof input !== 'string') return no('must be a string')
   const text = input.trim()
   if (text === '') return no('must not be empty')
-  if (text.length > addressMax) return no(`must have at most ${addressMax} characters`)
+  if (isLongerThan(text, addressMax)) return no(`must have at most ${addressMax} characters`)
   const plain = plainPattern.exec(text)
   const key = plain ? text.toLowerCase() : ''
   if (plain && plain[1]!.length <= localMax && !key.includes('xn--'))

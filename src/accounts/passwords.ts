@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import { invalid, Refusal } from '../errors.ts'
+import { isLongerThan } from '../text.ts'
 
 const lengthMin = 10
 const lengthMax = 256
@@ -30,8 +31,9 @@ async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 export function checkNewPassword(password: string, path = 'password'): void {
-  if (password.length < lengthMin) throw invalid({ path, problem: `must have at least ${lengthMin} characters` })
-  if (password.length > lengthMax) throw invalid({ path, problem: `must have at most ${lengthMax} characters` })
+  if (!isLongerThan(password, lengthMin - 1))
+    throw invalid({ path, problem: `must have at least ${lengthMin} characters` })
+  if (isLongerThan(password, lengthMax)) throw invalid({ path, problem: `must have at most ${lengthMax} characters` })
 }
 
 /** By argon2id. */
@@ -41,7 +43,7 @@ export const hashPassword = (password: string): Promise<string> => inTurn(() => 
 const nobody = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 export async function passwordFits(passwordHash: string | undefined, password: string): Promise<boolean> {
-  if (password.length > lengthMax) return false
+  if (isLongerThan(password, lengthMax)) return false
   const fits = await inTurn(() => verify(passwordHash ?? nobody, password))
   return fits && passwordHash !== undefined
 }

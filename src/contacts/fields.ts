@@ -1,3 +1,5 @@
+import { isLongerThan } from '../text.ts'
+
 // What the fields of a contact may hold, whoever gives them: a program, a person or a file.
 
 export type Read<Value> = { ok: true; value: Value } | { ok: false; problem: string }
@@ -27,7 +29,7 @@ export function readName(input: unknown): Read<string | undefined> {
   if (input === null) return { ok: true, value: '' }
   if (typeof input !== 'string') return no('must be a string')
   const name = input.trim()
-  if (name.length > nameMax) return no(`must have at most ${nameMax} characters`)
+  if (isLongerThan(name, nameMax)) return no(`must have at most ${nameMax} characters`)
   if (!isStorable(name)) return no(unstorableProblem)
   return { ok: true, value: name }
 }

@@ -1,6 +1,7 @@
 import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId, parseId } from '../ids.ts'
+import { isLongerThan } from '../text.ts'
 import { isStorable, nameMax, unstorableProblem } from './fields.ts'
 import {
   countGroups,
@@ -107,7 +108,7 @@ const nameTaken = () => new Refusal('conflict', 'There is a group with this name
 function readGroupName(given: string): string {
   const name = given.trim()
   if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
-  if (name.length > nameMax) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
+  if (isLongerThan(name, nameMax)) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
   if (!isStorable(name)) throw invalid({ path: 'name', problem: unstorableProblem })
   return name
 }

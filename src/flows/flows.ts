@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { type FieldProblem, invalid, Refusal } from '../errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../ids.ts'
+import { isLongerThan } from '../text.ts'
 import {
   type Flow,
   type FlowKind,
@@ -187,7 +188,7 @@ function checkSender({ fromName, fromEmail, replyTo }: FlowContent): void {
     const parsed = value === null ? undefined : parseEmail(value)
     if (parsed && !parsed.ok) throw invalid({ path, problem: parsed.problem })
   }
-  if (fromName !== null && fromName.length > senderNameMax)
+  if (fromName !== null && isLongerThan(fromName, senderNameMax))
     throw invalid({ path: 'from_name', problem: `must have at most ${senderNameMax} characters` })
 }
 

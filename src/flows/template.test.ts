@@ -70,6 +70,11 @@ test('filters in a subject or text never make HTML', async () => {
   expect(template.render(valuesOf({ x: 'a & b' }))).toMatchObject({ subject: 'a & b', text: 'a & b a & b' })
 })
 
+test('a subject that is too long is cut between two characters', async () => {
+  const template = await compiled({ subject: '!{{ x }}' })
+  expect(template.render(valuesOf({ x: '🦜'.repeat(2_000) })).subject).toBe(`!${'🦜'.repeat(997)}`)
+})
+
 test('a subject is one line whatever the values bring', async () => {
   const template = await compiled({ subject: 'Order\n{{ x }}\r\n' })
   expect(template.render(valuesOf({ x: 'a\r\nBcc: b@example.com\u0000\u2028c' })).subject).toBe(

@@ -1,5 +1,6 @@
 import { LiquidError } from 'liquidjs'
 import { Refusal } from '../errors.ts'
+import { isLongerThan } from '../text.ts'
 import { Budget, OverBudget } from './budget.ts'
 import { engineFor } from './engine.ts'
 import { compileMjml } from './mjml.ts'
@@ -119,7 +120,9 @@ function faultsOf(part: TemplatePart, source: string): Problem[] {
 function findTooLong(part: TemplatePart, source: string): string | undefined {
   if (part === 'subject') {
     if (source.trim() === '') return 'The subject is empty.'
-    return source.length > subjectLengthMax ? `The subject has more than ${subjectLengthMax} characters.` : undefined
+    return isLongerThan(source, subjectLengthMax)
+      ? `The subject has more than ${subjectLengthMax} characters.`
+      : undefined
   }
   if (part === 'html' && source.trim() === '') return 'The HTML is empty.'
   const bytesMax = part === 'html' ? htmlBytesMax : textBytesMax
@@ -161,5 +164,5 @@ function renderPart({ name, source, plan }: Part, scope: Scope, budget: Budget):
 function oneLine(subject: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
   const line = subject.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
-  return line.slice(0, subjectLengthMax)
+  return isLongerThan(line, subjectLengthMax) ? [...line].slice(0, subjectLengthMax).join('') : line
 }

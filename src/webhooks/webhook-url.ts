@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isLongerThan } from '../text.ts'
 import { isPublicAddress } from './addresses.ts'
 
 const urlLengthMax = 2048
@@ -24,7 +25,7 @@ export type CheckedUrl = { url: string } | { problem: string }
  * what keeps deliveries out of private networks is the check of each address at connect time.
  */
 export function checkWebhookUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): CheckedUrl {
-  if (text.length > urlLengthMax) return { problem: tooLong }
+  if (isLongerThan(text, urlLengthMax)) return { problem: tooLong }
   const url = parse(text)
   if (!url) return { problem: 'is not a URL; write it like https://example.com/webhooks' }
   const problem = problemOf(url, allowPrivate)

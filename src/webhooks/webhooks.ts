@@ -6,6 +6,7 @@ import { newId, type OrganizationId, type WebhookId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, holdLane } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets.ts'
+import { isLongerThan } from '../text.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 import {
   countWebhooks,
@@ -131,7 +132,7 @@ export const noSuchWebhook = () => new Refusal('not_found', 'There is no such we
 function checkName(text: string): string {
   const name = text.trim()
   if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
-  if (name.length > nameMax) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
+  if (isLongerThan(name, nameMax)) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
   return name
 }
 
