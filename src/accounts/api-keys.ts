@@ -2,6 +2,7 @@ import { createHash, randomInt } from 'node:crypto'
 import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../ids.ts'
+import { checkName } from '../names.ts'
 import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey, type Scope, scopes } from './api-keys.sql.ts'
 
 const keysMax = 100
@@ -19,8 +20,7 @@ export async function createApiKey(
   organizationId: OrganizationId,
   input: { name: string; scopes?: Scope[] | undefined },
 ): Promise<{ record: ApiKey; key: string }> {
-  const name = input.name.trim()
-  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
+  const name = checkName(input.name)
   if (input.scopes?.length === 0)
     throw invalid({ path: 'scopes', problem: `must name at least one of ${scopes.join(', ')}` })
   if ((await countApiKeys(db, organizationId)) >= keysMax)

@@ -1,4 +1,4 @@
-import { isLongerThan } from '../text.ts'
+import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../text.ts'
 
 // What the fields of a contact may hold, whoever gives them: a program, a person or a file.
 
@@ -12,16 +12,6 @@ const attributesBytesMax = 16 * 1024
 const attributesDepthMax = 10
 
 const no = (problem: string) => ({ ok: false, problem }) as const
-
-// PostgreSQL's text holds no NUL, and half a surrogate pair is no character.
-const unstorable = /[\0\p{Cs}]/u
-/** The same in the output of JSON.stringify: an escape that is not itself escaped. */
-const unstorableInJson = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
-
-export const unstorableProblem = 'contains a character that is not text'
-export const isStorable = (text: string): boolean => !unstorable.test(text)
-/** Of text that JSON.stringify has written. */
-export const isStorableJson = (text: string): boolean => !(text.includes('\\u') && unstorableInJson.test(text))
 
 /** A name: undefined when it is left out, '' when it is given as null or empty, which clears it. */
 export function readName(input: unknown): Read<string | undefined> {

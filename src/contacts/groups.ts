@@ -1,8 +1,7 @@
 import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
-import { invalid, Refusal } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId, parseId } from '../ids.ts'
-import { isLongerThan } from '../text.ts'
-import { isStorable, nameMax, unstorableProblem } from './fields.ts'
+import { checkName } from '../names.ts'
 import {
   countGroups,
   deleteGroup,
@@ -22,7 +21,7 @@ import { inTransaction } from './transaction.ts'
 const groupsMax = 1_000
 
 export async function createGroup(db: Db, organizationId: OrganizationId, nameGiven: string): Promise<Group> {
-  const name = readGroupName(nameGiven)
+  const name = checkName(nameGiven)
   if ((await countGroups(db, organizationId)) >= groupsMax)
     throw new Refusal('conflict', `An organization can have ${groupsMax} groups. Delete one that is not used any more.`)
   const group = await insertGroup(db.alone, organizationId, newId('grp'), name)
@@ -42,7 +41,7 @@ export async function renameGroup(
   id: GroupId,
   nameGiven: string,
 ): Promise<Group> {
-  const name = readGroupName(nameGiven)
+  const name = checkName(nameGiven)
   const renamed = await updateGroup(db.alone, organizationId, id, name).catch((error) => {
     throw isUniqueViolation(error) ? nameTaken() : error
   })
@@ -104,11 +103,3 @@ export async function removeFromGroup(
 }
 
 const nameTaken = () => new Refusal('conflict', 'There is a group with this name already.')
-
-function readGroupName(given: string): string {
-  const name = given.trim()
-  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
-  if (isLongerThan(name, nameMax)) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
-  if (!isStorable(name)) throw invalid({ path: 'name', problem: unstorableProblem })
-  return name
-}

@@ -2,9 +2,9 @@ import { type Db, isConnectionFault, isRetryable } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
+import { isStorable } from '../text.ts'
 import { guessColumns, mapColumns, toMember } from './columns.ts'
 import { CsvFault, type CsvRow, inspect, readCsv } from './csv.ts'
-import { isStorable } from './fields.ts'
 import {
   findChunk,
   findUnfinished,

@@ -2,8 +2,8 @@ import type { Db, Reader, Tx } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
 import type { MessageId, OrganizationId } from '../ids.ts'
+import { isStorable, unstorableProblem } from '../text.ts'
 import { subscribeByEmail } from './contacts.sql.ts'
-import { isStorable, unstorableProblem } from './fields.ts'
 import {
   deleteSuppressions,
   insertSuppressions,

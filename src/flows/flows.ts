@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { type FieldProblem, invalid, Refusal } from '../errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../ids.ts'
+import { checkName } from '../names.ts'
 import { isLongerThan } from '../text.ts'
 import {
   type Flow,
@@ -52,7 +53,7 @@ export async function createFlow(
     await insertFlow(tx, {
       organizationId,
       id,
-      name: nameOf(input.name),
+      name: checkName(input.name),
       kind: input.kind,
       status: input.status,
       versionId,
@@ -77,7 +78,7 @@ export async function changeFlow(
   changes: FlowChanges,
 ): Promise<void> {
   const { baseVersion, kind, status } = changes
-  const name = changes.name === undefined ? undefined : nameOf(changes.name)
+  const name = changes.name === undefined ? undefined : checkName(changes.name)
   for (let tries = 0; tries < triesMax; tries++) {
     const { flow: read, version } = await getFlow(db, organizationId, id)
     checkBase(baseVersion, version.number)
@@ -190,12 +191,6 @@ function checkSender({ fromName, fromEmail, replyTo }: FlowContent): void {
   }
   if (fromName !== null && isLongerThan(fromName, senderNameMax))
     throw invalid({ path: 'from_name', problem: `must have at most ${senderNameMax} characters` })
-}
-
-function nameOf(text: string): string {
-  const name = text.trim()
-  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
-  return name
 }
 
 /** The fields of `changes` that were given and belong to `like`. */

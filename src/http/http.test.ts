@@ -42,6 +42,15 @@ test('every kind of wrong request gets the envelope, a type and a request id', a
     ['no page of the reference', app.call('GET', '/docs/nope'), 404, 'not_found'],
     ['wrong method', app.call('DELETE', login), 405, 'method_not_allowed'],
     ['no JSON', app.call('POST', login, { headers: json, raw: '{"email":' }), 400, 'invalid_json'],
+    [
+      'JSON that is not UTF-8',
+      app.call('POST', login, {
+        headers: json,
+        raw: Buffer.from('{"email":"zo\xeb@acme.example","password":"x"}', 'latin1'),
+      }),
+      400,
+      'invalid_json',
+    ],
     ['empty body', app.call('POST', login, { headers: json, raw: '' }), 400, 'invalid_json'],
     [
       'prototype pollution',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { parse } from 'node:querystring'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
@@ -105,9 +106,11 @@ function readQuery(text: string) {
 function readJson(server: Server): void {
   const parseJson = server.getDefaultJsonParser('remove', 'remove')
   server.removeContentTypeParser('application/json')
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (text === '' && !needsBody(request.routeOptions.schema?.body)) done(null, undefined)
-    else void parseJson(request, text as string, done)
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (body.length === 0 && !needsBody(request.routeOptions.schema?.body)) done(null, undefined)
+    // Decoding would put U+FFFD for whatever is no character, and that would be stored.
+    else if (!isUtf8(body)) done(new Refusal('invalid_json', 'The body is not valid JSON: it is not UTF-8.'))
+    else void parseJson(request, body.toString(), done)
   })
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
-import { isStorableJson, unstorableProblem } from '../contacts/fields.ts'
 import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { noSuchFlow } from '../flows/flows.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { type OrganizationId, parseId, toText } from '../ids.ts'
+import { isStorableJson, unstorableProblem } from '../text.ts'
 import type { Acceptor } from './accept.ts'
 import type { Accepted, SendRequest } from './draft.ts'
 

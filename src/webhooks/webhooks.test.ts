@@ -52,6 +52,7 @@ test('what makes no webhook is refused, naming the field', async () => {
   await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'false' })
   const wrong: [string, object][] = [
     ['name', { name: '  ' }],
+    ['name', { name: 'half a parrot \ud83e' }],
     ['url', { url: 'http://hooks.acme.example/' }],
     ['url', { url: 'https://user:pass@hooks.acme.example/' }],
     ['url', { url: 'https://localhost/' }],

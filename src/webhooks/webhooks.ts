@@ -3,10 +3,10 @@ import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type EventName, eventNames, isEventName } from '../event-types.ts'
 import { newId, type OrganizationId, type WebhookId } from '../ids.ts'
+import { checkName } from '../names.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, holdLane } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets.ts'
-import { isLongerThan } from '../text.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 import {
   countWebhooks,
@@ -22,7 +22,6 @@ import {
 export type { Webhook } from './webhooks.sql.ts'
 
 const webhooksMax = 50
-const nameMax = 200
 const overlapHoursMax = 24 * 30
 const secretBytes = 32
 
@@ -128,13 +127,6 @@ export async function getWebhook(db: Db, organizationId: OrganizationId, id: Web
 }
 
 export const noSuchWebhook = () => new Refusal('not_found', 'There is no such webhook.')
-
-function checkName(text: string): string {
-  const name = text.trim()
-  if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
-  if (isLongerThan(name, nameMax)) throw invalid({ path: 'name', problem: `must have at most ${nameMax} characters` })
-  return name
-}
 
 function checkUrl(text: string, allowPrivate: boolean): string {
   const checked = checkWebhookUrl(text, { allowPrivate })
