@@ -98,6 +98,21 @@ test('the context stands at the top and under context, and wins over the contact
   expect(await htmlOf('{{ unsubscribe_url }} {{ contact.attributes.plan }}', context)).toBe(`${unsubscribeUrl} pro`)
 })
 
+test('attributes of the contact stand at the top, too, below all other names', async () => {
+  const contact = {
+    attributes: JSON.parse(
+      '{"plan":"pro","seats":3,"color":"red","first_name":"x","last_name":"x","contact":"x","unsubscribe_url":"x","__proto__":{"a":1}}',
+    ),
+  }
+  const template = await compiled({
+    html: '{{ plan }} {{ seats }} {{ color }} {{ first_name }} [{{ last_name | default: "" }}] {{ contact.email }} {{ unsubscribe_url }} [{{ a | default: "" }}]',
+  })
+  const values = valuesOf({ seats: 4, color: null }, contact)
+  expect(template.render(values).html).toBe(`pro 4 red Ada [] ada@example.com ${unsubscribeUrl} []`)
+  expect(missingVariables(template, values)).toEqual([])
+  expect(missingVariables(template, valuesOf({}, { attributes: { plan: null } }))).toEqual(['plan', 'seats', 'color'])
+})
+
 test('lists are shown element by element, objects as JSON, nil as nothing', async () => {
   expect(
     await htmlOf('{{ a }}|{{ b | raw }}|{{ c }}|{{ d }}', { a: [1, [2, 'x']], b: { k: 1 }, c: null, d: false }),

@@ -19,8 +19,9 @@ export type Scope = Readonly<Record<string, unknown>>
 export const reservedNames: readonly string[] = ['contact', 'organization', 'unsubscribe_url', 'context']
 
 /**
- * The names a template sees. The keys of the context stand at the top (and under `context`), and win over the contact's
- * `email`, `first_name` and `last_name` unless they are null; the reserved names win over the context.
+ * The names a template sees. The keys of the context stand at the top (and under `context`). Unless they are null they win
+ * over the contact's `email`, `first_name` and `last_name`, and these over its attributes, which stand at the top as well
+ * (and under `contact.attributes`). The reserved names win over all.
  */
 export function scopeOf(values: TemplateValues): Scope {
   const { contact, organization, context } = values
@@ -37,16 +38,16 @@ export function scopeOf(values: TemplateValues): Scope {
     },
     context,
   }
-  // One by one, since names behind a spread, on the way of every mail, take ten times as long.
+  // One by one, since names behind a spread, on the way of every mail, take ten times as long. `__proto__` would change
+  // what the object is when assigned; where the values come from it can be read like any other.
+  for (const key of Object.keys(attributes))
+    if (!Object.hasOwn(scope, key) && key !== '__proto__') scope[key] = attributes[key]
   for (const key of Object.keys(context)) {
-    const isTaken = reservedNames.includes(key) || (contactNames.includes(key) && (context[key] ?? null) === null)
-    // Assigned, this name would change what the object is; under `context` it can be read like any other.
+    const isTaken = reservedNames.includes(key) || ((context[key] ?? null) === null && Object.hasOwn(scope, key))
     if (!isTaken && key !== '__proto__') scope[key] = context[key]
   }
   return scope
 }
-
-const contactNames: readonly string[] = ['email', 'first_name', 'last_name']
 
 /** Reads a variable exactly as the engine does: own properties, and `size`, `first` and `last` where there is none. */
 export function readPath(scope: Scope, path: Path): unknown {

@@ -54,6 +54,8 @@ test('variables that nobody gives are named, and unused context is a warning', a
   expect(await app.db`select from messages`).toEqual([])
   const unused = await send(app, flowId, { context: { order_id: 1, colour: 'red' } })
   expect(unused.body.data.warnings).toEqual(['The template does not use the context key "colour".'])
+  await app.manage('POST', '/organization/contacts', { email: 'grace@example.com', attributes: { order_id: 7 } })
+  expect((await send(app, flowId, { contact_email: 'grace@example.com', context: {} })).status).toBe(200)
 })
 
 test('flows that are unknown, foreign or not active are refused', async () => {

@@ -80,7 +80,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
         )}
         <Textarea
           label="Attributes"
-          description="Facts of your own as a JSON object; templates read them as contact.attributes.name."
+          description="Facts of your own as a JSON object; templates read one by its name, as {{ plan }}, or as contact.attributes.plan."
           autosize
           minRows={3}
           maxRows={12}
