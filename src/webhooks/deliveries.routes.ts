@@ -19,7 +19,7 @@ import {
   selectAttempts,
   selectDeliveries,
 } from './deliveries.sql.ts'
-import { deliverKind, getWebhook } from './webhooks.ts'
+import { deliverKind, getWebhook, webhookIdOf } from './webhooks.ts'
 
 const DeliveryOut = Type.Object({
   id: Type.String(),
@@ -54,7 +54,6 @@ const tags = ['Deliveries']
 const replayBatchMax = 2_000
 
 const noSuchDelivery = () => new Refusal('not_found', 'There is no such delivery.')
-const noSuchWebhookId = (text: string) => parseId('whk', text)
 
 export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -75,7 +74,7 @@ export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): Fastify
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const webhook = await getWebhook(db, organizationId, noSuchWebhookId(request.params.id))
+        const webhook = await getWebhook(db, organizationId, webhookIdOf(request.params.id))
         const { status, event_name: eventName } = request.query
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = {
@@ -140,7 +139,7 @@ export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): Fastify
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const webhook = await getWebhook(db, organizationId, noSuchWebhookId(request.params.id))
+        const webhook = await getWebhook(db, organizationId, webhookIdOf(request.params.id))
         const since = readTime(request.body.since)
         if (!since) throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
         // Up to now, and each id once: an endpoint that goes on failing does not keep this from ending.

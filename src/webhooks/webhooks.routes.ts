@@ -2,7 +2,7 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { memberOf } from '../accounts/guards.ts'
 import { type EventName, eventNames } from '../event-types.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
-import { parseId, toText, type WebhookId } from '../ids.ts'
+import { toText } from '../ids.ts'
 import { AttemptOut, attemptOut } from './deliveries.routes.ts'
 import { sendTestEvent, type TestParts } from './test-event.ts'
 import { type DeliveryFigures, selectFigures, selectWebhooks } from './webhooks.sql.ts'
@@ -11,10 +11,10 @@ import {
   createWebhook,
   deleteWebhook,
   getWebhook,
-  noSuchWebhook,
   rotateWebhookSecret,
   type Webhook,
   type WebhookParts,
+  webhookIdOf,
 } from './webhooks.ts'
 
 const WebhookOut = Type.Object({
@@ -46,12 +46,6 @@ const fields = {
 }
 const Params = Type.Object({ id: Type.String() })
 const tags = ['Webhooks']
-
-export const webhookIdOf = (text: string): WebhookId => {
-  const id = parseId('whk', text)
-  if (!id) throw noSuchWebhook()
-  return id
-}
 
 export function webhookRoutes(parts: WebhookParts & TestParts): FastifyPluginAsyncTypebox {
   const { db } = parts

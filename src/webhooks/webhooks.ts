@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type EventName, eventNames, isEventName } from '../event-types.ts'
-import { newId, type OrganizationId, type WebhookId } from '../ids.ts'
+import { newId, type OrganizationId, parseId, type WebhookId } from '../ids.ts'
 import { checkName } from '../names.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, holdLane } from '../queue/queue.ts'
@@ -120,8 +120,15 @@ export async function rotateWebhookSecret(
   return { webhook, secret }
 }
 
-export async function getWebhook(db: Db, organizationId: OrganizationId, id: WebhookId | undefined): Promise<Webhook> {
-  const webhook = id && (await findWebhook(db, organizationId, id))
+/** The id that a path names. */
+export function webhookIdOf(text: string): WebhookId {
+  const id = parseId('whk', text)
+  if (!id) throw noSuchWebhook()
+  return id
+}
+
+export async function getWebhook(db: Db, organizationId: OrganizationId, id: WebhookId): Promise<Webhook> {
+  const webhook = await findWebhook(db, organizationId, id)
   if (!webhook) throw noSuchWebhook()
   return webhook
 }
