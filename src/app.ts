@@ -72,6 +72,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
         parts.keys.start()
+        await parts.hits.checkSpool()
         replaying.start()
       }
       const port = roles.includes('serve') ? config.PORT : config.WORK_PORT

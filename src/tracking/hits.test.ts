@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -38,18 +38,20 @@ function start(change: Partial<HitsParts> = {}, spoolLimits = {}) {
   const written: Entry[] = []
   const rewritten: Entry[] = []
   const metrics = new Registry()
+  const folder = join(home, String(count++))
+  const logged: string[] = []
   const hits = new Hits({
     write: async (entry) => void written.push(entry),
     rewrite: async (entry) => void rewritten.push(entry),
     probe: async () => {},
-    spool: new Spool(join(home, String(count++)), spoolLimits),
-    log: pino({ level: 'silent' }),
+    spool: new Spool(folder, spoolLimits),
+    log: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
     metrics,
     ...change,
   })
   opened.push(hits)
   const figure = async (name: string) => (await metrics.getSingleMetric(name)!.get()).values[0]?.value
-  return { hits, written, rewritten, figure }
+  return { hits, written, rewritten, figure, folder, logged }
 }
 
 test('what is committed is recorded and goes nowhere else', async () => {
@@ -131,6 +133,56 @@ test('what the database will never take is counted and does not hold up the rest
   await hits.replay()
   expect(taken).toEqual([good])
   expect(await figure('waxwing_hits_lost_total')).toBe(1)
+})
+
+const stuckFile = 'A file of the spool cannot be taken; it stays for later'
+
+test('a file that cannot be taken does not keep the database away, and is told of once', async () => {
+  let isAway = true
+  const write = async () => {
+    if (isAway) throw fault('ECONNREFUSED')
+  }
+  const { hits, folder, logged } = start({ write, rewrite: write })
+  mkdirSync(join(folder, 'not-a-file.jsonl'), { recursive: true })
+  expect(await hits.keep({ event: event() })).toBe('spooled')
+  await hits.replay()
+  expect(hits.isAway).toBe(true)
+  isAway = false
+  await hits.replay()
+  await hits.replay()
+  expect(hits.isAway).toBe(false)
+  expect(await hits.keep({ event: event() })).toBe('recorded')
+  expect(logged).toEqual(['The database does not answer; hits go to the spool', stuckFile])
+})
+
+test('a hit that cannot be recorded for another reason holds up no other', async () => {
+  const bad = { event: event() }
+  const taken: Entry[] = []
+  const { hits, folder, logged } = start({
+    write: () => Promise.reject(fault('08006')),
+    rewrite: async (entry) => {
+      if ('event' in entry && entry.event.id === bad.event.id) throw fault('XX000')
+      taken.push(entry)
+    },
+  })
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'a.jsonl'), `${JSON.stringify(bad)}\n`)
+  const good = { event: event() }
+  await hits.keep(good)
+  await hits.replay()
+  expect([taken, hits.isAway, logged.at(-1)]).toEqual([[good], false, stuckFile])
+})
+
+test('a spool that cannot be written is told of at the start, and then only by what is lost', async () => {
+  const { hits, folder, logged, figure } = start({ write: () => Promise.reject(fault('ECONNREFUSED')) })
+  writeFileSync(folder, 'where the folder should be')
+  await hits.checkSpool()
+  expect(logged).toEqual(['The spool cannot be written: hits are lost while the database is away'])
+  expect(await Promise.all([1, 2, 3].map(() => hits.keep({ event: event() })))).toEqual(['lost', 'lost', 'lost'])
+  for (let n = 0; n < 3; n++) await hits.replay()
+  expect(hits.isAway).toBe(false)
+  expect(await figure('waxwing_hits_lost_total')).toBe(3)
+  expect(logged.slice(1)).toEqual(['The database does not answer; hits go to the spool', 'Hits are lost', stuckFile])
 })
 
 test('at the end, whoever still waits is answered from the spool', async () => {

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { isConnectionFault } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import { type Entry, readEntry } from './entries.ts'
-import type { Spool } from './spool.ts'
+import { NotNow, type Spool } from './spool.ts'
 
 /** When nothing at all is committed for so long, the database is away. A reader is then answered within 300 ms. */
 const patienceMs = 200
@@ -45,6 +45,8 @@ export class Hits {
   #timer: NodeJS.Timeout | undefined
   #lossesSinceLog = 0
   #lossLoggedAtMs = 0
+  /** What of the spool could not be taken lately. */
+  #stuck = new Set<string>()
 
   constructor(parts: HitsParts) {
     this.#parts = parts
@@ -90,17 +92,26 @@ export class Hits {
     })
   }
 
+  /** Says so at the start when the spool is of no use: while the database is away it would be too late. */
+  async checkSpool(): Promise<void> {
+    await this.#parts.spool
+      .check()
+      .catch((error: unknown) =>
+        this.#parts.log.warn({ error }, 'The spool cannot be written: hits are lost while the database is away'),
+      )
+  }
+
   /** Brings what is spooled to the database. To be called again and again: it also finds out when the database is back. */
   async replay(): Promise<void> {
-    const { spool, probe, log } = this.#parts
+    const { probe, log } = this.#parts
     try {
-      const count = await spool.replay((lines) => this.#rewriteAll(lines))
+      const count = await this.#replaySpool()
       if (this.#away && count === 0) await probe()
       if (this.#away) log.info('The database answers again')
       if (count > 0) log.info({ count }, 'Spooled hits are recorded')
       this.#away = false
     } catch (error) {
-      if (!isConnectionFault(error)) throw error
+      if (!(error instanceof NotNow || isConnectionFault(error))) throw error
     }
   }
 
@@ -169,13 +180,31 @@ export class Hits {
     }
   }
 
+  async #replaySpool(): Promise<number> {
+    const { spool, log } = this.#parts
+    const stuck = new Set<string>()
+    const count = await spool.replay(
+      (lines) => this.#rewriteAll(lines),
+      (file, error) => {
+        // Told once, and not every second.
+        if (!this.#stuck.has(file))
+          log.error({ error, file }, 'A file of the spool cannot be taken; it stays for later')
+        this.#stuck.add(file)
+        stuck.add(file)
+      },
+    )
+    this.#stuck = stuck
+    return count
+  }
+
   async #rewriteAll(lines: string[]): Promise<void> {
     const entries = lines.flatMap((line) => readEntry(line) ?? [])
     const outcomes = await Promise.allSettled(entries.map((entry) => this.#parts.rewrite(entry)))
     const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     for (const reason of reasons) if (isUnstorable(reason)) this.#lose(reason)
-    const again = reasons.find((reason) => !isUnstorable(reason))
-    if (again !== undefined) throw again
+    const again = reasons.filter((reason) => !isUnstorable(reason))
+    if (again.some(isConnectionFault)) throw new NotNow()
+    if (again.length > 0) throw again[0]
   }
 
   #lose(error: unknown): void {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
@@ -92,8 +92,26 @@ test('a replay that is repeated records nothing twice', async () => {
   expect(await app.events()).toHaveLength(2)
 })
 
+test('a file in the spool that cannot be read keeps nothing else from being recorded', async () => {
+  await using app = await startBehindProxy()
+  const folder = join(app.config.DATA_DIR, 'spool')
+  mkdirSync(join(folder, '0.jsonl'), { recursive: true })
+  const recorded = async (count: number) => {
+    const [row] = await app.db<{ count: number }>`select count(*) from events where event_name = 'emailOpen'`
+    return row!.count === count
+  }
+  await app.proxy.cut()
+  expect((await app.get(app.open)).status).toBe(200)
+  await app.proxy.heal()
+  await until('what was spooled to be recorded', () => recorded(1))
+  expect((await app.get(app.open)).status).toBe(200)
+  await until('what came later to be recorded', () => recorded(2))
+  expect(app.spooled()).toEqual(['0.replay'])
+})
+
 test('without database and spool a link still leads on, losses are counted, and nothing is claimed to be kept', async () => {
   await using app = await startBehindProxy()
+  rmSync(join(app.config.DATA_DIR, 'spool'), { recursive: true })
   writeFileSync(join(app.config.DATA_DIR, 'spool'), 'where the folder should be')
   await app.proxy.cut()
   const click = await app.get(app.click)

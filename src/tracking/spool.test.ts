@@ -1,8 +1,8 @@
-import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { Spool, SpoolFull } from './spool.ts'
+import { NotNow, Spool, SpoolFull } from './spool.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'waxwing-spool-'))
 const opened: Spool[] = []
@@ -21,9 +21,16 @@ const newFolder = () => join(home, `spool-${count++}`)
 
 async function contentOf(spool: Spool): Promise<unknown[]> {
   const lines: string[] = []
-  await spool.replay(async (some) => void lines.push(...some))
+  const faults: unknown[] = []
+  await spool.replay(
+    async (some) => void lines.push(...some),
+    (_file, error) => faults.push(error),
+  )
+  expect(faults).toEqual([])
   return lines.map((line) => JSON.parse(line))
 }
+
+const noFault = () => expect.unreachable()
 
 test('what was appended is replayed in order, once, by whichever process comes', async () => {
   const folder = newFolder()
@@ -61,11 +68,64 @@ test('a file whose replay failed, or whose replayer died, is replayed again', as
   const spool = openSpool(folder)
   await spool.append({ n: 1 })
   const failing = spool.replay(async () => {
-    throw new Error('the database went away again')
-  })
+    throw new NotNow('the database went away again')
+  }, noFault)
   await expect(failing).rejects.toThrow('went away')
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.replay$/)])
   expect(await contentOf(openSpool(folder))).toEqual([{ n: 1 }])
+})
+
+test('a file that cannot be read, or whose lines cannot be taken, stays, is told of, and holds up no other', async () => {
+  const folder = newFolder()
+  mkdirSync(join(folder, 'a-folder.jsonl'), { recursive: true })
+  writeFileSync(join(folder, 'bad.jsonl'), '{"n":"bad"}\n')
+  const spool = openSpool(folder)
+  await spool.append({ n: 1 })
+  const taken: string[] = []
+  const faults: unknown[] = []
+  const take = async (lines: string[]) => {
+    if (lines.join().includes('bad')) throw new Error('nobody takes this')
+    taken.push(...lines)
+  }
+  const replay = () => spool.replay(take, (file, error) => faults.push([file, (error as Error).message.slice(0, 6)]))
+  expect([await replay(), await replay()]).toEqual([1, 0])
+  expect(taken).toEqual(['{"n":1}'])
+  const told = [
+    ['a-folder', 'EISDIR'],
+    ['bad', 'nobody'],
+  ]
+  expect(faults).toEqual([...told, ...told])
+  rmSync(join(folder, 'a-folder.replay'), { recursive: true })
+  expect(await contentOf(spool)).toEqual([{ n: 'bad' }])
+})
+
+test('a file that cannot be removed is taken once', async () => {
+  const folder = newFolder()
+  const spool = openSpool(folder)
+  await spool.append({ n: 1 })
+  const taken: string[] = []
+  const replay = (onFault: () => void) =>
+    spool.replay(async (lines) => {
+      taken.push(...lines)
+      const [name] = readdirSync(folder)
+      renameSync(join(folder, name!), join(folder, 'aside'))
+      mkdirSync(join(folder, name!))
+    }, onFault)
+  let faults = 0
+  await replay(() => faults++)
+  const stuck = readdirSync(folder).find((name) => name !== 'aside')
+  rmSync(join(folder, stuck!), { recursive: true })
+  renameSync(join(folder, 'aside'), join(folder, stuck!))
+  await replay(noFault)
+  expect([taken, faults, readdirSync(folder)]).toEqual([['{"n":1}'], 1, []])
+})
+
+test('it can be asked beforehand whether anything can be written', async () => {
+  const folder = newFolder()
+  await openSpool(folder).check()
+  expect(readdirSync(folder)).toEqual([])
+  writeFileSync(join(folder, 'file'), '')
+  await expect(openSpool(join(folder, 'file')).check()).rejects.toThrow('EEXIST')
 })
 
 test('it takes as much as it may, says when it is full, and has room again after a replay', async () => {

@@ -1,5 +1,5 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { Batcher } from '../batcher.ts'
 import { newId } from '../ids.ts'
 
@@ -24,6 +24,9 @@ export class SpoolFull extends Error {
   }
 }
 
+/** What `take` throws when no other file can be taken now either. */
+export class NotNow extends Error {}
+
 type OpenFile = { handle: FileHandle; path: string; bytes: number }
 
 /**
@@ -40,6 +43,8 @@ export class Spool {
   readonly #writer: Batcher<string, void>
   #file: OpenFile | undefined
   #bytes = 0
+  /** The sizes of files that were taken whole and only have to be removed: nothing is added to them any more. */
+  readonly #taken = new Map<string, number>()
 
   constructor(directory: string, limits: Partial<SpoolLimits> = {}) {
     this.#directory = directory
@@ -64,23 +69,34 @@ export class Spool {
     return this.#writer.add(`${JSON.stringify(content)}\n`)
   }
 
+  /** Rejects with what the disk says when nothing can be written. */
+  async check(): Promise<void> {
+    const file = await this.#open()
+    await this.#leave(file)
+    await rm(file.path, { force: true })
+  }
+
   /**
    * Gives all lines to `take`, some hundred at a time, and removes each file after its last line was taken. Answers with
-   * how many there were. When `take` throws, what is left stays for the next time.
+   * how many there were. What cannot be taken stays for the next time and is told to `onFault`; the other files go on,
+   * unless `take` throws NotNow.
    */
-  async replay(take: (lines: string[]) => Promise<void>): Promise<number> {
+  async replay(
+    take: (lines: string[]) => Promise<void>,
+    onFault: (file: string, error: unknown) => void,
+  ): Promise<number> {
     let count = 0
-    for (const name of await this.#names()) {
-      const path = await this.#claim(name)
-      const text = path && (await readFile(path, 'utf8').catch(missing))
-      if (!path || text === undefined) continue
-      // What stands behind the last line break was torn by a crash, and nobody was told that it is kept.
-      const lines = text.split('\n').slice(0, -1)
-      for (let from = 0; from < lines.length; from += linesPerReplay)
-        await take(lines.slice(from, from + linesPerReplay))
-      await rm(path, { force: true })
-      this.#bytes = Math.max(0, this.#bytes - Buffer.byteLength(text))
-      count += lines.length
+    const names = await this.#names().catch((error: unknown) => {
+      onFault(this.#directory, error)
+      return []
+    })
+    for (const name of names) {
+      try {
+        count += await this.#replayFile(name, take)
+      } catch (error) {
+        if (error instanceof NotNow) throw error
+        onFault(parse(name).name, error)
+      }
     }
     return count
   }
@@ -94,6 +110,25 @@ export class Spool {
   async #names(): Promise<string[]> {
     const names = (await readdir(this.#directory).catch(missing)) ?? []
     return names.filter((name) => /\.(jsonl|replay)$/.test(name)).sort()
+  }
+
+  async #replayFile(name: string, take: (lines: string[]) => Promise<void>): Promise<number> {
+    const path = await this.#claim(name)
+    if (!path) return 0
+    let count = 0
+    if (!this.#taken.has(path)) {
+      const text = await readFile(path, 'utf8').catch(missing)
+      if (text === undefined) return 0
+      // What stands behind the last line break was torn by a crash, and nobody was told that it is kept.
+      const lines = text.split('\n').slice(0, -1)
+      count = lines.length
+      for (let from = 0; from < count; from += linesPerReplay) await take(lines.slice(from, from + linesPerReplay))
+      this.#taken.set(path, Buffer.byteLength(text))
+    }
+    await rm(path, { force: true })
+    this.#bytes = Math.max(0, this.#bytes - this.#taken.get(path)!)
+    this.#taken.delete(path)
+    return count
   }
 
   /** Undefined when another process was quicker. */
