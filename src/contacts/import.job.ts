@@ -1,4 +1,4 @@
-import { type Db, isConnectionFault, isRetryable } from '../db/db.ts'
+import { type Db, isDataFault } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
@@ -31,17 +31,17 @@ const sliceMs = 3_000
 /** Imports under way at once in one process. Each takes a connection and a good part of a core. */
 const inHandMax = 2
 
+export type ImportParts = { db: Db; log: Log }
+
 /** Imports files, a slice at a time. Each import is a lane of its own, so that a long one does not hold up a short one. */
-export function importWorker({ db, log }: { db: Db; log: Log }): WorkerSpec<Import> {
+export function importWorker({ db, log }: ImportParts): WorkerSpec<Import> {
   return {
     kind: importKind,
     inHandMax,
     laneWidthMax: 1,
     load: (claims: Claim[]) => findUnfinished(db, claims),
     handle: async (claim, record) => {
-      const outcome = await importSlice(db, record, Date.now() + sliceMs).catch((error: unknown) =>
-        failOnOurFault(db, log, record, error),
-      )
+      const outcome = await importSlice({ db, log }, record, Date.now() + sliceMs)
       // What is finished has no job any more. What another worker carries on is not ours to settle, and this does not.
       if (outcome !== 'finished') await endJobs(db.alone, [{ claim, retryInMs: 0 }])
       return { health: 'well' }
@@ -49,23 +49,17 @@ export function importWorker({ db, log }: { db: Db; log: Log }): WorkerSpec<Impo
   }
 }
 
-async function failOnOurFault(db: Db, log: Log, record: Import, error: unknown): Promise<'finished'> {
-  if (isConnectionFault(error) || isRetryable(error)) throw error
-  log.error({ error, importId: record.id }, 'An import failed')
-  await inTransaction(db, async (tx) => {
-    await finishImport(tx, record.organizationId, record.id, 'failed', 'Something went wrong on our side.')
-    await dropLane(tx, record.organizationId, importKind, record.id)
-  })
-  return 'finished'
-}
-
 /**
  * Imports rows from where the record says until the time is over. Rows and progress are one transaction: whenever the
  * process dies, the next run goes on behind the last row that was counted. `lost` means that someone else has gone on.
  */
-export async function importSlice(db: Db, record: Import, until: number): Promise<'more' | 'finished' | 'lost'> {
+export async function importSlice(
+  { db, log }: ImportParts,
+  record: Import,
+  until: number,
+): Promise<'more' | 'finished' | 'lost'> {
   let progress: Progress | undefined = record.progress
-  let fault: string | null = null
+  let fault: string | null | undefined = null
   try {
     progress = await withLayout(db, record)
     if (!progress) return 'lost'
@@ -77,10 +71,20 @@ export async function importSlice(db: Db, record: Import, until: number): Promis
       }
     }
   } catch (error) {
-    if (!(error instanceof CsvFault) || !progress) throw error
-    fault = error.message
+    if (!progress) throw error
+    fault = faultOf(error)
+    // Anything else is no fault of the file: it is tried again for as long as that takes.
+    if (fault === undefined) throw error
+    if (!(error instanceof CsvFault)) log.error({ error, importId: record.id }, 'An import failed')
   }
   return finish(db, record, progress, fault)
+}
+
+/** What to tell the owner of a file that would fail again each time; undefined when it is not the file's doing. */
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof CsvFault) return error.message
+  const isOurs = isDataFault(error) || error instanceof TypeError || error instanceof RangeError
+  return isOurs ? 'Something went wrong on our side.' : undefined
 }
 
 /** The pieces of the file from `offset` on, one in memory at a time. */

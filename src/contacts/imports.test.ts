@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
 import { parseId } from '../ids.ts'
-import { importSlice } from './import.job.ts'
+import { importKind, importSlice, importWorker } from './import.job.ts'
 import { findImport, type Import } from './imports.sql.ts'
+
+const log = pino({ level: 'silent' })
 
 async function upload(app: TestApp, file: string | Uint8Array, query: Record<string, string> = {}) {
   return app.call('POST', `/api/v1/organization/contacts/import?${new URLSearchParams(query)}`, {
@@ -268,7 +272,7 @@ test('a group deleted in the meantime fails the import', async () => {
   const group = (await app.manage('POST', '/organization/groups', { name: 'Gone' })).body.data
   const accepted = await upload(app, 'email\na@example.com\n', { group_id: group.id })
   await app.manage('DELETE', `/organization/groups/${group.id}`)
-  expect(await importSlice(app.db, await recordOf(app, accepted.body.data.id), Infinity)).toBe('finished')
+  expect(await importSlice({ db: app.db, log }, await recordOf(app, accepted.body.data.id), Infinity)).toBe('finished')
   expect(await read(app, accepted.body.data.id)).toMatchObject({
     status: 'failed',
     problem: 'The group was deleted while the file was being imported.',
@@ -314,7 +318,7 @@ test('an import that is cut off anywhere goes on behind the last row it counted'
     if (record.status === 'done') break
     expect(record.progress.offset).toBeGreaterThanOrEqual(seen)
     seen = record.progress.offset
-    outcome = await importSlice(dying, record, Infinity).catch((error: Error) => {
+    outcome = await importSlice({ db: dying, log }, record, Infinity).catch((error: Error) => {
       expect(error.message).toContain('died')
       deaths++
       return error.message
@@ -334,13 +338,59 @@ test('a worker that was overtaken while it slept counts nothing twice', async ()
   const accepted = await upload(app, numbered(12_000))
   const id = accepted.body.data.id
   const stale = [await recordOf(app, id)]
-  expect(await importSlice(app.db, stale[0]!, 0)).toBe('more')
+  expect(await importSlice({ db: app.db, log }, stale[0]!, 0)).toBe('more')
   stale.push(await recordOf(app, id))
-  expect(await importSlice(app.db, stale[1]!, 0)).toBe('more')
-  for (const record of stale) expect(await importSlice(app.db, record, Infinity)).toBe('lost')
-  expect(await importSlice(app.db, await recordOf(app, id), Infinity)).toBe('finished')
-  for (const record of stale) expect(await importSlice(app.db, record, Infinity)).toBe('lost')
+  expect(await importSlice({ db: app.db, log }, stale[1]!, 0)).toBe('more')
+  for (const record of stale) expect(await importSlice({ db: app.db, log }, record, Infinity)).toBe('lost')
+  expect(await importSlice({ db: app.db, log }, await recordOf(app, id), Infinity)).toBe('finished')
+  for (const record of stale) expect(await importSlice({ db: app.db, log }, record, Infinity)).toBe('lost')
   expect(await read(app, id)).toMatchObject({ status: 'done', rows_done: 13_200, created: 12_000, rejected: 1_200 })
+})
+
+/** Whoever stores a contact meets a fault with this code. */
+const failWith = (app: TestApp, code: string) =>
+  app.db.alone.script(`
+    create or replace function fail() returns trigger language plpgsql as
+      $$ begin raise exception 'as the test wants it' using errcode = '${code}'; end $$;
+    create or replace trigger fail before insert on contacts for each statement execute function fail()`)
+
+/** What a worker does with an import as it was when it took it up. */
+async function work(db: Db, record: Import) {
+  const { organizationId, id } = record
+  const job = { organizationId, kind: importKind, lane: id, id, place: '(0,1)', attempt: 0, payload: null } as const
+  await importWorker({ db, log }).handle({ ...job, token: randomUUID() }, record)
+}
+
+test('an import is given up for what the database never takes, and for nothing else', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const id = (await upload(app, numbered(10))).body.data.id
+  for (const code of ['XX000', '42501', '25P03', '53100']) {
+    await failWith(app, code)
+    await expect(work(app.db, await recordOf(app, id))).rejects.toMatchObject({ code })
+    expect(await read(app, id)).toMatchObject({ status: 'running', problem: null })
+  }
+  await failWith(app, '22P02')
+  await work(app.db, await recordOf(app, id))
+  expect(await read(app, id)).toMatchObject({ status: 'failed', problem: 'Something went wrong on our side.' })
+})
+
+test('a worker that was overtaken while it slept gives up nothing that another carries on', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const id = (await upload(app, numbered(12_000))).body.data.id
+  let isOvertaken = false
+  const sleeping = new Proxy(app.db, {
+    apply: (target, self, args) => Reflect.apply(target as never, self, args),
+    get: (target, name) =>
+      name !== 'begin' || isOvertaken
+        ? Reflect.get(target, name)
+        : async () => {
+            isOvertaken = true
+            expect(await importSlice({ db: app.db, log }, await recordOf(app, id), 0)).toBe('more')
+            throw Object.assign(new Error('a fault of the data'), { code: '22P02' })
+          },
+  })
+  await work(sleeping, await recordOf(app, id))
+  expect(await read(app, id)).toMatchObject({ status: 'running', problem: null })
 })
 
 test('several imports at once all end, each with its own count', async () => {

@@ -144,3 +144,20 @@ test('a certificate that is not trusted is told with both ways to go on, and bot
   expect(await descriptionOf(`${url}=no-verify`)).toContain(database)
   expect(await complaint(`${url}=verify-full&sslrootcert=/none.pem`)).toMatch(/\/none\.pem/)
 })
+
+test('a database that cannot be reached for whatever reason is waited for', async () => {
+  const logged: string[] = []
+  const stopping = new AbortController()
+  const opening = openDatabase({
+    url: 'postgres://nobody@localhost/none?host=%2Fdev%2Fnull',
+    dataDir: '/nowhere',
+    connectionsMax: 1,
+    log: pino({}, { write: (line) => logged.push(JSON.parse(line).msg) }),
+    signal: stopping.signal,
+  })
+  opening.catch(() => {})
+  await until('two tries', () => logged.length > 1)
+  stopping.abort()
+  await expect(opening).rejects.toThrow('aborted')
+  expect(new Set(logged)).toEqual(new Set(['The database cannot be reached yet; trying again']))
+})

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
-import { openDb } from './db.ts'
+import { isConnectionFault, openDb } from './db.ts'
 
 test('a statement that takes too long is ended, but not in a patient transaction', async () => {
   await using testDb = await createTestDb()
@@ -121,3 +121,28 @@ async function startListenCutter({ host, port }: { host: string; port: number })
     },
   }
 }
+
+test('whatever keeps us from the database is told from faults of a statement', async () => {
+  const faultOf = (code: string) => Object.assign(new Error(code), { code })
+  const network = [
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EHOSTDOWN',
+    'ENETDOWN',
+    'EADDRNOTAVAIL',
+    'EAGAIN',
+    'EMFILE',
+    'ENFILE',
+  ]
+  for (const code of [...network, '25P03', '57P01', '53300'])
+    expect([code, isConnectionFault(faultOf(code))]).toEqual([code, true])
+  expect(isConnectionFault(new AggregateError([faultOf('ENETUNREACH')]))).toBe(true)
+  for (const code of ['22P02', '23505', '42P01', '40001', 'EACCES'])
+    expect([code, isConnectionFault(faultOf(code))]).toEqual([code, false])
+  // A way that leads through what is no folder: nobody has listed this one.
+  const db = openDb({ connection: { host: '/dev/null', port: 5432, user: 'nobody', database: 'none' } })
+  const error = await db`select 1`.catch((error: unknown) => error)
+  await db.close()
+  expect(error).toMatchObject({ code: 'ENOTDIR', syscall: 'connect' })
+  expect(isConnectionFault(error)).toBe(true)
+})

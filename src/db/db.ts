@@ -233,11 +233,18 @@ async function listen(settings: pg.ClientConfig, channel: string, heard: (payloa
 /** True for faults of the database or the way to it, as opposed to faults of a statement: the same may do later. */
 export function isConnectionFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = (error as { code?: unknown }).code
+  // Of several addresses none could be reached.
+  if (error instanceof AggregateError) return error.errors.some(isConnectionFault)
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown }
+  // Whatever it is that keeps us from connecting.
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true
   // Class 08 connection, 57P0x shutdown and startup, 53 out of resources, 57014 took too long or was cancelled, 55P03 a
-  // lock was not to be had, 25006 read-only for now; Node's own socket errors.
+  // lock was not to be had, 25006 read-only for now, 25P03 and 25P04 a transaction was away for too long; Node's own
+  // socket errors.
   if (typeof code === 'string')
-    return /^(08|57P0|57014|55P03|25006|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code)
+    return /^(08|57P0|57014|55P03|25006|25P03|25P04|53|ECONN|EHOST|ENET|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL|EAGAIN)/.test(
+      code,
+    )
   return /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   )
@@ -247,6 +254,11 @@ export function isConnectionFault(error: unknown): boolean {
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return code === '40P01' || code === '40001'
+}
+
+/** True when PostgreSQL will never take what it was given, however often: faults of the data, and broken constraints. */
+export function isDataFault(error: unknown): boolean {
+  return /^2[23]/.test(String((error as { code?: unknown } | null)?.code))
 }
 
 /** True when a row would have doubled what must be unique. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Batcher } from '../batcher.ts'
-import { type Db, isRetryable, type Tx } from '../db/db.ts'
+import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import type { EventId, MessageId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
@@ -55,7 +55,7 @@ export class EventRecorder {
       // While the database writes one batch, this process answers the other.
       concurrency: 2,
       // What the database refuses to store is refused alone.
-      splitOn: (error) => /^2[23]/.test(String((error as { code?: unknown } | null)?.code)),
+      splitOn: isDataFault,
     })
   }
 

@@ -235,6 +235,26 @@ test('calls with one idempotency key take few queries, whether they are accepted
   expect(queries).toBeLessThan(10)
 })
 
+test('a fault that is nobody’s own fails its batch once, and is not looked for in every single call', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const flowId = parseId('flw', await createFlow(app))!
+  const organizationId = parseId('org', app.organizationId)!
+  const acceptor = new Acceptor({ db: app.db, templates: new TemplateCache(app.db), hints: new Hints(app.db) })
+  await app.db.alone.script('alter table messages rename to messages_away')
+  let queries = 0
+  app.db.pool.on('acquire', () => queries++)
+  const calls = Array.from({ length: 400 }, (_, n) => {
+    const email = `m${n}@example.com`
+    const context = { order_id: n }
+    const contextText = JSON.stringify(context)
+    const request = { organizationId, flowId, email, emailKey: email, context, contextText, isTest: false }
+    return acceptor.accept({ ...request, idempotencyKey: null, requestHash: '00' })
+  })
+  const outcomes = await Promise.allSettled(calls)
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '42P01' } })
+  expect(queries).toBeLessThan(10)
+})
+
 test('an idempotency key used with another body is refused, and is free again after a day', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)

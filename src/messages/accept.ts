@@ -1,5 +1,5 @@
 import { Batcher, type Settled } from '../batcher.ts'
-import { type Db, isConnectionFault } from '../db/db.ts'
+import { type Db, isDataFault } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
@@ -50,7 +50,8 @@ export class Acceptor {
       waitingMax,
       // While the database writes one batch, this process answers the other.
       concurrency: 2,
-      splitOn: (error) => !isConnectionFault(error),
+      // What the database refuses to store is refused alone.
+      splitOn: isDataFault,
     })
   }
 
@@ -120,7 +121,6 @@ export class Acceptor {
         drafts.push({ request, index, message, accepted })
         if (key !== undefined) drafted.add(key)
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
         settled.set(index, refused(error))
       }
     }
@@ -155,7 +155,7 @@ export class Acceptor {
   }
 }
 
-const refused = (error: Refusal): Settled<Accepted> => ({ ok: false, error })
+const refused = (error: unknown): Settled<Accepted> => ({ ok: false, error })
 const tooBusy = () =>
   new Refusal('unavailable', 'This could not be written. Try again in a moment.', { retryAfterSeconds: 1 })
 const keyReused = () =>

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { isConnectionFault } from '../db/db.ts'
+import { isConnectionFault, isDataFault } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import { type Entry, readEntry } from './entries.ts'
 import { NotNow, type Spool } from './spool.ts'
@@ -134,7 +134,7 @@ export class Hits {
   }
 
   #failed(waiting: Waiting, error: unknown): void {
-    if (isUnstorable(error)) {
+    if (isDataFault(error)) {
       this.#lose(error)
       this.#settle(waiting, 'lost')
     } else {
@@ -201,8 +201,8 @@ export class Hits {
     const entries = lines.flatMap((line) => readEntry(line) ?? [])
     const outcomes = await Promise.allSettled(entries.map((entry) => this.#parts.rewrite(entry)))
     const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-    for (const reason of reasons) if (isUnstorable(reason)) this.#lose(reason)
-    const again = reasons.filter((reason) => !isUnstorable(reason))
+    for (const reason of reasons) if (isDataFault(reason)) this.#lose(reason)
+    const again = reasons.filter((reason) => !isDataFault(reason))
     if (again.some(isConnectionFault)) throw new NotNow()
     if (again.length > 0) throw again[0]
   }
@@ -215,9 +215,4 @@ export class Hits {
     this.#lossesSinceLog = 0
     this.#lossLoggedAtMs = Date.now()
   }
-}
-
-/** What PostgreSQL will never take, however often it is given. */
-function isUnstorable(error: unknown): boolean {
-  return /^2[23]/.test(String((error as { code?: unknown } | null)?.code))
 }
