@@ -3,6 +3,7 @@ import { Batcher } from '../batcher.ts'
 import type { Db } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { toText } from '../ids.ts'
+import type { Log } from '../log.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { Health, WorkerSpec } from '../queue/worker.ts'
 import { version } from '../root.ts'
@@ -18,6 +19,7 @@ import { deliverKind } from './webhooks.ts'
 
 export type DeliverParts = {
   db: Db
+  log: Log
   box: SecretBox
   safePost: SafePost
   metrics: DeliveryMetrics
@@ -34,6 +36,9 @@ const recordWaitingMax = 10_000
 /** Short, since a delivery whose record is lost with the process is posted again. */
 const recordPaceMs = 25
 const recordTries = 5
+/** When this process has nothing left to connect with, something has to end first. */
+const restMs = 1_000
+const restLoggedEveryMs = 60_000
 
 /** Posts events to endpoints. May run twice for one delivery: receivers tell by the webhook-id header. */
 export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
@@ -47,16 +52,31 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     },
   })
 
+  let restUntil = 0
+  let restLoggedAt = Number.NEGATIVE_INFINITY
+  const rest = (because: string) => {
+    const now = performance.now()
+    restUntil = now + restMs
+    if (now - restLoggedAt < restLoggedEveryMs) return
+    restLoggedAt = now
+    parts.log.warn({ because }, 'Webhooks wait: this process cannot open connections')
+  }
+
   return {
     kind: deliverKind,
     inHandMax,
     laneWidthMax: parts.laneWidthMax,
     laneWidthFirst,
+    isOpen: () => performance.now() >= restUntil,
     load: (claims) => load(parts, claims),
     handle: async (claim, toAttempt) => {
       const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
-      const recorded = records.add(endingOf(claim, toAttempt.body, attempt, outcome, parts.retryDelays))
-      return { health: healthOf(outcome), recorded }
+      const ending = endingOf(claim, toAttempt.body, attempt, outcome, parts.retryDelays)
+      if (!ending) {
+        rest(attempt.reason)
+        return { health: 'unchanged' }
+      }
+      return { health: healthOf(outcome), recorded: records.add(ending) }
     },
   }
 }
@@ -146,13 +166,14 @@ export async function attemptDelivery(
   }
 }
 
+/** Undefined when the endpoint was not even asked: the delivery stays due. */
 function endingOf(
   claim: Claim,
   body: string,
   attempt: Attempt,
   outcome: PostOutcome,
   retryDelays: readonly number[],
-): DeliveryEnding {
+): DeliveryEnding | undefined {
   const end = (status: DeliveryEnding['status'], retryInMs: number | null = null): DeliveryEnding => ({
     settlement: { claim, retryInMs },
     body,
@@ -170,6 +191,8 @@ function endingOf(
       const delay = retryDelays[claim.attempt]
       return delay === undefined ? end('failed') : end('pending', Math.round(delay * 1000))
     }
+    case 'prevented':
+      return undefined
   }
 }
 

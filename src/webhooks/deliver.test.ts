@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyWebhook } from '@waxwing/sdk'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { expect, test } from 'vitest'
@@ -11,8 +13,14 @@ import { until } from '../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
 import type { Tx } from '../db/db.ts'
 import { type DeliveryId, parseId } from '../ids.ts'
+import { Hints } from '../queue/hints.ts'
+import { Worker } from '../queue/worker.ts'
+import { SecretBox } from '../secrets.ts'
+import { deliverJob } from './deliver.job.ts'
 import { deleteOldDeliveries, replayFailed } from './deliveries.sql.ts'
 import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './health.ts'
+import { deliveryMetrics } from './metrics.ts'
+import { createSafePost } from './safe-post.ts'
 import { selectFigures } from './webhooks.sql.ts'
 
 /** The rules of the service, with milliseconds for seconds. */
@@ -386,6 +394,43 @@ test('a hanging endpoint does not slow down the others', async () => {
   await until('the healthy one to have all', () => healthy.posts.length === 300)
   // Far fewer than its width would have let through had it answered.
   expect(hanging.posts.length).toBeLessThanOrEqual(16)
+})
+
+test('a post for which nothing is left to connect with is no attempt, and is made when there is', async () => {
+  const appSecret = 'the secret of a test that makes its own worker'
+  await using receiver = await startReceiver((response) => response.end())
+  await using app = await startTestApp({ ...quick, APP_SECRET: appSecret }, ['serve'])
+  const lookedUpAt: number[] = []
+  let lacks = true
+  const lookup = async () => {
+    lookedUpAt.push(performance.now())
+    if (lacks) throw Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' })
+    return [{ address: '127.0.0.1', family: 4 as const }]
+  }
+  const safePost = createSafePost({ timeoutMs: 5_000, allowPrivate: true, ca: receiverCa, lookup })
+  const logged: string[] = []
+  const { db } = app
+  const parts = { db, log: pino({}, { write: (line) => logged.push(JSON.parse(line).msg) }), safePost }
+  const box = new SecretBox({ current: appSecret, previous: undefined }, 'webhook secrets')
+  const metrics = deliveryMetrics(new Registry(), db)
+  const spec = deliverJob({ ...parts, box, metrics, retryDelays: [0.03], laneWidthMax: 8 })
+  const worker = new Worker({ ...parts, hints: new Hints(db), spec })
+  const { id } = await subscribe(app, receiver.url())
+  for (let n = 0; n < 3; n++) await happen(app.db, app.organizationId, 'emailClick')
+  worker.start()
+  try {
+    await until('it to be tried again and again', () => lookedUpAt.length > 8)
+    // Two at a time, a second apart.
+    expect(lookedUpAt[8]! - lookedUpAt[0]!).toBeGreaterThan(2_000)
+    for (const delivery of await log(app, id)) expect(delivery).toMatchObject({ status: 'pending', attempt_count: 0 })
+    expect(logged).toEqual(['Webhooks wait: this process cannot open connections'])
+    lacks = false
+    for (const delivery of await finished(app, id, 3))
+      expect(delivery).toMatchObject({ status: 'delivered', attempt_count: 1 })
+  } finally {
+    await worker.stop()
+    safePost.close()
+  }
 })
 
 test('a secret that cannot be read fails the deliveries of its webhook alone', async () => {

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Resolve, ResolvedAddress } from './resolve.ts'
-import { becauseOf, Unreachable } from './unreachable.ts'
+import { becauseOf, isLackOfOurs, Unreachable } from './unreachable.ts'
 
 // How many of a name's addresses are tried before giving up.
 const addressesTriedMax = 4
@@ -122,7 +122,9 @@ function openTunnel(proxy: URL, { hostname, port }: Target, hold: (opening: Open
       socket.destroy()
       reject(new Unreachable(`the egress proxy answered ${answer.statusCode} instead of connecting`))
     })
-    request.once('error', (error) => reject(new Unreachable(`the egress proxy failed: ${becauseOf(error)}`)))
+    request.once('error', (error) =>
+      reject(isLackOfOurs(error) ? error : new Unreachable(`the egress proxy failed: ${becauseOf(error)}`)),
+    )
     request.end()
   })
 }

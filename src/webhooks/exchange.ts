@@ -3,7 +3,7 @@ import { answerBytesMax, answerText } from './answer-text.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { Deadlines, Waiting } from './deadlines.ts'
 import { type PostOutcome, type PostResult, resultOfStatus } from './post-outcome.ts'
-import { becauseOf, isConnectionLoss } from './unreachable.ts'
+import { becauseOf, isConnectionLoss, isLackOfOurs } from './unreachable.ts'
 
 export type Parts = { timeoutMs: number; deadlines: Deadlines; connections: Connections }
 
@@ -78,7 +78,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
       this.#sentAgain = true
       this.#send(this.#parts.connections.open(this.#origin))
     } else {
-      this.#settle(this.#refusal() ?? { kind: 'unreachable', because: becauseOf(error) })
+      const kind = isLackOfOurs(error) ? 'prevented' : 'unreachable'
+      this.#settle(this.#refusal() ?? { kind, because: becauseOf(error) })
     }
   }
 

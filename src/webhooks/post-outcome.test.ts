@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type PostResult, reasonInWords } from './post-outcome.ts'
-import { becauseOf, Unreachable } from './unreachable.ts'
+import { becauseOf, isLackOfOurs, Unreachable } from './unreachable.ts'
 
 test.each<[PostResult, string]>([
   [{ kind: 'acknowledged', statusCode: 200 }, 'answered 200'],
@@ -29,4 +29,17 @@ test.each([
   ['an error without a code', new Error('x'), 'the connection failed (unknown)'],
 ])('%s is told in words', (_, error, words) => {
   expect(becauseOf(error)).toContain(words)
+})
+
+test.each([
+  [true, coded('EMFILE', 'connect')],
+  [true, coded('ENOBUFS', 'connect')],
+  [true, coded('ECONNREFUSED', 'queryA')],
+  [true, Object.assign(coded('EADDRNOTAVAIL', 'connect'), { address: '198.51.100.7' })],
+  [true, new AggregateError([coded('ENFILE', 'connect'), coded('ENETUNREACH', 'connect')])],
+  [false, Object.assign(coded('EADDRNOTAVAIL', 'connect'), { address: '2001:db8::7' })],
+  [false, coded('ECONNREFUSED', 'connect')],
+  [false, coded('ETIMEOUT', 'queryA')],
+])('it is %s of %o that it is a lack of ours', (isOurs, error) => {
+  expect(isLackOfOurs(error)).toBe(isOurs)
 })

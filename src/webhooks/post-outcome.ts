@@ -9,6 +9,8 @@ export type PostResult =
   | { kind: 'not_acknowledged'; statusCode: number }
   | { kind: 'timed_out'; timeoutMs: number }
   | { kind: 'unreachable'; because: string }
+  /** We had nothing left to ask the receiver with, so this says nothing about it. */
+  | { kind: 'prevented'; because: string }
 
 export function resultOfStatus(statusCode: number): PostResult {
   if (statusCode === 200) return { kind: 'acknowledged', statusCode }
@@ -30,6 +32,7 @@ export function reasonInWords(outcome: PostResult): string {
     case 'timed_out':
       return `did not answer within ${outcome.timeoutMs / 1000} seconds`
     case 'unreachable':
+    case 'prevented':
       return outcome.because
   }
 }

@@ -39,7 +39,9 @@ export async function sendTestEvent(
     contact: { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1 }
-  const { attempt } = await attemptDelivery(parts, toAttempt)
+  const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
+  if (outcome.kind === 'prevented')
+    throw new Refusal('unavailable', `Not sent: ${attempt.reason}. Try again in a moment.`, { retryAfterSeconds: 1 })
   await insertTestDelivery(parts.db.alone, {
     organizationId,
     id: deliveryId,

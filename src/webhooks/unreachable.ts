@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { errors } from 'undici'
 
 /** Why a receiver could not be asked or did not answer properly, in words for the log of deliveries. */
@@ -46,6 +47,8 @@ const wordsByCode: Partial<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
 }
 
+const lacks = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
+
 /** Words for whatever the network, TLS or the parser threw. */
 export function becauseOf(error: unknown): string {
   if (error instanceof Unreachable) return error.message
@@ -60,6 +63,17 @@ export function becauseOf(error: unknown): string {
   if (error instanceof errors.HTTPParserError) return 'did not answer with valid HTTP'
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return `the TLS handshake failed (${code})`
   return `the connection failed (${code || 'unknown'})`
+}
+
+/** Nothing was left to connect with, or to ask for the address: the receiver has no part in that. */
+export function isLackOfOurs(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isLackOfOurs)
+  const { code = '', syscall = '', address = '' } = error as { code?: string; syscall?: string; address?: string }
+  // What the resolver says when it gets no socket. When the name server is down, that is no fault of the receiver either.
+  if (syscall.startsWith('query')) return code === 'ECONNREFUSED'
+  // A machine without IPv6 says this of every such address, and waiting does not mend it.
+  if (code === 'EADDRNOTAVAIL' && isIPv6(address)) return false
+  return lacks.has(code)
 }
 
 /** The connection was lost, as happens when a receiver closes one that lay idle. */
