@@ -8,7 +8,7 @@ import { parseId, toText } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
 import { importKind } from './import.job.ts'
 import { type Import, selectImports } from './imports.sql.ts'
-import { acceptImport, getImport, noSuchImport, readMapping } from './imports.ts'
+import { acceptImport, getImport, noSuchImport, readMapping, type Uploading } from './imports.ts'
 import { noSuchGroup } from './members.ts'
 
 const listed = 20
@@ -69,6 +69,7 @@ export function importRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPl
 
 /** Apart from the others because its body is a stream: the file is stored as it comes and never held in memory. */
 function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
+  const uploading: Uploading = new Map()
   return async (api) => {
     api.removeAllContentTypeParsers()
     api.addContentTypeParser('text/csv', (_request, content, done) => done(null, content))
@@ -102,7 +103,7 @@ function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyn
         if (!request.body) throw wrongMediaType()
         const groupId = groupText ? parseId('grp', groupText) : null
         if (groupId === undefined) throw noSuchGroup()
-        const record = await acceptImport(db, {
+        const record = await acceptImport(db, uploading, {
           organizationId: memberOf(request).organizationId,
           groupId,
           fileName: filename?.trim() || 'import.csv',

@@ -103,9 +103,11 @@ export async function pruneImports(
     delete from import_problems using pruned where organization_id = ${organizationId} and import_id = pruned.id`
 }
 
+/** Uploads are not counted: nobody knows of those whose process died. */
 export async function countUnfinished(db: Reader, organizationId: OrganizationId): Promise<number> {
   const [row] = await db<{ count: number }>`
-    select count(*) from imports where organization_id = ${organizationId} and finished_at is null`
+    select count(*) from imports
+    where organization_id = ${organizationId} and finished_at is null and status <> 'uploading'`
   return row!.count
 }
 

@@ -267,6 +267,37 @@ test('an organization has ten imports under way at most, and uploads that died a
   expect(await app.db`select from import_chunks`).toHaveLength(1)
 })
 
+test('uploads of a process that died keep nobody from importing', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { id } = (await upload(app, 'email\n')).body.data
+  await app.db.alone`
+    insert into imports (organization_id, id, file_name, status, progress)
+    select organization_id, gen_random_uuid(), file_name, 'uploading', progress
+    from imports cross join generate_series(1, 10)`
+  expect((await upload(app, 'email\n')).status).toBe(202)
+  expect((await app.manage('GET', '/organization/imports')).body.data).toHaveLength(2)
+  expect(await read(app, id)).toMatchObject({ status: 'queued' })
+})
+
+test('uploads under way count as imports, also those that begin at the same moment', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { request } = await import('node:http')
+  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
+  const statuses: (number | undefined)[] = []
+  const open = Array.from({ length: 15 }, () => {
+    const sent = request(`${app.url}/api/v1/organization/contacts/import`, { method: 'POST', headers })
+    sent.on('error', () => {})
+    sent.on('response', (response) => statuses.push(response.resume().statusCode))
+    sent.write('email\n')
+    return sent
+  })
+  await until('five to be refused', () => statuses.length === 5)
+  expect((await upload(app, 'email\n')).status).toBe(409)
+  expect(new Set(statuses)).toEqual(new Set([409]))
+  for (const sent of open) sent.destroy()
+  await until('room to be made', async () => (await upload(app, 'email\n')).status === 202)
+})
+
 test('a group deleted in the meantime fails the import', async () => {
   await using app = await startTestApp({}, ['serve'])
   const group = (await app.manage('POST', '/organization/groups', { name: 'Gone' })).body.data

@@ -39,18 +39,39 @@ export type Upload = {
   content: Readable
 }
 
+/** How many files each organization is uploading to this process. */
+export type Uploading = Map<OrganizationId, number>
+
 /**
  * Stores a file as it comes in, a piece at a time, and promises to import it. What is wrong with its content shows in the
  * import: the whole file is never looked at here.
  */
-export async function acceptImport(db: Db, upload: Upload): Promise<Import> {
+export async function acceptImport(db: Db, uploading: Uploading, upload: Upload): Promise<Import> {
+  const { organizationId } = upload
+  const change = (by: number) => {
+    const count = (uploading.get(organizationId) ?? 0) + by
+    if (count > 0) uploading.set(organizationId, count)
+    else uploading.delete(organizationId)
+    return count
+  }
+  // Before anything is waited for, so that uploads that begin at once count each other.
+  const count = change(1)
+  try {
+    return await storeImport(db, upload, unfinishedMax - count)
+  } finally {
+    change(-1)
+  }
+}
+
+/** `othersMax`: how many imports may be under way already. */
+async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<Import> {
   const { organizationId, groupId, fileName, mapping } = upload
   if ((upload.bytesSaid ?? 0) > fileBytesMax) throw tooLarge()
   if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
   if (groupId && !(await findGroup(db, organizationId, groupId))) throw noSuchGroup()
   await pruneImports(db.alone, organizationId, uploadHoursMax, reportDaysMax)
-  if ((await countUnfinished(db, organizationId)) >= unfinishedMax)
-    throw new Refusal('conflict', `${unfinishedMax} imports are under way. Wait until one of them is done.`)
+  if ((await countUnfinished(db, organizationId)) > othersMax)
+    throw new Refusal('conflict', `${unfinishedMax} imports and uploads are under way. Wait until one of them is done.`)
 
   const id = newId('imp')
   await insertImport(db.alone, { id, organizationId, groupId, fileName, mapping })
