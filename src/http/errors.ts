@@ -25,16 +25,44 @@ const statusOf: Record<RefusalType, number> = {
 
 const unavailableRetrySeconds = 2
 const fieldsMax = 100
+/** While the database is away, every request would write a line. */
+const unservedLoggedEveryMs = 1_000
+
+export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
 
 /** The one place where an error becomes an answer. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = toRefusal(error)
+export function createErrorAnswer(): ErrorAnswer {
+  let unserved = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  const logUnserved = (error: Error & { code?: unknown }, request: FastifyRequest) => {
+    unserved++
+    const now = performance.now()
+    if (now - loggedAt < unservedLoggedEveryMs) return
+    const because = error.message || error.code
+    request.log.warn({ because, requestId: request.id, requests: unserved }, 'Requests could not be served')
+    unserved = 0
+    loggedAt = now
+  }
+  return (error, request, reply) => {
+    // Whoever sent it hung up before it was whole: nobody is there to be answered, and anybody can do so at any time.
+    if (error === request.raw.errored)
+      return reply.status(400).send(errorBody(400, 'invalid_request', 'The body was cut off.', [], request.id))
+    const refusal = toRefusal(error)
+    if (refusal?.type === 'unavailable') logUnserved(error as Error, request)
+    return answerRefusal(refusal, error, request, reply)
+  }
+}
+
+function answerRefusal(
+  refusal: Refusal | undefined,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   if (!refusal) {
     request.log.error({ error, requestId: request.id }, 'A request failed')
     return reply.status(500).send(errorBody(500, 'internal', 'Something went wrong on our side.', [], request.id))
   }
-  if (refusal.type === 'unavailable')
-    request.log.warn({ error, requestId: request.id }, 'A request could not be served')
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
   if (refusal.type === 'unauthorized') reply.header('www-authenticate', 'Bearer')
   const status = statusOf[refusal.type]

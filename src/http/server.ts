@@ -5,7 +5,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import { Refusal } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { ErrorEnvelope } from './envelope.ts'
-import { answerError } from './errors.ts'
+import { createErrorAnswer } from './errors.ts'
 import { answerNoRequest } from './no-request.ts'
 
 const bodyBytesMax = 1024 * 1024
@@ -27,6 +27,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
   const headers = securityHeaders(baseUrl)
   const newRequestId = requestIds()
+  const answerError = createErrorAnswer()
   let stopping = false
 
   const server = fastify({

@@ -4,7 +4,6 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyError } from 'fastify'
 import { Refusal } from '../errors.ts'
 import { packageRoot } from '../root.ts'
-import { answerError } from './errors.ts'
 import type { Server } from './server.ts'
 
 // Mail previews stand in frames that inherit this policy, so pictures may come from anywhere; scripts may not.
@@ -33,7 +32,9 @@ export async function registerWebApp(server: Server, baseUrl: string, folder = b
 
   if (existsSync(join(folder, 'assets')))
     await server.register(async (assets) => {
-      assets.setErrorHandler<FastifyError>((error, request, reply) => answerError(refusalOf(error), request, reply))
+      assets.setErrorHandler<FastifyError>((error) => {
+        throw refusalOf(error)
+      })
       await assets.register(fastifyStatic, {
         root: join(folder, 'assets'),
         prefix: '/assets/',
