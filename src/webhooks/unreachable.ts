@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net'
 import { errors } from 'undici'
 
 /** Why a receiver could not be asked or did not answer properly, in words for the log of deliveries. */
@@ -47,7 +46,7 @@ const wordsByCode: Partial<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
 }
 
-const lacks = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
+const lacks = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 /** Words for whatever the network, TLS or the parser threw. */
 export function becauseOf(error: unknown): string {
@@ -65,15 +64,10 @@ export function becauseOf(error: unknown): string {
   return `the connection failed (${code || 'unknown'})`
 }
 
-/** Nothing was left to connect with, or to ask for the address: the receiver has no part in that. */
+/** Nothing was left to connect with: the receiver has no part in that. */
 export function isLackOfOurs(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isLackOfOurs)
-  const { code = '', syscall = '', address = '' } = error as { code?: string; syscall?: string; address?: string }
-  // What the resolver says when it gets no socket. When the name server is down, that is no fault of the receiver either.
-  if (syscall.startsWith('query')) return code === 'ECONNREFUSED'
-  // A machine without IPv6 says this of every such address, and waiting does not mend it.
-  if (code === 'EADDRNOTAVAIL' && isIPv6(address)) return false
-  return lacks.has(code)
+  return lacks.has((error as { code?: string }).code ?? '')
 }
 
 /** The connection was lost, as happens when a receiver closes one that lay idle. */
