@@ -7,6 +7,7 @@ import { doctor } from './commands/doctor.ts'
 import { migrateDatabase } from './commands/migrate.ts'
 import { printOpenApi } from './commands/openapi.ts'
 import { rebuildAllCounters } from './commands/rebuild-counters.ts'
+import { setNewPassword } from './commands/reset-password.ts'
 import { run } from './commands/run.ts'
 import { missingRightOf } from './db/connect-faults.ts'
 import { Refusal, SetupFault } from './errors.ts'
@@ -48,6 +49,15 @@ const commands: Record<string, Command> = {
       password: 'The owner’s password; made up and printed when left out.',
     },
     run: createOrganization,
+  },
+  'reset-password': {
+    usage: 'reset-password --email EMAIL [--password PASSWORD]',
+    about: 'Give somebody a new password, which ends all their sessions; prints it as JSON.',
+    flags: {
+      email: 'The address they sign in with.',
+      password: 'The new password; made up and printed when left out.',
+    },
+    run: setNewPassword,
   },
 }
 

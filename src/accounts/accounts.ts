@@ -73,10 +73,7 @@ function findUserByPassword(
 
 export type PasswordChange = { currentPassword: string; newPassword: string; address: string }
 
-/**
- * Asks for the password once more: a session left open must not be enough to keep its owner out. All sessions of the
- * account end with the old password.
- */
+/** Asks for the password once more: a session left open must not be enough to keep its owner out. */
 export async function changePassword(
   db: Db,
   throttle: LoginThrottle,
@@ -87,6 +84,21 @@ export async function changePassword(
   const given = { password: currentPassword, address }
   if (!(await findUserByPassword(db, throttle, user.email.toLowerCase(), given)))
     throw invalid({ path: 'current_password', problem: 'is not your password' })
+  return setPassword(db, user, newPassword)
+}
+
+/** For whoever runs the service: asks for nothing, and ends all sessions of the account. */
+export async function resetPassword(db: Db, email: string, newPassword: string): Promise<Account> {
+  const parsed = parseEmail(email)
+  if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
+  checkNewPassword(newPassword)
+  const user = await findUserByEmail(db, parsed.key)
+  if (!user) throw new Refusal('not_found', `There is no account with the address ${parsed.address}.`)
+  return setPassword(db, user, newPassword)
+}
+
+/** All sessions of the account end with the old password. */
+async function setPassword(db: Db, user: Account, newPassword: string): Promise<Account> {
   const passwordHash = await hashPassword(newPassword)
   await updatePassword(db.alone, user, passwordHash)
   return { ...user, passwordHash }

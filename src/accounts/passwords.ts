@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { invalid, Refusal } from '../errors.ts'
 import { isLongerThan } from '../text.ts'
@@ -35,6 +36,9 @@ export function checkNewPassword(password: string, path = 'password'): void {
     throw invalid({ path, problem: `must have at least ${lengthMin} characters` })
   if (isLongerThan(password, lengthMax)) throw invalid({ path, problem: `must have at most ${lengthMax} characters` })
 }
+
+/** For somebody who has not chosen one. */
+export const makeUpPassword = (): string => randomBytes(15).toString('base64url')
 
 /** By argon2id. */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, cost))

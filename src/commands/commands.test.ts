@@ -14,7 +14,7 @@ import { startEmbedded } from '../db/embedded.ts'
 // These run the compiled service, as people do.
 const cli = join(import.meta.dirname, '../../dist/src/cli.js')
 const log = pino({ level: 'silent' })
-/** Starts six processes, each of which loads the whole service. */
+/** Starts eight processes, each of which loads the whole service. */
 const commandsTimeoutMs = 180_000
 
 function newDataDir() {
@@ -73,6 +73,18 @@ test('commands work beside a service that runs on the same directory, and a seco
   const { token, organization_id: id } = JSON.parse(made.stdout)
   const me = await fetch(`http://127.0.0.1:${port}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
   expect(await me.json()).toMatchObject({ data: { organization: { id, name: 'Acme' } } })
+
+  const reset = await run(['reset-password', '--email', 'A@acme.example'], place.dataDir, port)
+  const { email, password } = JSON.parse(reset.stdout)
+  const statusOf = async (path: string, request: RequestInit) =>
+    (await fetch(`http://127.0.0.1:${port}/api/v1${path}`, request)).status
+  expect(await statusOf('/me', { headers: { authorization: `Bearer ${token}` } })).toBe(401)
+  const body = JSON.stringify({ email, password })
+  const headers = { 'content-type': 'application/json' }
+  expect(await statusOf('/auth/login', { method: 'POST', headers, body })).toBe(200)
+  await expect(run(['reset-password', '--email', 'b@acme.example'], place.dataDir, port)).rejects.toMatchObject({
+    stderr: 'There is no account with the address b@acme.example.\n',
+  })
 
   expect((await run(['migrate'], place.dataDir, port)).stdout).toBe('The database is up to date.\n')
   expect((await run(['rebuild-counters'], place.dataDir, port)).stdout).toContain('The counters are right')

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { register } from '../accounts/accounts.ts'
 import { createApiKey } from '../accounts/api-keys.ts'
+import { makeUpPassword } from '../accounts/passwords.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { readConfig, readEnvironment } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
@@ -10,7 +10,7 @@ import { databaseOf, readSecrets } from './run.ts'
 
 /** Whoever can run this has the machine, so registration need not be open. */
 export async function createOrganization(flags: Record<string, string | undefined>): Promise<number> {
-  const { name, email, password = randomBytes(15).toString('base64url') } = flags
+  const { name, email, password = makeUpPassword() } = flags
   if (!name || !email) {
     process.stderr.write('Both --name and --email are needed.\n')
     return 2

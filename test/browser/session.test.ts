@@ -35,6 +35,8 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   await page.getByLabel(/^Password/).fill('not the password')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('alert').getByText('The address or the password is wrong.').waitFor()
+  await page.getByText('Forgotten your password?').click()
+  await page.getByText('npm run waxwing -- reset-password').waitFor()
   await page.getByLabel(/^Password/).fill('correct horse battery')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()

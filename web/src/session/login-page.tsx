@@ -1,4 +1,4 @@
-import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Code, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, Navigate, useSearchParams } from 'react-router'
@@ -60,9 +60,24 @@ export function LoginPage() {
               </Anchor>
             </Text>
           )}
+          <Forgotten />
         </Stack>
       </form>
     </Entry>
+  )
+}
+
+function Forgotten() {
+  return (
+    <Text component="details" c="dimmed" size="sm">
+      <Text component="summary" ta="center" inherit>
+        Forgotten your password?
+      </Text>
+      <Text inherit mt="xs">
+        An owner of your organization can remove you from the team and invite you again. Whoever runs this server can
+        set a new password with <Code>npm run waxwing -- reset-password --email EMAIL</Code>.
+      </Text>
+    </Text>
   )
 }
 
