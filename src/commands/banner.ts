@@ -1,6 +1,7 @@
 import type { Role } from '../app.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/connect.ts'
+import { liveProblems } from '../messages/going-live.ts'
 import { version } from '../root.ts'
 
 /** What a person wants to know after starting it, in a few lines. */
@@ -28,6 +29,9 @@ export async function banner({
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
+    ...liveProblems(config).map(
+      ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,
+    ),
   ]
   return `\n${lines.join('\n')}\n\n`
 }

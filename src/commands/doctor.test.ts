@@ -37,12 +37,13 @@ async function examine(environment: Environment): Promise<{ code: number | null;
   return { code, stdout }
 }
 
-test('the doctor finds nothing wrong with good settings, IPv6 addresses among them', async () => {
+test('the doctor finds nothing wrong with settings for trying it out, IPv6 addresses among them', async () => {
   const settings = { SMTP_URL: `smtp://me:right@${host}:${port}`, BASE_URL: `http://${host}:3000` }
   const { code, stdout } = await examine(settings)
   expect(stdout).toContain(`ok   Relay      ${host}:${port} takes mail from us`)
   expect(stdout).toContain(`ok   BASE_URL   http://${host}:3000`)
-  expect(stdout).toContain('Everything looks right')
+  expect(stdout).toContain(`note Going live Links in mail lead to http://${host}:3000`)
+  expect(stdout).toContain('Nothing is broken.')
   expect(code).toBe(0)
 })
 
@@ -58,6 +59,13 @@ test('the doctor finds what keeps mail from going out', async () => {
   expect(stdout).toContain('BAD  Settings   DKIM_PRIVATE_KEY_FILE: /nope does not exist.')
   expect(stdout).toContain('2 to look at.')
   expect(stdout).not.toContain('wrong@')
+  expect(code).toBe(1)
+})
+
+test('the doctor finds links that others cannot open, once mail is for others', async () => {
+  const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.invalid', MAIL_FROM: 'hello@acme.example' })
+  expect(stdout).toMatch(/^BAD {2}Going live Links in mail lead to http:\/\/localhost:3000.*BASE_URL/m)
+  expect(stdout).toContain('2 to look at.')
   expect(code).toBe(1)
 })
 

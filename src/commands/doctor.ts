@@ -6,10 +6,12 @@ import { isMigrated } from '../db/migrate.ts'
 import { openLog } from '../log.ts'
 import { openRelay } from '../mail/relay.ts'
 import { parseSmtpUrl } from '../mail/smtp-url.ts'
+import { liveProblems } from '../messages/going-live.ts'
 import { checkSettings } from '../parts.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
-type Finding = { what: string; ok: boolean; says: string }
+/** A note is nothing wrong, but may become so. */
+type Finding = { what: string; ok: boolean; says: string; note?: boolean }
 
 const freeBytesMin = 1024 ** 3
 const clockDriftMaxSeconds = 5
@@ -20,11 +22,14 @@ const answerWithinMs = 10_000
 export async function doctor(): Promise<number> {
   const config = readConfig(readEnvironment())
   let wrong = 0
-  for await (const { what, ok, says } of findings(config)) {
+  let notes = 0
+  for await (const { what, ok, says, note } of findings(config)) {
     if (!ok) wrong++
-    process.stdout.write(`${ok ? 'ok  ' : 'BAD '} ${what.padEnd(10)} ${says}\n`)
+    if (note) notes++
+    process.stdout.write(`${ok ? (note ? 'note' : 'ok  ') : 'BAD '} ${what.padEnd(10)} ${says}\n`)
   }
-  process.stdout.write(wrong === 0 ? '\nEverything looks right.\n' : `\n${wrong} to look at.\n`)
+  const right = notes === 0 ? 'Everything looks right.' : 'Nothing is broken. Read the notes before going live.'
+  process.stdout.write(`\n${wrong === 0 ? right : `${wrong} to look at.`}\n`)
   return wrong === 0 ? 0 : 1
 }
 
@@ -35,6 +40,7 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
   yield* database(config)
   yield await relay(config.SMTP_URL)
   yield await baseUrl(config.BASE_URL)
+  yield* goingLive(config)
   yield appSecret(config)
 }
 
@@ -122,6 +128,17 @@ async function baseUrl(url: string): Promise<Finding> {
   return known
     ? { what: 'BASE_URL', ok: true, says: `${url} (${known.address})` }
     : { what: 'BASE_URL', ok: false, says: `${hostname} does not resolve: links in mail would lead nowhere` }
+}
+
+/** Settings that cannot be read are told already. */
+function* goingLive(config: Config): Generator<Finding> {
+  if (config.SMTP_URL === undefined || !settings(config).ok) return
+  const problems = liveProblems(config)
+  if (problems.length === 0) yield { what: 'Going live', ok: true, says: 'links and sender are good for other people' }
+  for (const { severity, message: says } of problems) {
+    const note = severity === 'hint'
+    yield { what: 'Going live', ok: note, says, note }
+  }
 }
 
 function appSecret(config: Config): Finding {

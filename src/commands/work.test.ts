@@ -10,6 +10,7 @@ test('a process that only works tells how it is on WORK_PORT, and nothing else',
   const environment = { DATABASE_URL: testDb.url, SMTP_URL: 'smtp://127.0.0.1:9', PORT, WORK_PORT, LOG_LEVEL: 'silent' }
   await using work = startCommand(['work'], environment, { cwd: folder.path })
   await work.says('is ready')
+  await work.says('Note       Links in mail lead to http://localhost')
 
   const get = (path: string, port = WORK_PORT) => fetch(`http://127.0.0.1:${port}${path}`)
   expect(await (await get('/health')).json()).toMatchObject({ code: 0, status: 'success' })

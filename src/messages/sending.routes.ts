@@ -1,10 +1,12 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { OrganizationId } from '../ids.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import type { SmtpTarget } from '../mail/smtp-url.ts'
+import { liveProblems } from './going-live.ts'
 import type { MailSettings } from './outgoing.ts'
 import { findSendingFigures } from './sending.sql.ts'
 import type { Sending } from './sending.ts'
@@ -26,6 +28,9 @@ const SendingOut = Type.Object({
   last_error: Nullable(Type.String()),
   last_sent_at: Nullable(Timestamp),
   queued: Type.Integer({ description: `Mails that wait to be sent; ${queuedMax} means at least so many.` }),
+  problems: Type.Array(Type.Object({ severity: oneOf('fault', 'hint'), message: Type.String() }), {
+    description: 'Settings to change before mail goes to other people; hints when the relay is on this machine.',
+  }),
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   bounce_domain: Nullable(Type.String()),
   records: Type.Array(
@@ -42,7 +47,13 @@ const SendingOut = Type.Object({
 })
 const tags = ['Sending']
 
-export type SendingRouteParts = { db: Db; sending: Sending; dkim: DkimSigner | undefined; settings: MailSettings }
+export type SendingRouteParts = {
+  config: Config
+  db: Db
+  sending: Sending
+  dkim: DkimSigner | undefined
+  settings: MailSettings
+}
 
 export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -63,7 +74,7 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
   }
 }
 
-async function sendingOut({ db, sending, dkim, settings }: SendingRouteParts, organizationId: OrganizationId) {
+async function sendingOut({ config, db, sending, dkim, settings }: SendingRouteParts, organizationId: OrganizationId) {
   const figures = await findSendingFigures(db, organizationId, queuedMax)
   const { queued, lastSentAt } = figures
   const { state, lastError } = sending.health(figures)
@@ -76,6 +87,7 @@ async function sendingOut({ db, sending, dkim, settings }: SendingRouteParts, or
     last_error: lastError,
     last_sent_at: lastSentAt?.toISOString() ?? null,
     queued,
+    problems: liveProblems(config),
     dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
     bounce_domain: settings.bounceDomain ?? null,
     records: sending.records,

@@ -28,6 +28,7 @@ test('without a relay mail goes to the inbox, and there is nothing to set', asyn
     last_error: null,
     last_sent_at: null,
     queued: 0,
+    problems: [],
     dkim: null,
     bounce_domain: null,
     records: [],
@@ -98,10 +99,11 @@ test('mail that nobody takes up is told, also by a process that sends none itsel
   expect((await app.call('GET', '/metrics')).text).not.toContain('waxwing_relay_up')
 })
 
-test('the relay’s password is in no answer', async () => {
+test('the relay’s password is in no answer, and settings that do not suit a relay are', async () => {
   const environment = { SMTP_URL: 'smtps://someone:secret-password@relay.acme.example' }
   await using app = await startTestApp(environment, ['serve'])
   const answer = await app.manage('GET', '/organization/sending')
   expect(answer.body.data.relay).toEqual({ host: 'relay.acme.example', port: 465, secure: true, user: 'someone' })
   expect(answer.text).not.toContain('secret-password')
+  expect(answer.body.data.problems.map(({ severity }: { severity: string }) => severity)).toEqual(['fault', 'fault'])
 })

@@ -59,6 +59,17 @@ test('the page of the organization says that how long events are kept is set for
   expect((await service.manage(account.session, 'GET', '/organization')).body.data.name).toBe('Acme & Sons')
 })
 
+test('sending says what to set before mail goes to other people', async () => {
+  await using service = await startService({ settings: { SMTP_URL: 'smtp://relay.invalid:25' } })
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/sending')
+  await page.getByText(/^Links in mail lead to http:.*set BASE_URL/).waitFor()
+  await page.getByText(/set MAIL_FROM/).waitFor()
+})
+
 test('the link of an invitation stays until it is copied, whatever else is pressed', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

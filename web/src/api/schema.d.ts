@@ -4892,6 +4892,12 @@ export interface operations {
                             last_sent_at: string | null;
                             /** @description Mails that wait to be sent; 10000 means at least so many. */
                             queued: number;
+                            /** @description Settings to change before mail goes to other people; hints when the relay is on this machine. */
+                            problems: {
+                                /** @enum {string} */
+                                severity: "fault" | "hint";
+                                message: string;
+                            }[];
                             dkim: {
                                 domain: string;
                                 selector: string;
@@ -4972,6 +4978,12 @@ export interface operations {
                             last_sent_at: string | null;
                             /** @description Mails that wait to be sent; 10000 means at least so many. */
                             queued: number;
+                            /** @description Settings to change before mail goes to other people; hints when the relay is on this machine. */
+                            problems: {
+                                /** @enum {string} */
+                                severity: "fault" | "hint";
+                                message: string;
+                            }[];
                             dkim: {
                                 domain: string;
                                 selector: string;

@@ -98,7 +98,7 @@ function Banner() {
   return (
     <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Nothing leaves this machine">
       No relay is set, so all mail lands here. To send for real, restart with{' '}
-      <Code>SMTP_URL=smtp://user:password@relay:587</Code>. See{' '}
+      <Code>SMTP_URL=smtp://user:password@relay:587</Code> and <Code>BASE_URL=https://waxwing.example.com</Code>. See{' '}
       <Anchor component={Link} to={paths.sending}>
         the sending settings
       </Anchor>

@@ -51,6 +51,7 @@ function SendingState({ sending }: { sending: Sending }) {
   return (
     <Stack gap="md">
       {sending.transport === 'inbox' && <NoRelay />}
+      {sending.problems.length > 0 && <BeforeGoingLive problems={sending.problems} />}
       {sending.state === 'failing' && sending.last_error && (
         <ErrorLine>The relay cannot be used: {sending.last_error}</ErrorLine>
       )}
@@ -92,6 +93,25 @@ function SendingState({ sending }: { sending: Sending }) {
   )
 }
 
+function BeforeGoingLive({ problems }: { problems: Sending['problems'] }) {
+  const faults = problems.some(({ severity }) => severity === 'fault')
+  return (
+    <Notice
+      tone={faults ? 'bad' : 'info'}
+      title={faults ? 'Mail is not ready for other people' : 'Before this relay sends mail to other people'}
+    >
+      {problems.map(({ message }) => (
+        <Text key={message}>{message}</Text>
+      ))}
+    </Notice>
+  )
+}
+
+const startCommand = `SMTP_URL=smtp://user:password@relay.example.com:587 \\
+BASE_URL=https://waxwing.example.com \\
+MAIL_FROM=hello@example.com \\
+npm start`
+
 function NoRelay() {
   return (
     <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Nothing leaves this machine yet">
@@ -99,7 +119,7 @@ function NoRelay() {
         <Text>
           No relay is set, so every mail lands in the built-in inbox. To send for real, restart the service with:
         </Text>
-        <CodeBlock code="SMTP_URL=smtp://user:password@relay.example.com:587 npm start" label="start command" />
+        <CodeBlock code={startCommand} label="start command" />
       </Stack>
     </Notice>
   )
