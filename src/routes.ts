@@ -29,7 +29,7 @@ import { noticeRoutes } from './messages/notices.routes.ts'
 import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { sendingRoutes } from './messages/sending.routes.ts'
 import type { Parts } from './parts.ts'
-import { providerRoutes } from './tracking/providers/providers.routes.ts'
+import { providerRoutes, providerTitles } from './tracking/providers/providers.routes.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
@@ -87,7 +87,9 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
           await organization.register(testSendRoutes({ acceptor }))
           await organization.register(messageRoutes({ db, templates: parts.templates, mailFrom: parts.mail.mailFrom }))
           await organization.register(inboxRoutes({ db }))
-          await organization.register(sendingRoutes({ ...parts, settings: parts.mail }))
+          await organization.register(
+            sendingRoutes({ ...parts, settings: parts.mail, bounceProviders: providerTitles(config) }),
+          )
           await organization.register(noticeRoutes({ db }))
           await organization.register(activityRoutes({ db }))
           await organization.register(overviewRoutes({ db }))

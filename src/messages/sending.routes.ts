@@ -33,6 +33,7 @@ const SendingOut = Type.Object({
   }),
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   bounce_domain: Nullable(Type.String()),
+  bounce_providers: Type.Array(Type.String(), { description: 'Those that tell bounces and complaints by HTTP.' }),
   records: Type.Array(
     Type.Object({
       type: oneOf('TXT', 'MX'),
@@ -53,6 +54,7 @@ export type SendingRouteParts = {
   sending: Sending
   dkim: DkimSigner | undefined
   settings: MailSettings
+  bounceProviders: string[]
 }
 
 export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypebox {
@@ -74,7 +76,10 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
   }
 }
 
-async function sendingOut({ config, db, sending, dkim, settings }: SendingRouteParts, organizationId: OrganizationId) {
+async function sendingOut(
+  { config, db, sending, dkim, settings, bounceProviders }: SendingRouteParts,
+  organizationId: OrganizationId,
+) {
   const figures = await findSendingFigures(db, organizationId, queuedMax)
   const { queued, lastSentAt } = figures
   const { state, lastError } = sending.health(figures)
@@ -90,6 +95,7 @@ async function sendingOut({ config, db, sending, dkim, settings }: SendingRouteP
     problems: liveProblems(config),
     dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
     bounce_domain: settings.bounceDomain ?? null,
+    bounce_providers: bounceProviders,
     records: sending.records,
     checked_at: sending.checkedAt?.toISOString() ?? null,
   }

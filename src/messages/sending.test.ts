@@ -31,11 +31,26 @@ test('without a relay mail goes to the inbox, and there is nothing to set', asyn
     problems: [],
     dkim: null,
     bounce_domain: null,
+    bounce_providers: [],
     records: [],
     checked_at: null,
   })
   await send(app)
   await until('the mail to be sent', async () => (await sending(app)).last_sent_at)
+})
+
+test('it says by which way bounces come back', async () => {
+  const environment = {
+    BOUNCE_DOMAIN: 'bounce.acme.example',
+    BOUNCE_SMTP_PORT: '0',
+    PROVIDER_SES_TOPICS: 'arn:aws:sns:eu-west-1:123456789012:bounces',
+    PROVIDER_POSTMARK_TOKEN: 'a token',
+  }
+  await using app = await startTestApp(environment, ['serve'])
+  expect(await sending(app)).toMatchObject({
+    bounce_domain: 'bounce.acme.example',
+    bounce_providers: ['Amazon SES', 'Postmark'],
+  })
 })
 
 test('a check tries the relay and looks the records up; others then see what it found', async () => {

@@ -59,8 +59,10 @@ test('the page of the organization says that how long events are kept is set for
   expect((await service.manage(account.session, 'GET', '/organization')).body.data.name).toBe('Acme & Sons')
 })
 
-test('sending says what to set before mail goes to other people', async () => {
-  await using service = await startService({ settings: { SMTP_URL: 'smtp://relay.invalid:25' } })
+test('sending says what to set before mail goes to other people, and how bounces come back', async () => {
+  await using service = await startService({
+    settings: { SMTP_URL: 'smtp://relay.invalid:25', PROVIDER_POSTMARK_TOKEN: 'a token' },
+  })
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
@@ -68,6 +70,7 @@ test('sending says what to set before mail goes to other people', async () => {
   await page.goto('settings/sending')
   await page.getByText(/^Links in mail lead to http:.*set BASE_URL/).waitFor()
   await page.getByText(/set MAIL_FROM/).waitFor()
+  await page.getByText('told by Postmark').waitFor()
 })
 
 test('the link of an invitation stays until it is copied, whatever else is pressed', async () => {

@@ -35,6 +35,10 @@ function providersOf(config: Config): Record<string, Provider> {
   }
 }
 
+/** The names of those that are set up. */
+export const providerTitles = (config: Config): string[] =>
+  Object.values(providersOf(config)).flatMap(({ title, read }) => (read ? [title] : []))
+
 export type ProviderParts = { config: Config; db: Db; tokens: Tokens; events: EventRecorder }
 
 /** Bounces and complaints as providers post them, each proven by the provider's own means. */

@@ -4903,6 +4903,8 @@ export interface operations {
                                 selector: string;
                             } | null;
                             bounce_domain: string | null;
+                            /** @description Those that tell bounces and complaints by HTTP. */
+                            bounce_providers: string[];
                             records: {
                                 /** @enum {string} */
                                 type: "TXT" | "MX";
@@ -4989,6 +4991,8 @@ export interface operations {
                                 selector: string;
                             } | null;
                             bounce_domain: string | null;
+                            /** @description Those that tell bounces and complaints by HTTP. */
+                            bounce_providers: string[];
                             records: {
                                 /** @enum {string} */
                                 type: "TXT" | "MX";

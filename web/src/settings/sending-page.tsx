@@ -68,7 +68,7 @@ function SendingState({ sending }: { sending: Sending }) {
           ['Last sent', <Time key="sent" at={sending.last_sent_at} />],
           ['Default sender', sending.mail_from],
           ['DKIM', sending.dkim ? `${sending.dkim.selector}._domainkey.${sending.dkim.domain}` : 'not set'],
-          ['Bounces', sending.bounce_domain ?? 'not received (set BOUNCE_DOMAIN and BOUNCE_SMTP_PORT)'],
+          ['Bounces', bouncesOf(sending)],
           ...(sending.checked_at
             ? [['Checked', <Time key="checked" at={sending.checked_at} />] as [string, React.ReactNode]]
             : []),
@@ -91,6 +91,15 @@ function SendingState({ sending }: { sending: Sending }) {
       </Section>
     </Stack>
   )
+}
+
+function bouncesOf({ bounce_domain: domain, bounce_providers: providers }: Sending): string {
+  const ways = [
+    ...(domain ? [`by mail to ${domain}`] : []),
+    ...(providers.length > 0 ? [`told by ${providers.join(', ')}`] : []),
+  ]
+  if (ways.length > 0) return ways.join(', and ')
+  return 'not received (set BOUNCE_DOMAIN and BOUNCE_SMTP_PORT, or the PROVIDER_ setting of your mail provider)'
 }
 
 function BeforeGoingLive({ problems }: { problems: Sending['problems'] }) {
