@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ConfigError, describeConfig, parseEnvFile, readConfig, settings } from './config.ts'
+import { ConfigError, describeConfig, readConfig, settings } from './config.ts'
+import { parseEnvFile, strayNames } from './env-file.ts'
 
 test('without any setting everything has its documented default', () => {
   const config = readConfig({})
@@ -110,17 +111,46 @@ test('links can be built on BASE_URL, so it ends with its path and holds no pass
 
 test('the printed table names every setting and shows no secret', () => {
   const environment = { DATABASE_URL: 'postgres://u:hunter2@db/x', SMTP_URL: 'smtp://u:hunter2@relay:587' }
-  const rows = describeConfig(readConfig(environment), environment)
+  const rows = describeConfig(readConfig(environment), { file: {}, given: environment })
   expect(rows.map(({ name }) => name)).toEqual(Object.keys(settings))
   expect(JSON.stringify(rows)).not.toContain('hunter2')
 })
 
+test('the printed table says where each value comes from', () => {
+  const sources = { file: { HOST: '0.0.0.0', PORT: '4000', SIGNUP: 'open' }, given: { PORT: '5000', SIGNUP: '' } }
+  const rows = describeConfig(readConfig({ ...sources.file, ...sources.given }), sources)
+  const sourceOf = (wanted: string) => rows.find(({ name }) => name === wanted)?.source
+  expect(['HOST', 'PORT', 'SIGNUP'].map(sourceOf)).toEqual(['.env', 'environment', 'default'])
+})
+
 test('.env files may quote, comment and export', () => {
-  expect(parseEnvFile('# comment\nPORT=4000 # here\nexport HOST="0.0.0.0"\nMAIL_FROM=\'a # b\'\n\nnonsense\n')).toEqual(
-    {
+  const lines = [
+    '# comment',
+    'PORT=4000 # here',
+    'export HOST="0.0.0.0"  # here, too',
+    "MAIL_FROM='a # b'",
+    'DATABASE_URL=postgres://u:a#b@db/wax',
+    'DKIM_SELECTOR="a" # "b"',
+    'MAIL_REPLY="Acme" <hello@acme.example>',
+    '',
+    'nonsense',
+  ]
+  for (const end of ['\n', '\r\n'])
+    expect(parseEnvFile(lines.join(end))).toEqual({
       PORT: '4000',
       HOST: '0.0.0.0',
       MAIL_FROM: 'a # b',
-    },
-  )
+      DATABASE_URL: 'postgres://u:a#b@db/wax',
+      DKIM_SELECTOR: 'a',
+      MAIL_REPLY: '"Acme" <hello@acme.example>',
+    })
+})
+
+test('names in .env that set nothing are told, with the setting that was probably meant', () => {
+  const file = { SMPT_URL: 'x', base_url: 'x', PORT: '1', POSTGRES_PASSWORD: 'x', NODE_ENV: 'x' }
+  expect(strayNames(file, Object.keys(settings))).toEqual([
+    'SMPT_URL in .env is no setting. Did you mean SMTP_URL?',
+    'base_url in .env is no setting. Did you mean BASE_URL?',
+    'In .env, but no setting: POSTGRES_PASSWORD, NODE_ENV.',
+  ])
 })

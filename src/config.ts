@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { domainLabels } from './domain.ts'
+import { parseEnvFile, strayNames } from './env-file.ts'
 import { SetupFault } from './errors.ts'
 
 /** One setting: what people read about it, and how its text becomes a value. `parse` throws a sentence. */
@@ -146,31 +147,28 @@ function partialGroups(values: Record<string, unknown>): string[] {
   })
 }
 
-/** The process environment over `.env` in the working directory. */
-export function readEnvironment(folder = process.cwd()): Environment {
+/** What `.env` in the working directory says, and the process environment, which counts more. */
+export function readSources(folder = process.cwd()): { file: Environment; given: Environment } {
   const file = resolve(folder, '.env')
-  return existsSync(file) ? { ...parseEnvFile(readFileSync(file, 'utf8')), ...process.env } : process.env
+  return { file: existsSync(file) ? parseEnvFile(readFileSync(file, 'utf8')) : {}, given: process.env }
 }
 
-export function parseEnvFile(content: string): Environment {
-  const values: Environment = {}
-  for (const line of content.split(/\r?\n/)) {
-    const match = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/.exec(line)
-    if (!match) continue
-    const [, name, value] = match as unknown as [string, string, string]
-    const quoted = /^(['"])(.*)\1$/.exec(value)
-    values[name] = quoted ? quoted[2]! : value.replace(/\s+#.*$/, '')
-  }
-  return values
+export function readEnvironment(): Environment {
+  const { file, given } = readSources()
+  return { ...file, ...given }
 }
+
+/** Of `.env` alone: the process environment is full of names that are none of ours. */
+export const readStrayNames = (): string[] => strayNames(readSources().file, Object.keys(settings))
 
 /** What `waxwing config` prints: every setting with its value, where it came from, and its meaning. */
-export function describeConfig(config: Config, environment: Environment) {
+export function describeConfig(config: Config, { file, given }: { file: Environment; given: Environment }) {
   return (Object.entries(settings) as [SettingName, Setting<unknown>][]).map(([name, { meaning, secret: hidden }]) => {
     const value = config[name]
     const shown =
       value === undefined ? '(unset)' : hidden ? '********' : Array.isArray(value) ? value.join(',') : String(value)
-    return { name, value: shown, source: environment[name]?.trim() ? 'environment' : 'default', meaning }
+    const source = given[name] === undefined ? '.env' : 'environment'
+    return { name, value: shown, source: (given[name] ?? file[name])?.trim() ? source : 'default', meaning }
   })
 }
 

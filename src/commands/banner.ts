@@ -1,5 +1,5 @@
 import type { Role } from '../app.ts'
-import type { Config } from '../config.ts'
+import { type Config, readStrayNames } from '../config.ts'
 import type { Database } from '../db/connect.ts'
 import { liveProblems } from '../messages/going-live.ts'
 import { version } from '../root.ts'
@@ -29,6 +29,7 @@ export async function banner({
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
+    ...readStrayNames().map((line) => `  Note       ${line}`),
     ...liveProblems(config).map(
       ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,
     ),

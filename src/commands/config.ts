@@ -1,8 +1,7 @@
-import { describeConfig, readConfig, readEnvironment } from '../config.ts'
+import { describeConfig, readConfig, readEnvironment, readSources } from '../config.ts'
 
 export async function showConfig(): Promise<undefined> {
-  const environment = readEnvironment()
-  const rows = describeConfig(readConfig(environment), environment)
+  const rows = describeConfig(readConfig(readEnvironment()), readSources())
   const nameWidth = Math.max(...rows.map(({ name }) => name.length))
   const valueWidth = Math.min(40, Math.max(...rows.map(({ value }) => value.length)))
   for (const { name, value, source, meaning } of rows)

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
-import { type Config, readConfig, readEnvironment } from '../config.ts'
+import { type Config, readConfig, readEnvironment, readStrayNames } from '../config.ts'
 import { missingRightOf } from '../db/connect-faults.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { openLog } from '../log.ts'
@@ -37,6 +37,7 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
   yield nodeVersion()
   yield disk(config.DATA_DIR)
   yield settings(config)
+  for (const says of readStrayNames()) yield { what: 'Settings', ok: true, says, note: true }
   yield* database(config)
   yield await relay(config.SMTP_URL)
   yield await baseUrl(config.BASE_URL)

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
@@ -8,8 +10,10 @@ test('a process that only works tells how it is on WORK_PORT, and nothing else',
   await using testDb = await createTestDb()
   const [PORT, WORK_PORT] = [String(await freePort()), String(await freePort())]
   const environment = { DATABASE_URL: testDb.url, SMTP_URL: 'smtp://127.0.0.1:9', PORT, WORK_PORT, LOG_LEVEL: 'silent' }
+  writeFileSync(join(folder.path, '.env'), 'SMPT_URL=smtp://relay.example')
   await using work = startCommand(['work'], environment, { cwd: folder.path })
   await work.says('is ready')
+  await work.says('Note       SMPT_URL in .env is no setting. Did you mean SMTP_URL?')
   await work.says('Note       Links in mail lead to http://localhost')
 
   const get = (path: string, port = WORK_PORT) => fetch(`http://127.0.0.1:${port}${path}`)
