@@ -57,6 +57,11 @@ test.each([
   expect(strictly(`https://${host}/`)).toEqual({ problem: expect.stringContaining('names a private host') })
 })
 
+test('what lets a private host through is named, also to whoever tries it by http', () => {
+  for (const url of ['https://localhost/', 'http://localhost:8080/hook', 'http://127.0.0.1:8080/', 'http://[::1]/'])
+    expect(strictly(url), url).toEqual({ problem: expect.stringMatching(/reachable.*WEBHOOK_ALLOW_PRIVATE=true/) })
+})
+
 test.each([
   ['dotted', '127.0.0.1'],
   ['decimal', '2130706433'],

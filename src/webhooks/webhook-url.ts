@@ -46,18 +46,24 @@ function parse(text: string): URL | undefined {
 }
 
 function problemOf(url: URL, allowPrivate: boolean): string | undefined {
-  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'must start with https://'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const problemOfPlace = allowPrivate ? undefined : problemOfHost(host)
+  // Whoever tries an endpoint of their own machine is told how, not that it should begin with https.
+  const mayBeHttp = allowPrivate || problemOfPlace !== undefined
+  if (url.protocol !== 'https:' && !(mayBeHttp && url.protocol === 'http:')) return 'must start with https://'
   if (url.username || url.password) return 'must not carry a user name or password'
   if (url.hash) return 'must not have a fragment (#…), which is never sent to a server'
   if (url.port === '0') return 'must not name port 0'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
   if (host.split('.').includes('')) return 'has a host name with an empty part'
-  return allowPrivate ? undefined : problemOfHost(host)
+  return problemOfPlace
 }
 
+const forDevelopment = 'for development, start Waxwing with WEBHOOK_ALLOW_PRIVATE=true'
+
 function problemOfHost(host: string): string | undefined {
-  if (isIP(host)) return isPublicAddress(host) ? undefined : `must be reachable from the internet; ${host} is not`
+  const must = 'must be reachable from the internet'
+  if (isIP(host)) return isPublicAddress(host) ? undefined : `${must}; ${host} is not (${forDevelopment})`
   const isPrivate = privateEndings.some((ending) => host === ending || host.endsWith(`.${ending}`))
-  if (isPrivate || !host.includes('.')) return `must be reachable from the internet; "${host}" names a private host`
+  if (isPrivate || !host.includes('.')) return `${must}; "${host}" names a private host (${forDevelopment})`
   return undefined
 }
