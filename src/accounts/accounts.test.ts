@@ -142,6 +142,7 @@ test('guessing a password is slowed down after ten failures', async () => {
   for (let i = 0; i < 11; i++) answers.push(await attempt())
   expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(401), 429])
   expect(Number(answers[10]!.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(answers[10]!.body.message).toBe('Too many failed logins. Try again in 15 minutes.')
 })
 
 test('guesses sent at once are counted like guesses sent one after another', async () => {

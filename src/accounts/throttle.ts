@@ -53,7 +53,7 @@ export class LoginThrottle {
       this.#waitMs(address, perAddressMax, nowMs),
     )
     if (retryAfterMs > 0)
-      throw new Refusal('rate_limited', 'Too many failed logins. Wait a while and try again.', {
+      throw new Refusal('rate_limited', `Too many failed logins. Try again in ${inMinutes(retryAfterMs)}.`, {
         retryAfterSeconds: retryAfterMs / 1000,
       })
   }
@@ -84,6 +84,11 @@ export class LoginThrottle {
     if (this.#knownPairs.size >= namesMax) this.#knownPairs.clear()
     this.#knownPairs.add(pair)
   }
+}
+
+function inMinutes(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000)
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
 }
 
 /** What tries are counted under. */

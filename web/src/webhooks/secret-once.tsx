@@ -16,7 +16,7 @@ export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => v
         <Title order={3}>Verify each delivery with it</Title>
         <Text c="dimmed">
           The header X-Service-Signature carries the time and an HMAC of the time and the raw body. Answer 200 to
-          acknowledge; a 4xx is final, anything else is tried again after 30, 60 and 120 seconds.
+          acknowledge; a 4xx is final, anything else is tried again, as often and as late as WEBHOOK_RETRY_DELAYS says.
         </Text>
         <VerificationCode />
       </Stack>
