@@ -158,6 +158,17 @@ test('the reference and its script come from here, and nothing else is asked for
   expect(document.body.openapi).toBe('3.1.0')
 })
 
+test('the reference is named after the service, and lists what customers call first and every other tag after it', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  expect((await app.call('GET', '/docs/')).text).toContain('<title>Waxwing API</title>')
+  const { tags, paths } = (await app.call('GET', '/openapi.json')).body
+  const names = tags.map(({ name }: { name: string }) => name)
+  expect([names[0], names.at(-1)]).toEqual(['Public API', 'Health'])
+  const operations = Object.values(paths as Record<string, Record<string, { tags: string[] }>>).flatMap(Object.values)
+  const used = new Set(operations.flatMap((operation) => operation.tags))
+  expect([...used].sort()).toEqual([...names].sort())
+})
+
 test('metrics are in Prometheus’ format', async () => {
   await using app = await startTestApp()
   const answer = await app.call('GET', '/metrics')
