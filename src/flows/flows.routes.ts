@@ -120,7 +120,16 @@ export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
 
     api.post(
       '/flows',
-      { schema: { tags, summary: 'Create a flow', body: FlowIn, response: creates(FlowOut) } },
+      {
+        schema: {
+          tags,
+          summary: 'Create a flow',
+          description:
+            'Subject, HTML and text are Liquid templates. They see `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` that is sent. docs/templates.md has the filters, tags and limits.',
+          body: FlowIn,
+          response: creates(FlowOut),
+        },
+      },
       async (request, reply) => {
         const { organizationId, id: userId } = memberOf(request)
         const { name, kind, status = 'active' } = request.body

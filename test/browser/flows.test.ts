@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { barriers } from './support/axe.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { hold, openTab, segment, sizes } from './support/pages.ts'
@@ -52,6 +53,24 @@ test('the preview can be narrowed to a phone, runs no script of the template and
   expect((await page.locator('iframe').boundingBox())?.width).toBe(375)
   await segment(page, 'Preview as', 'Text').click()
   await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Hello').waitFor()
+})
+
+test('whoever writes a template can look up variables and filters, and is back at the button after', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { size: 'phone', account })
+  const { page } = tab
+
+  await page.goto('flows/new')
+  const button = page.getByRole('button', { name: 'Variables and filters' })
+  await button.click()
+  const help = page.getByRole('dialog', { name: 'Variables and filters' })
+  await help.getByRole('region', { name: 'Variables' }).getByText('contact.first_name', { exact: true }).waitFor()
+  await help.getByRole('region', { name: 'Filters' }).getByText('| default: "friend"').waitFor()
+  expect(await barriers(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'hidden' })
+  expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true)
 })
 
 test('saving makes a version that can be compared with the one before and brought back', async () => {

@@ -618,7 +618,10 @@ export interface paths {
         /** List flows, newest first */
         get: operations["listFlows"];
         put?: never;
-        /** Create a flow */
+        /**
+         * Create a flow
+         * @description Subject, HTML and text are Liquid templates. They see `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` that is sent. docs/templates.md has the filters, tags and limits.
+         */
         post: operations["postFlows"];
         delete?: never;
         options?: never;

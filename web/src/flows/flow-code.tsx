@@ -1,6 +1,7 @@
 import { Box, Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import type { FlowText, TemplateProblem } from '../api/types.ts'
+import { TemplateHelp } from './template-help-drawer.tsx'
 
 const CodeEditor = lazy(async () => ({ default: (await import('./code-editor.tsx')).CodeEditor }))
 
@@ -40,17 +41,20 @@ export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
           value={part}
           onChange={(value) => setPart(value as Part)}
         />
-        {part === 'html' && (
-          <Select
-            aria-label="Format"
-            size="xs"
-            w={100}
-            data={formats}
-            value={draft.html_format}
-            allowDeselect={false}
-            onChange={(value) => setDraft({ ...draft, html_format: value as FlowText['html_format'] })}
-          />
-        )}
+        <Group gap="xs">
+          <TemplateHelp />
+          {part === 'html' && (
+            <Select
+              aria-label="Format"
+              size="xs"
+              w={100}
+              data={formats}
+              value={draft.html_format}
+              allowDeselect={false}
+              onChange={(value) => setDraft({ ...draft, html_format: value as FlowText['html_format'] })}
+            />
+          )}
+        </Group>
       </Group>
       <Suspense fallback={<Skeleton height="min(560px, 60vh)" />}>
         <CodeEditor

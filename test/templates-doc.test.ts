@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { keysMax, nestingMax } from '../src/flows/bounds.ts'
+import { engineFor } from '../src/flows/engine.ts'
+import { filtersFor } from '../src/flows/filters.ts'
+import { tagLengthMax, tagsMax } from '../src/flows/parse.ts'
+import { compileTemplate, htmlBytesMax, subjectLengthMax } from '../src/flows/template.ts'
+import { filterHelp, nameHelp, tagHelp } from '../web/src/flows/template-help.ts'
+
+const page = readFileSync('docs/templates.md', 'utf8')
+const blocks = page.match(/^ {4}.*$/gm)!.map((line) => line.trim())
+const [contact, context] = blocks.filter((line) => line.startsWith('{"')).map((line) => JSON.parse(line))
+const examples = blocks
+  .filter((line) => line.includes('→'))
+  .map((line) => line.split('→').map((side) => side.trim()) as [string, string])
+
+async function resultOf(html: string): Promise<string> {
+  const compilation = await compileTemplate({ subject: 'Hello', html, htmlFormat: 'html' })
+  if (compilation.kind === 'faulty') return JSON.stringify(compilation.problems)
+  const { email, first_name: firstName, last_name: lastName, attributes } = contact
+  const values = {
+    contact: { email, firstName, lastName, attributes },
+    organization: { name: 'Acme' },
+    unsubscribeUrl: 'https://mail.example.com/u/abc',
+    context,
+  }
+  return compilation.template.render(values).html.trim()
+}
+
+test('every example of docs/templates.md gives what the page says', async () => {
+  const results = await Promise.all(examples.map(async ([source]) => [source, await resultOf(source)]))
+  expect(results).toEqual(examples)
+})
+
+test('docs/templates.md has an example of every filter and names every tag and every limit', () => {
+  const sources = examples.map(([source]) => source).join('\n')
+  const isShown = (filter: string) => new RegExp(`\\| ${filter}\\b`).test(sources)
+  expect(Object.keys(filtersFor('html')).filter((filter) => !isShown(filter))).toEqual([])
+  const isNamed = (tag: string) => page.includes(`{% ${tag} `) || page.includes(`\`${tag}\``)
+  expect(Object.keys(engineFor('html').tags).filter((tag) => !isNamed(tag))).toEqual([])
+  const limits = [subjectLengthMax, htmlBytesMax / 1000, tagsMax, tagLengthMax, nestingMax, keysMax]
+  const table = page.slice(page.indexOf('## Limits'))
+  expect(limits.filter((limit) => !table.includes(` ${limit.toLocaleString('en')} `))).toEqual([])
+})
+
+test('what the editor says about names and filters stands in docs/templates.md', () => {
+  expect(examples).toEqual(
+    expect.arrayContaining([...filterHelp, ...tagHelp].map(({ source, result }) => [source, result])),
+  )
+  expect(nameHelp.filter(({ name }) => !page.includes(`\`${name}\``))).toEqual([])
+})

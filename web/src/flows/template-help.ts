@@ -1,0 +1,36 @@
+// What most templates need. docs/templates.md has the rest, and a test finds all of this there.
+
+export const nameHelp = [
+  { name: 'contact.email', meaning: 'Whom the mail goes to' },
+  { name: 'contact.first_name', meaning: 'The first name, where it is known' },
+  { name: 'contact.last_name', meaning: 'The last name, where it is known' },
+  { name: 'contact.attributes.plan', meaning: 'An attribute of the contact, here plan' },
+  { name: 'organization.name', meaning: 'Your organization' },
+  { name: 'unsubscribe_url', meaning: 'Where this contact unsubscribes' },
+  { name: 'order_id', meaning: 'Whatever your program sends as context, here order_id' },
+]
+
+export type Example = { source: string; result: string }
+
+export const filterHelp: Example[] = [
+  { source: '{{ nickname | default: "friend" }}', result: 'friend' },
+  { source: '{{ "tea TIME" | capitalize }}', result: 'Tea time' },
+  { source: '{{ "Tea" | upcase }}', result: 'TEA' },
+  { source: '{{ "A long sentence" | truncate: 9 }}', result: 'A long...' },
+  { source: '{{ "2026-03-01" | date: "%d %B %Y" }}', result: '01 March 2026' },
+  { source: '{{ 2.346 | round: 2 }}', result: '2.35' },
+  { source: '{{ 3 | times: 4 }}', result: '12' },
+  { source: '{{ items | map: "name" | join: ", " }}', result: 'Tea, Cake' },
+  { source: '{{ items | size }}', result: '2' },
+  { source: '{{ "a b&c" | url_encode }}', result: 'a+b%26c' },
+  { source: '{{ "<b>a</b>" | raw }}', result: '<b>a</b>' },
+]
+
+export const tagHelp: Example[] = [
+  { source: '{% if items.size > 1 %}many{% elsif order_id %}one{% else %}none{% endif %}', result: 'many' },
+  {
+    source: '{% for item in items %}{{ forloop.index }} {{ item.name }} {% else %}nothing{% endfor %}',
+    result: '1 Tea 2 Cake',
+  },
+  { source: '{% assign total = items | sum: "price" %}{{ total }}', result: '7' },
+]
