@@ -121,6 +121,49 @@ test('a preview shows unsaved text, what is missing, and faults as answers', asy
   expect(faulty.body.data).toMatchObject({ html: null, problems: [{ path: 'html', line: 1 }] })
 })
 
+test('a preview warns of links that lead nowhere in a mail, and of no others', async () => {
+  await using app = await startTestApp()
+  const warnings = async (html: string, context: object = {}) => {
+    const { data } = (await app.manage('POST', '/organization/flows/preview', { subject: 'Hello', html, context })).body
+    expect(data).toMatchObject({ html: expect.any(String), problems: [] })
+    return data.warnings
+  }
+  const dead = (link: string) => `The link "${link}" has no https:// and leads nowhere in a mail.`
+  const link = '<a href="{{ link }}">there</a>'
+
+  expect(
+    await warnings('<a href="/relative">a</a><map><area href=//example.com></map><a HREF=\'/relative\'>b</a>'),
+  ).toEqual([dead('/relative'), dead('//example.com')])
+  for (const value of ['example.com/x?a=1&b=2', 'example.com:8080', 'www.example.com', 'ada@example.com', '*|UNSUB|*'])
+    expect(await warnings(link, { link: value })).toEqual([dead(value)])
+  for (const value of [
+    'https://example.com',
+    ' HTTP://a',
+    'mailto:a@b.c',
+    'tel:+49',
+    'sms:1',
+    'cid:x',
+    'com.app://x',
+    '#a',
+    '',
+  ])
+    expect(await warnings(link, { link: value })).toEqual([])
+  expect(
+    await warnings('<!-- <a href="/x"> --><a name="x">a</a><link href="/x"><a href="{{ unsubscribe_url }}">b</a>'),
+  ).toEqual([])
+  expect(await warnings('<a href="&#109;ailto:a@b.c">hidden</a>')).toEqual([])
+
+  // What a missing value would have made of a link is not known yet.
+  const partly = '<a href="{{ shop }}/cart">a</a><a href="/help">b</a>'
+  expect(await warnings(partly)).toEqual([dead('/help')])
+  expect(await warnings(partly, { shop: 'https://example.com' })).toEqual([dead('/help')])
+  expect(await warnings(partly, { shop: '' })).toEqual([dead('/cart'), dead('/help')])
+
+  const many = Array.from({ length: 30 }, (_, index) => `<a href="/${index}${'x'.repeat(500)}">a</a>`).join('')
+  expect((await warnings(many)).map((warning: string) => warning.length)).toEqual(Array(10).fill(expect.any(Number)))
+  expect((await warnings(many))[0]).toMatch(/^The link "\/0x{98}…" has/)
+})
+
 test('a deleted flow is gone for everyone, and sends through it are refused', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)

@@ -4,8 +4,10 @@ import { memberOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
 import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
+import { warnOfDeadLinks } from './dead-links.ts'
 import { contentIn, flowIdOf, VariableOut } from './flows.routes.ts'
 import { contentOf, type FlowContent, getFlow, toFieldProblems, variablesOut } from './flows.ts'
+import type { Attribute } from './html-tags.ts'
 import { compileTemplate, missingVariables } from './template.ts'
 import type { TemplateValues } from './values.ts'
 
@@ -31,6 +33,7 @@ const PreviewOut = Type.Object({
       column: Type.Optional(Type.Integer()),
     }),
   ),
+  warnings: Type.Array(Type.String(), { description: 'What the mail would go out with, and should not.' }),
 })
 const empty: FlowContent = {
   subject: ' ',
@@ -79,14 +82,19 @@ export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
 }
 
 async function preview(request: FastifyRequest, saved: FlowContent, body: Static<typeof PreviewIn>) {
-  const nothing = { subject: null, html: null, text: null, variables: [], missing: [] as string[] }
+  const nothing = { subject: null, html: null, text: null, variables: [], missing: [] as string[], warnings: [] }
   const compilation = await compileTemplate({ ...saved, ...contentIn(body) })
   if (compilation.kind === 'faulty') return { ...nothing, problems: toFieldProblems(compilation.problems) }
   const { template } = compilation
   const values = sampleValues(request, body)
-  const known = { variables: variablesOut(template), missing: missingVariables(template, values) }
+  const missing = missingVariables(template, values)
+  const known = { variables: variablesOut(template), missing }
   try {
-    return { ...template.render(values), ...known, problems: [] }
+    const mail = template.render(values)
+    // A link may be about to start with a value that is not given yet, unless the template has it, from the `=` on.
+    const isSure = (href: Attribute) =>
+      missing.length === 0 || template.stored.html.includes(mail.html.slice(href.start - 1, href.end))
+    return { ...mail, ...known, problems: [], warnings: warnOfDeadLinks(mail.html, isSure) }
   } catch (error) {
     if (error instanceof Refusal) return { ...nothing, ...known, problems: error.fields }
     throw error

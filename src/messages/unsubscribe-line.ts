@@ -1,5 +1,5 @@
 import { escapeHtml } from '../flows/escape.ts'
-import { visitTags } from './html-tags.ts'
+import { visitTags } from '../flows/html-tags.ts'
 
 /**
  * Gives a marketing mail a way out that people can see. A part whose template shows the address already stays as it is:

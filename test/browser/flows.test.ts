@@ -55,6 +55,24 @@ test('the preview can be narrowed to a phone, runs no script of the template and
   await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Hello').waitFor()
 })
 
+test('the preview warns of a link that leads nowhere, and the flow can be saved all the same', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const id = await createFlow(service, account)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto(`flows/${id}`)
+  await write(page, '<p>Read <a href="{{ link }}">more</a></p>')
+  await page.getByLabel('link', { exact: true }).fill('example.com/x')
+  const warning = page.getByRole('region', { name: 'Preview' }).getByText('The link "example.com/x" has no https://')
+  await warning.waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Version 2', { exact: true }).waitFor()
+  await page.getByLabel('link', { exact: true }).fill('https://example.com/x')
+  await warning.waitFor({ state: 'hidden' })
+})
+
 test('whoever writes a template can look up variables and filters, and is back at the button after', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

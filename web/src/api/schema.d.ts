@@ -4353,6 +4353,8 @@ export interface operations {
                                 line?: number;
                                 column?: number;
                             }[];
+                            /** @description What the mail would go out with, and should not. */
+                            warnings: string[];
                         };
                     };
                 };
@@ -4429,6 +4431,8 @@ export interface operations {
                                 line?: number;
                                 column?: number;
                             }[];
+                            /** @description What the mail would go out with, and should not. */
+                            warnings: string[];
                         };
                     };
                 };

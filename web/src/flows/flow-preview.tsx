@@ -53,6 +53,7 @@ export function FlowPreview({ state }: { state: PreviewState }) {
           </Notice>
         </Box>
       )}
+      <Warnings warnings={preview.data?.warnings ?? []} />
       {preview.error && !preview.data ? (
         <Failed error={preview.error} retry={preview.refetch} retrying={preview.isFetching} />
       ) : last ? (
@@ -80,5 +81,22 @@ export function FlowPreview({ state }: { state: PreviewState }) {
         !faulty && <Skeleton height={320} />
       )}
     </Paper>
+  )
+}
+
+/** What does not keep a flow from being saved, but should not go out. */
+function Warnings({ warnings }: { warnings: string[] }) {
+  return (
+    <div aria-live="polite">
+      {warnings.length > 0 && (
+        <Notice tone="warn">
+          {warnings.map((warning) => (
+            <div key={warning} className="break">
+              {warning}
+            </div>
+          ))}
+        </Notice>
+      )}
+    </div>
   )
 }
