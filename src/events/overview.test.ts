@@ -65,6 +65,27 @@ test('one call answers the days, the totals, those of as many days before, and t
   expect((await overview(app, { flow_id: toText('flw', other.flowIds[0]!) })).status).toBe(404)
 })
 
+test('a flow that sent stands among the top ones however many are newer, with what it sent in the days of any zone', async () => {
+  await using app = await startTestApp()
+  const quarters = Array.from({ length: 2 * 24 * 4 }, (_, index) => Date.UTC(2026, 2, 1) + index * 15 * 60_000)
+  const world = await worldOf(app, { messages: quarters.length, flows: 1 })
+  await record(
+    app.db,
+    quarters.map((at, index) => eventIn(world, index, 'emailSent', { at: new Date(at) })),
+  )
+  await worldOf(app, { messages: 0, flows: 1_001 })
+  for (const [timezone, sent] of [
+    ['UTC', 96],
+    ['Asia/Kathmandu', 119],
+    ['America/St_Johns', 82],
+    ['Pacific/Kiritimati', 152],
+  ] as const) {
+    const { data } = (await overview(app, { timezone })).body
+    expect(data.totals.emailSent.total).toBe(sent)
+    expect(data.top_flows).toMatchObject([{ flow_id: toText('flw', world.flowIds[0]!), sent }])
+  }
+})
+
 test('days are those of the organization unless another zone is asked for', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)

@@ -3,7 +3,7 @@ import { type EventName, eventNames } from '../event-types.ts'
 import type { FlowId, OrganizationId } from '../ids.ts'
 import { allFlows } from './counters.sql.ts'
 import { countSpans } from './counts.ts'
-import { selectFlowNames } from './metrics.sql.ts'
+import { selectTopFlows } from './metrics.sql.ts'
 import { readFlow } from './metrics.ts'
 import { boundBefore, boundsOf, datesOf, type Given, type Period, readPeriod } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
@@ -26,8 +26,6 @@ export type Overview = Period & {
   topFlows: TopFlow[]
 }
 
-/** Of more flows than this the newest are compared. */
-const flowsMax = 1_000
 const topMax = 10
 
 /** What the dashboard shows, for all kinds of events at once. */
@@ -65,22 +63,15 @@ async function listTopFlows(
   only: FlowId,
   bounds: [number, number],
 ): Promise<TopFlow[]> {
-  const flows = await selectFlowNames(db, organizationId, only === allFlows ? undefined : only, flowsMax)
-  const sentOf = await countSpans(
-    db,
-    { organizationId, eventNames: ['emailSent'], flowIds: flows.map(({ id }) => id) },
-    bounds,
-  )
-  const top = flows
-    .map(({ id, name }) => ({ flowId: id, name, sent: sentOf('emailSent', id)[0]!.total }))
-    .filter(({ sent }) => sent > 0)
-    .sort((a, b) => b.sent - a.sent)
-    .slice(0, topMax)
-  const countOf = await countSpans(db, { organizationId, eventNames, flowIds: top.map(({ flowId }) => flowId) }, bounds)
-  return top.map((flow) => {
-    const count = (name: EventName) => countOf(name, flow.flowId)[0]!
+  const one = only === allFlows ? undefined : only
+  const top = await selectTopFlows(db, organizationId, one, bounds, topMax)
+  const countOf = await countSpans(db, { organizationId, eventNames, flowIds: top.map(({ id }) => id) }, bounds)
+  return top.map(({ id, name, sent }) => {
+    const count = (eventName: EventName) => countOf(eventName, id)[0]!
     return {
-      ...flow,
+      flowId: id,
+      name,
+      sent,
       opensUnique: count('emailOpen').unique,
       clicksUnique: count('emailClick').unique,
       bounces: count('emailHardBounce').total + count('emailSoftBounce').total,

@@ -47,6 +47,24 @@ export function countersOf(bounds: readonly number[]): SpanCounters {
   return { days: { from: nearestMidnight(bounds[0]!), until: nearestMidnight(bounds.at(-1)!) }, hours, quarters }
 }
 
+/** One span's counters: the sum of all of these, each times its sign, is what happened in it. */
+export type SignedStretch = Stretch & { grain: 'day' | 'hour' | 'quarter'; sign: 1 | -1 }
+
+export function stretchesOf(from: number, until: number): SignedStretch[] {
+  return [
+    { grain: 'day', from: nearestMidnight(from), until: nearestMidnight(until), sign: 1 },
+    // From a start to a later midnight lies what the days lack; from an earlier one to it, what they have too much.
+    ...edgeOf(from, from < nearestMidnight(from) ? 1 : -1),
+    ...edgeOf(until, until < nearestMidnight(until) ? -1 : 1),
+  ]
+}
+
+function edgeOf(bound: number, sign: 1 | -1): SignedStretch[] {
+  const { hours, quarters } = countersOf([bound])
+  const ofGrain = (grain: 'hour' | 'quarter') => (stretch: Stretch) => ({ ...stretch, grain, sign })
+  return [...hours.map(ofGrain('hour')), ...quarters.map(ofGrain('quarter'))]
+}
+
 /** What was read: a whole day's count, or that of the hours and quarters before or after a midnight. */
 export class SpanSums {
   readonly #days = new Map<number, Count>()
