@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
+import { createWebhook } from '../../test/support/event-world.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
@@ -56,6 +57,19 @@ test('a marketing mail carries the one-click header pair and a visible way out',
   expect(header('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
   expect(mail.html).toContain(header('list-unsubscribe')!.slice(1, -1))
   expect(mail.text).toContain(header('list-unsubscribe')!.slice(1, -1))
+})
+
+test('a test mail is said to be one, and else does what any mail does: it counts, is told to webhooks, makes a contact', async () => {
+  await using app = await startTestApp()
+  const flowId = await createFlow(app)
+  await createWebhook(app.db, parseId('org', app.organizationId) as OrganizationId)
+  const test = { to: 'new@example.com', context: { order_id: 1 } }
+  const { body } = await app.manage('POST', `/organization/flows/${flowId}/test`, test)
+  expect(await settled(app, body.data.message_id)).toMatchObject({ status: 'sent', is_test: true })
+  const { data } = (await app.manage('GET', '/organization/flows')).body
+  expect(data[0].stats_30d.sent).toBe(1)
+  expect(await app.db`select event_name from deliveries`).toEqual([{ eventName: 'emailSent' }])
+  expect(await app.db`select email from contacts`).toEqual([{ email: 'new@example.com' }])
 })
 
 test('with a bounce domain the envelope sender is an address of its own', async () => {

@@ -138,10 +138,12 @@ test('a test mail is sent with the sample data, and the call for a program does 
   await page.getByLabel('name', { exact: true }).fill('Ada')
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
   await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('dialog').getByText('counts in the flow’s figures').waitFor()
   await page.getByRole('dialog').getByLabel(/^To/).fill('ada@example.com')
   await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click()
   await page.getByRole('status').getByRole('link', { name: 'See what becomes of it' }).click()
   await page.getByRole('heading', { name: 'Your order' }).waitFor()
+  await page.getByText('Test', { exact: true }).waitFor()
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
 
   await page.goto(`flows/${id}/use`)

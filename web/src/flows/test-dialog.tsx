@@ -54,7 +54,8 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
             error={fieldProblem(send.error, 'to')}
           />
           <Text size="xs" c="dimmed">
-            It is filled with the sample data of the editor.
+            It is filled with the sample data of the editor. Otherwise it is a mail like any other: it counts in the
+            flow’s figures, goes to your webhooks, and makes a contact of a new address.
           </Text>
           <ErrorLine>{remainingProblem(send.error, ['to'])}</ErrorLine>
           {send.data?.status === 'suppressed' && <NotSent messageId={send.data.message_id} />}

@@ -14,7 +14,7 @@ import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { inWords } from '../ui/words.ts'
-import { MessageStatusBadge } from './message-status.tsx'
+import { MessageBadges } from './message-status.tsx'
 import { messageQuery } from './messages.api.ts'
 
 export function MessagePage() {
@@ -23,7 +23,7 @@ export function MessagePage() {
   return (
     <Page
       title={message.data?.subject || 'Message'}
-      beside={message.data && <MessageStatusBadge status={message.data.status} />}
+      beside={message.data && <MessageBadges message={message.data} />}
       back={{ to: paths.messages, label: 'Messages' }}
     >
       <Load query={message}>{(detail) => <OneMessage message={detail} />}</Load>

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import type { MessageStatus } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
@@ -11,6 +12,14 @@ const shown: Record<MessageStatus, { tone: Tone; label: string }> = {
 
 export const messageStatusOptions = Object.entries(shown).map(([value, { label }]) => ({ value, label }))
 
-export function MessageStatusBadge({ status }: { status: MessageStatus }) {
-  return <StatusBadge tone={shown[status].tone}>{shown[status].label}</StatusBadge>
+type Props = { message: { status: MessageStatus; is_test: boolean } }
+
+export function MessageBadges({ message }: Props) {
+  const { tone, label } = shown[message.status]
+  return (
+    <Group gap={6}>
+      <StatusBadge tone={tone}>{label}</StatusBadge>
+      {message.is_test && <StatusBadge tone="still">Test</StatusBadge>}
+    </Group>
+  )
 }

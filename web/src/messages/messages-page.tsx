@@ -1,4 +1,4 @@
-import { Group, Select, Text } from '@mantine/core'
+import { Select, Text } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { Message, MessageStatus } from '../api/types.ts'
@@ -12,10 +12,9 @@ import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
-import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
-import { MessageStatusBadge, messageStatusOptions } from './message-status.tsx'
+import { MessageBadges, messageStatusOptions } from './message-status.tsx'
 import { useMessages } from './messages.api.ts'
 
 const columns: Column<Message>[] = [
@@ -32,15 +31,7 @@ const columns: Column<Message>[] = [
       </>
     ),
   },
-  {
-    header: 'Status',
-    cell: (message) => (
-      <Group gap={6}>
-        <MessageStatusBadge status={message.status} />
-        {message.is_test && <StatusBadge tone="still">Test</StatusBadge>}
-      </Group>
-    ),
-  },
+  { header: 'Status', cell: (message) => <MessageBadges message={message} /> },
   {
     header: 'Flow',
     minWidth: '160px',
