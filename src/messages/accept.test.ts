@@ -51,6 +51,19 @@ test('variables that nobody gives are named, and unused context is a warning', a
   const missing = await send(app, flowId, { context: {} })
   expect(missing.status).toBe(422)
   expect(missing.body.error).toMatchObject({ type: 'missing_variables', fields: [{ path: 'context.order_id' }] })
+  expect(missing.body.message).toBe('The template needs order_id. Give it in the context.')
+  const several = await createFlow(app, { html: '{{ a }} {{ b.c }} {{ context.d }} {{ contact.first_name }}' })
+  const { message, error } = (await send(app, several, { context: {} })).body
+  expect(message).toBe(
+    'The template needs order_id, a, b.c, and context.d. Give them in the context. The contact lacks contact.first_name. Fill it in, or give it a default in the template.',
+  )
+  expect(error.fields.map((field: { path: string }) => field.path)).toEqual([
+    'context.order_id',
+    'context.a',
+    'context.b.c',
+    'context.d',
+    'contact.first_name',
+  ])
   expect(await app.db`select from messages`).toEqual([])
   const unused = await send(app, flowId, { context: { order_id: 1, colour: 'red' } })
   expect(unused.body.data.warnings).toEqual(['The template does not use the context key "colour".'])

@@ -66,13 +66,7 @@ export function draftMessage(
     context,
   }
   const missing = missingVariables(version.template, values)
-  if (missing.length > 0)
-    throw new Refusal('missing_variables', `The template needs ${missing.join(', ')}. Give them in the context.`, {
-      fields: missing.map((name) => ({
-        path: `context.${name}`,
-        problem: 'is needed by the template and has no default',
-      })),
-    })
+  if (missing.length > 0) throw missingRefusal(missing)
 
   const known = person.contactId ?? newContacts.get(personKey(request))
   const contactId = known ?? newId('con')
@@ -119,6 +113,26 @@ export function draftMessage(
     },
   }
 }
+
+/** The names under `contact` are the contact's alone: a context cannot give them. */
+function missingRefusal(names: string[]): Refusal {
+  const ofContact = names.filter((name) => name.startsWith('contact.'))
+  const others = names.filter((name) => !ofContact.includes(name))
+  const sentences = [
+    others.length > 0 && `The template needs ${list.format(others)}. Give ${themOf(others)} in the context.`,
+    ofContact.length > 0 &&
+      `The contact lacks ${list.format(ofContact)}. Fill ${themOf(ofContact)} in, or give ${themOf(ofContact)} a default in the template.`,
+  ]
+  return new Refusal('missing_variables', sentences.filter(Boolean).join(' '), {
+    fields: names.map((name) => ({
+      path: /^(?:contact|context)\./.test(name) ? name : `context.${name}`,
+      problem: 'is needed by the template and has no default',
+    })),
+  })
+}
+
+const list = new Intl.ListFormat('en')
+const themOf = (names: string[]) => (names.length === 1 ? 'it' : 'them')
 
 const personKey = ({ organizationId, emailKey }: SendRequest) => `${organizationId} ${emailKey}`
 
