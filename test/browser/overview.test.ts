@@ -57,7 +57,7 @@ test('while another range is loading, the figures say that they are still those 
   expect(await busy.count()).toBe(0)
 })
 
-test('a range is still chosen after a reload and on the way back', async () => {
+test('a range and a figure are still chosen after a reload and on the way back', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -66,8 +66,10 @@ test('a range is still chosen after a reload and on the way back', async () => {
   await page.goto('')
   await segment(page, 'Range', '7 days').click()
   await page.getByText('the 7 days before').waitFor()
+  await page.getByRole('button', { name: /^Clicked/ }).click()
   await page.reload()
   await page.getByText('the 7 days before').waitFor()
+  await page.getByRole('heading', { name: 'Clicked by day' }).waitFor()
 
   await segment(page, 'Range', 'Custom').click()
   await page.getByLabel('From').fill('2024-01-01')
@@ -78,11 +80,13 @@ test('a range is still chosen after a reload and on the way back', async () => {
   await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
   await page.goBack()
   await page.getByText('2024-01-01 to 2024-01-10').waitFor()
+  await page.getByRole('heading', { name: 'Clicked by day' }).waitFor()
   expect(await page.getByRole('radio', { name: 'Custom' }).isChecked()).toBe(true)
 
   // An address bar takes anything.
-  await page.goto('?from=yesterday&to=2024-01-10')
+  await page.goto('?from=yesterday&to=2024-01-10&figure=luck')
   await page.getByText('the 30 days before').waitFor()
+  await page.getByRole('heading', { name: 'Sent by day' }).waitFor()
 })
 
 test('the change of a rate compares rates, and that of a count compares counts', async () => {
@@ -100,6 +104,8 @@ test('the change of a rate compares rates, and that of a count compares counts',
       emailOpen: { total: opened, unique: opened, machine: 0 },
       emailHardBounce: { total: bounced, unique: bounced, machine: 0 },
       emailComplaint: { total: complaints, unique: complaints, machine: 0 },
+      // One person, who changed their mind in between.
+      contactUnsubscribe: { total: 2, unique: 1, machine: 0 },
     })
     const data = { ...body.data, totals: figures(1000, 300, 15, 2), previous: figures(500, 100, 10, 0) }
     await route.fulfill({ response, json: { ...body, data } })
@@ -122,6 +128,7 @@ test('the change of a rate compares rates, and that of a count compares counts',
   expect(await shown('Opened')).toEqual(['up', '10 pts', 'better', '20% in the range before, in percentage points'])
   expect(await shown('Bounced')).toEqual(['down', '0.5 pts', 'better', '2% in the range before, in percentage points'])
   expect(await shown('Complaints')).toEqual(['up', '0.2 pts', 'worse', '0% in the range before, in percentage points'])
+  await page.getByRole('button', { name: /^Unsubscribed 1 ?0\.1%/ }).waitFor()
 })
 
 test('the figures count the first mail as soon as its step is done', async () => {

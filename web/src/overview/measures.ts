@@ -28,7 +28,8 @@ const sky = 'light-dark(#7cc0ea, #a5d6f5)'
 
 const people = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total - counts[name].machine
 const machines = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].machine
-const total = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total
+/** How many mails it happened to, however often it did. */
+const mails = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].unique
 
 const byMaker = (name: EventName): Part[] => [
   { key: 'people', label: 'By people', color: blue, of: people(name) },
@@ -40,17 +41,17 @@ export const measures: Measure[] = [
     key: 'sent',
     label: 'Sent',
     meaning: 'Mails handed over for delivery.',
-    value: total('emailSent'),
+    value: mails('emailSent'),
     rated: false,
     moreIsBetter: true,
-    parts: [{ key: 'sent', label: 'Sent', color: blue, of: total('emailSent') }],
+    parts: [{ key: 'sent', label: 'Sent', color: blue, of: mails('emailSent') }],
   },
   {
     key: 'opened',
     label: 'Opened',
     meaning: 'Mails that a person opened at least once. Scanners and privacy proxies are counted apart.',
     bars: 'Every open, by people and by machines. The figure above counts mails that a person opened at least once.',
-    value: (totals) => totals.emailOpen.unique,
+    value: mails('emailOpen'),
     rated: true,
     moreIsBetter: true,
     parts: byMaker('emailOpen'),
@@ -60,7 +61,7 @@ export const measures: Measure[] = [
     label: 'Clicked',
     meaning: 'Mails in which a person clicked at least one link.',
     bars: 'Every click, by people and by machines. The figure above counts mails in which a person clicked.',
-    value: (totals) => totals.emailClick.unique,
+    value: mails('emailClick'),
     rated: true,
     moreIsBetter: true,
     parts: byMaker('emailClick'),
@@ -69,30 +70,30 @@ export const measures: Measure[] = [
     key: 'bounced',
     label: 'Bounced',
     meaning: 'Mails that came back, for good (hard) or for now (soft).',
-    value: (totals) => totals.emailHardBounce.total + totals.emailSoftBounce.total,
+    value: (totals) => totals.emailHardBounce.unique + totals.emailSoftBounce.unique,
     rated: true,
     moreIsBetter: false,
     parts: [
-      { key: 'hard', label: 'Hard', color: vermilion, of: total('emailHardBounce') },
-      { key: 'soft', label: 'Soft', color: sky, of: total('emailSoftBounce') },
+      { key: 'hard', label: 'Hard', color: vermilion, of: mails('emailHardBounce') },
+      { key: 'soft', label: 'Soft', color: sky, of: mails('emailSoftBounce') },
     ],
   },
   {
     key: 'complaints',
     label: 'Complaints',
     meaning: 'Mails that somebody reported as spam.',
-    value: total('emailComplaint'),
+    value: mails('emailComplaint'),
     rated: true,
     moreIsBetter: false,
-    parts: [{ key: 'complaints', label: 'Complaints', color: vermilion, of: total('emailComplaint') }],
+    parts: [{ key: 'complaints', label: 'Complaints', color: vermilion, of: mails('emailComplaint') }],
   },
   {
     key: 'unsubscribed',
     label: 'Unsubscribed',
-    meaning: 'People who said no to further mail.',
-    value: total('contactUnsubscribe'),
+    meaning: 'Mails through which somebody unsubscribed, and contacts unsubscribed in this app or by the API.',
+    value: mails('contactUnsubscribe'),
     rated: true,
     moreIsBetter: false,
-    parts: [{ key: 'unsubscribed', label: 'Unsubscribed', color: vermilion, of: total('contactUnsubscribe') }],
+    parts: [{ key: 'unsubscribed', label: 'Unsubscribed', color: vermilion, of: mails('contactUnsubscribe') }],
   },
 ]

@@ -1,11 +1,12 @@
 import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { Notices } from '../activity/notices.tsx'
+import { given } from '../api/client.ts'
 import { useMe } from '../session/session.api.ts'
 import { Page } from '../ui/page.tsx'
 import { Load } from '../ui/states.tsx'
+import { useFilters } from '../ui/use-filters.ts'
 import { Checklist } from './checklist.tsx'
 import { DayPanel } from './day-panel.tsx'
 import { LiveStrip } from './live-strip.tsx'
@@ -34,11 +35,11 @@ export function OverviewPage() {
 function Figures({ timezone }: { timezone: string }) {
   const [search, setSearch] = useSearchParams()
   const span = spanIn(search)
-  const setSpan = (next: Span) => setSearch(searchOf(next), { replace: true })
-  const [chosen, setChosen] = useState('sent')
+  const { filter, set } = useFilters('figure')
+  const setSpan = (next: Span) => setSearch({ ...searchOf(next), ...given(filter) }, { replace: true })
   const range = rangeOf(span, timezone)
   const overview = useQuery(overviewQuery(range, timezone))
-  const measure = measures.find((candidate) => candidate.key === chosen)
+  const measure = measures.find(({ key }) => key === filter.figure) ?? measures[0]!
   return (
     <Page title="Overview" actions={<RangePicker span={span} setSpan={setSpan} timezone={timezone} />}>
       <Checklist />
@@ -46,12 +47,12 @@ function Figures({ timezone }: { timezone: string }) {
       <Load query={overview} loading={<Loading />}>
         {(data) => (
           <>
-            <Tiles overview={data} chosen={chosen} choose={setChosen} />
+            <Tiles overview={data} chosen={measure.key} choose={(key) => set('figure', key)} />
             <Text size="xs" c="dimmed" mt={6}>
               {data.start_date} to {data.end_date}, in {data.timezone}. Rates are shares of sent mail; changes compare
               with the {daysOf(data)} days before, those of rates in percentage points (pts).
             </Text>
-            {measure && <DayPanel measure={measure} series={data.series} />}
+            <DayPanel measure={measure} series={data.series} />
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mt="lg">
               <TopFlows flows={data.top_flows} />
               <LiveStrip />
