@@ -1,6 +1,8 @@
 import { parseEmail } from '../email.ts'
 import { CsvFault } from './csv.ts'
 import { attributeKeysMax } from './fields.ts'
+import { readStatus } from './row-status.ts'
+import type { SuppressionReason } from './suppressions.sql.ts'
 
 /** A column by its name in the header, of which the first counts, or by its position, counted from 1. */
 export type ColumnRef = string | number
@@ -10,6 +12,7 @@ export type Mapping = {
   email: ColumnRef
   first_name?: ColumnRef
   last_name?: ColumnRef
+  status?: ColumnRef
   attributes?: Record<string, ColumnRef>
   /** False when the first row is data; columns are given by their positions then. */
   has_header?: boolean
@@ -22,6 +25,7 @@ export type Columns = {
   email: number
   firstName: number | null
   lastName: number | null
+  status: number | null
   attributes: [name: string, index: number][]
 }
 
@@ -42,6 +46,7 @@ export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
     email: find(mapping.email),
     firstName: mapping.first_name ? find(mapping.first_name) : null,
     lastName: mapping.last_name ? find(mapping.last_name) : null,
+    status: mapping.status ? find(mapping.status) : null,
     attributes: Object.entries(mapping.attributes ?? {}).map(([name, column]) => [name, find(column)]),
   }
 }
@@ -53,13 +58,26 @@ function indexOfName(names: string[], name: string): number {
 
 const firstNames = ['first name', 'firstname', 'first', 'given name', 'forename', 'vorname', 'prénom', 'nombre']
 const lastNames = ['last name', 'lastname', 'last', 'surname', 'family name', 'nachname', 'nom', 'apellido']
+/** None that says no: a "yes" below it would be read as one. The web app knows the same (csv-mapping.ts). */
+const statuses = [
+  'status',
+  'subscription',
+  'subscription status',
+  'subscribed',
+  'is subscribed',
+  'opt in',
+  'optin',
+  'opted in',
+  'accepts marketing',
+  'accepts email marketing',
+]
 
 /** `note` says what the owner of the file would not expect. */
 export type Guess = { columns: Columns; hasHeader: boolean; note: string | null }
 
 /**
- * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A file
- * without a header is known by an address in its first row, which is data then.
+ * Guesses the columns from their names: addresses, names and who unsubscribed by the usual ones, all others become
+ * attributes. A file without a header is known by an address in its first row, which is data then.
  */
 export function guessColumns(firstRow: string[]): Guess {
   const names = firstRow.map(plain)
@@ -69,20 +87,22 @@ export function guessColumns(firstRow: string[]): Guess {
   const emailAt = email.find((index) => index >= 0)
   const address = firstRow.findIndex((cell) => parseEmail(cell).ok)
   if (emailAt === undefined && address >= 0) {
-    const columns = { width: firstRow.length, email: address, firstName: null, lastName: null, attributes: [] }
-    return { columns, hasHeader: false, note: null }
+    const unnamed = { firstName: null, lastName: null, status: null, attributes: [] }
+    return { columns: { width: firstRow.length, email: address, ...unnamed }, hasHeader: false, note: null }
   }
   refuseUnlessUtf8(firstRow)
   if (emailAt === undefined) throw new CsvFault(`No column holds the email address. ${listOf(firstRow)}`)
   const firstName = names.findIndex((name) => firstNames.includes(name))
   const lastName = names.findIndex((name) => lastNames.includes(name))
-  const { attributes, note } = guessAttributes(firstRow, [emailAt, firstName, lastName])
+  const status = names.findIndex((name) => statuses.includes(name))
+  const { attributes, note } = guessAttributes(firstRow, [emailAt, firstName, lastName, status])
   return {
     columns: {
       width: firstRow.length,
       email: emailAt,
       firstName: firstName < 0 ? null : firstName,
       lastName: lastName < 0 ? null : lastName,
+      status: status < 0 ? null : status,
       attributes,
     },
     hasHeader: true,
@@ -132,25 +152,33 @@ const plain = (name: string): string =>
 const listOf = (names: string[]): string => `The first row has ${quoted(names)}.`
 
 function quoted(names: string[]): string {
-  // A character that is cut in two is none, and could not be stored.
-  const shown = names.slice(0, columnsShownMax).map((name) => `"${name.slice(0, 60).replace(/\p{Cs}/gu, '')}"`)
+  // A character that is cut in two is none, and could not be stored; those that control something would not be seen.
+  const shown = names.slice(0, columnsShownMax).map((name) => `"${name.slice(0, 60).replace(/\p{C}/gu, '')}"`)
   return `${shown.join(', ')}${names.length > shown.length ? ' and more' : ''}`
 }
 
 export type RowMember = { email: string; first_name?: string; last_name?: string; attributes?: Record<string, string> }
+/** `objection` is what the row says against sending mail to the person. */
+export type Row = { member: RowMember; objection: SuppressionReason | null }
 
 /** A row as it would come in a request, or why it cannot. An empty cell says nothing, so it keeps what is known. */
-export function toMember(cells: string[], columns: Columns): RowMember | { problem: string } {
+export function readRow(cells: string[], columns: Columns): Row | { email: string | null; problem: string } {
   if (cells.slice(columns.width).some((cell) => cell.trim() !== ''))
-    return { problem: `has ${cells.length} columns where the first row has ${columns.width}` }
-  if (!cells.every(isUtf8)) return { problem: 'contains characters that are not UTF-8' }
+    return { email: null, problem: `has ${cells.length} columns where the first row has ${columns.width}` }
+  if (!cells.every(isUtf8)) return { email: null, problem: 'contains characters that are not UTF-8' }
   const cellAt = (index: number | null) => (index === null ? '' : (cells[index] ?? '').trim())
   const member: RowMember = { email: cellAt(columns.email) }
+  const status = cellAt(columns.status)
+  const objection = readStatus(status)
+  if (objection === undefined) return { email: member.email, problem: unknownStatus(status) }
   const [firstName, lastName] = [cellAt(columns.firstName), cellAt(columns.lastName)]
   if (firstName !== '') member.first_name = firstName
   if (lastName !== '') member.last_name = lastName
   const attributes = columns.attributes.map(([name, index]) => [name, cellAt(index)] as const)
   const given = attributes.filter(([, value]) => value !== '')
   if (given.length > 0) member.attributes = Object.fromEntries(given)
-  return member
+  return { member, objection }
 }
+
+const unknownStatus = (status: string): string =>
+  `status ${quoted([status])} is not known: subscribed, unsubscribed, bounced, complained and suppressed are. A mapping can make an attribute of the column instead.`

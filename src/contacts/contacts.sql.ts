@@ -177,6 +177,21 @@ export async function updateSubscription(
   return row
 }
 
+/** Locked in the order of the key, as whoever adds many contacts does. */
+export async function unsubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKeys: string[]): Promise<void> {
+  await tx`
+    with held as (
+      select id from contacts
+      where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])
+        and subscription <> 'unsubscribed'
+      order by email_key
+      for no key update
+    )
+    update contacts set subscription = 'unsubscribed', updated_at = now()
+    from held
+    where contacts.organization_id = ${organizationId} and contacts.id = held.id`
+}
+
 /** Subscribes whoever had unsubscribed with this address. */
 export async function subscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
   await tx`

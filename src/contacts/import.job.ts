@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import { isStorable } from '../text.ts'
-import { guessColumns, mapColumns, toMember } from './columns.ts'
+import { guessColumns, mapColumns, readRow } from './columns.ts'
 import { CsvFault, type CsvRow, inspect, readCsv } from './csv.ts'
 import {
   findChunk,
@@ -16,9 +16,10 @@ import {
   type Progress,
   updateProgress,
 } from './imports.sql.ts'
-import { MemberReader, sentenceOf } from './member-input.ts'
+import { MemberReader, sentenceOf, shownEmailMax } from './member-input.ts'
 import { holdGroups } from './members.sql.ts'
 import { storeMembers } from './members.ts'
+import { type Objection, takeObjections } from './suppressions.ts'
 import { inTransaction } from './transaction.ts'
 
 export const importKind = 'contacts.import'
@@ -123,12 +124,14 @@ async function firstRow(portions: AsyncGenerator<CsvRow[]>): Promise<CsvRow> {
 /** Undefined when the import was not where we thought it was. */
 async function importRows(db: Db, record: Import, before: Progress, rows: CsvRow[]): Promise<Progress | undefined> {
   const { organizationId, id, groupId } = record
-  const { reader, problems } = readRows(rows, before)
+  const { reader, problems, objections } = readRows(rows, before)
   return inTransaction(db, async (tx) => {
     if (!(await holdImport(tx, organizationId, id, before.offset))) return undefined
     if (groupId && !(await holdGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
-    const created = reader.size > 0 ? (await storeMembers(tx, organizationId, groupId, reader.members)).created : 0
+    // Before the contacts, so that those who are new never are subscribed.
+    if (objections.length > 0) await takeObjections(tx, organizationId, objections)
+    const created = reader.size > 0 ? (await storeMembers(tx, organizationId, record, reader.members)).created : 0
     const kept = problems.slice(0, Math.max(0, problemsKeptMax - before.rejected))
     if (kept.length > 0) await insertProblems(tx, organizationId, id, kept)
     const last = rows.at(-1)!
@@ -147,21 +150,25 @@ async function importRows(db: Db, record: Import, before: Progress, rows: CsvRow
   })
 }
 
-function readRows(rows: CsvRow[], { layout }: Progress): { reader: MemberReader; problems: ImportProblem[] } {
+function readRows(rows: CsvRow[], { layout }: Progress) {
   const reader = new MemberReader()
   const problems: ImportProblem[] = []
+  const objections: Objection[] = []
   rows.forEach(({ cells, line }, index) => {
-    const member = toMember(cells, layout!.columns)
-    if ('problem' in member) problems.push({ line, email: null, problem: member.problem })
-    else if (!reader.add(member, index)) {
+    const row = readRow(cells, layout!.columns)
+    if ('problem' in row) problems.push({ line, email: storable(row.email), problem: row.problem })
+    else if (!reader.add(row.member, index)) {
       const rejected = reader.rejected.at(-1)!
       problems.push({ line, email: storable(rejected.email), problem: sentenceOf(rejected) })
-    }
+    } else if (row.objection) objections.push({ email: row.member.email, reason: row.objection })
   })
-  return { reader, problems }
+  return { reader, problems, objections }
 }
 
-const storable = (email: string | null) => (email !== null && isStorable(email) ? email : null)
+function storable(email: string | null): string | null {
+  const shown = email?.slice(0, shownEmailMax) ?? null
+  return shown !== null && isStorable(shown) ? shown : null
+}
 
 async function finish(
   db: Db,

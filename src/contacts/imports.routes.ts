@@ -15,10 +15,12 @@ const listed = 20
 const fileNameMax = 255
 const mappingMax = 20_000
 
+const Subscription = oneOf('subscribed', 'not_subscribed')
 const ImportOut = Type.Object({
   id: Type.String(),
   filename: Type.String(),
   group_id: Nullable(Type.String()),
+  subscription: Subscription,
   status: oneOf('queued', 'running', 'done', 'failed'),
   bytes_total: Type.Integer(),
   bytes_done: Type.Integer(),
@@ -81,16 +83,22 @@ function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyn
           tags,
           summary: 'Import contacts from a CSV file',
           description:
-            'The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address and names by the usual ones, all others become attributes. An empty cell keeps what is known.',
+            'The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address, names and status by the usual ones, all others become attributes. An empty cell keeps what is known. The status column says who gets no mail: unsubscribed, opted out, false, no or 0 unsubscribes; bounced, hard_bounce or cleaned, complained, complaint or spam, and suppressed, blocklisted or blacklisted suppress the address; subscribed, active, confirmed, enabled, true, yes, 1 or nothing leaves the person as known; a row that says anything else is rejected. It makes no events. Whoever unsubscribed is not resubscribed, whatever the file says.',
           consumes: ['text/csv'],
           querystring: Type.Object({
             group_id: Type.Optional(Type.String()),
+            subscription: Type.Optional({
+              ...Subscription,
+              default: 'subscribed',
+              description:
+                'Of contacts who are new: with not_subscribed they get transactional mail only. Members of a group are subscribed.',
+            }),
             filename: Type.Optional(Type.String({ maxLength: fileNameMax })),
             mapping: Type.Optional(
               Type.String({
                 maxLength: mappingMax,
                 description:
-                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions.',
+                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions.',
               }),
             ),
           }),
@@ -99,13 +107,14 @@ function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyn
         },
       },
       async (request, reply) => {
-        const { group_id: groupText, filename, mapping } = request.query
+        const { group_id: groupText, subscription = 'subscribed', filename, mapping } = request.query
         if (!request.body) throw wrongMediaType()
         const groupId = groupText ? parseId('grp', groupText) : null
         if (groupId === undefined) throw noSuchGroup()
         const record = await acceptImport(db, uploading, {
           organizationId: memberOf(request).organizationId,
           groupId,
+          subscription,
           fileName: filename?.trim() || 'import.csv',
           mapping: mapping ? readMapping(mapping) : null,
           bytesSaid: Number(request.headers['content-length']) || undefined,
@@ -124,6 +133,7 @@ const importOut = (record: Import): Static<typeof ImportOut> => ({
   id: toText('imp', record.id),
   filename: record.fileName,
   group_id: record.groupId && toText('grp', record.groupId),
+  subscription: record.subscription,
   status: record.status === 'uploading' ? 'queued' : record.status,
   bytes_total: record.bytesTotal,
   bytes_done: record.progress.offset,

@@ -32,6 +32,7 @@ export type Import = {
   id: ImportId
   organizationId: OrganizationId
   groupId: GroupId | null
+  subscription: 'subscribed' | 'not_subscribed'
   fileName: string
   mapping: Mapping | null
   status: ImportStatus
@@ -44,11 +45,11 @@ export type Import = {
 
 export async function insertImport(
   tx: Tx,
-  record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'fileName' | 'mapping'>,
+  record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping'>,
 ): Promise<void> {
   await tx`
-    insert into imports (organization_id, id, group_id, file_name, mapping, status, progress)
-    values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.fileName},
+    insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress)
+    values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.subscription}, ${record.fileName},
       ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)})`
 }
 

@@ -28,9 +28,11 @@ async function importFile(app: TestApp, file: string | Uint8Array, query: Record
   })
 }
 
+type ContactOut = { email: string; status: string; attributes: Record<string, string> }
+
 async function contactsOf(app: TestApp) {
   const { data } = (await app.manage('GET', '/organization/contacts?limit=100')).body
-  return new Map(data.map((contact: { email: string }) => [contact.email, contact]))
+  return new Map((data as ContactOut[]).map((contact) => [contact.email, contact]))
 }
 
 test('a file is imported into a group with its columns guessed, and the report names the lines it rejected', async () => {
@@ -86,6 +88,84 @@ test('a file is imported into a group with its columns guessed, and the report n
   expect((await app.manage('GET', '/organization/imports')).body.data).toMatchObject([{ id: done.id, created: 2 }])
   expect(await app.db`select from import_chunks`).toHaveLength(0)
   expect(await app.db`select from lanes`).toHaveLength(0)
+})
+
+test('a column of the file says who unsubscribed, bounced or complained, and an import resubscribes nobody', async () => {
+  await using app = await startTestApp()
+  const add = async (email: string) => (await app.manage('POST', '/organization/contacts', { email })).body.data.id
+  await add('known@example.com')
+  const left = await add('left@example.com')
+  await app.manage('PATCH', `/organization/contacts/${left}`, { status: 'unsubscribed' })
+  const erased = await add('erased@example.com')
+  await app.manage('PATCH', `/organization/contacts/${erased}`, { status: 'unsubscribed' })
+  await app.manage('DELETE', `/organization/contacts/${erased}`)
+  const rows = [
+    ['new@example.com', 'Unsubscribed'],
+    ['known@example.com', 'opted-out'],
+    ['twice@example.com', 'no'],
+    ['twice@example.com', 'yes'],
+    ['left@example.com', 'subscribed'],
+    ['erased@example.com', 'active'],
+    ['bounced@example.com', 'hard_bounce'],
+    ['spam@example.com', 'complained'],
+    ['blocked@example.com', 'Blacklisted'],
+    ['fine@example.com', ''],
+    ['lead@example.com', 'lead'],
+    ['x'.repeat(100_000), '\u0007'.repeat(100)],
+  ]
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
+  const file = ['email,Status', ...rows.map((row) => row.join())].join('\n')
+  const done = await importFile(app, file, { group_id: group.id })
+  expect(done).toMatchObject({ status: 'done', subscription: 'subscribed', created: 7, updated: 3, rejected: 2 })
+  expect(done.errors).toEqual([
+    { line: 12, email: 'lead@example.com', problem: expect.stringContaining('status "lead" is not known') },
+    { line: 13, email: 'x'.repeat(320), problem: expect.stringContaining('status "" is not known') },
+  ])
+  const contacts = await contactsOf(app)
+  expect(Object.fromEntries([...contacts].map(([email, contact]) => [email, contact.status]))).toEqual({
+    'new@example.com': 'unsubscribed',
+    'known@example.com': 'unsubscribed',
+    'twice@example.com': 'unsubscribed',
+    'left@example.com': 'unsubscribed',
+    'erased@example.com': 'unsubscribed',
+    'bounced@example.com': 'suppressed',
+    'spam@example.com': 'suppressed',
+    'blocked@example.com': 'suppressed',
+    'fine@example.com': 'subscribed',
+  })
+  expect(contacts.get('fine@example.com')!.attributes).toEqual({})
+  const { data } = (await app.manage('GET', '/organization/suppressions')).body
+  const reasons = data.map((entry: { email: string; reason: string }) => [entry.email.split('@')[0], entry.reason])
+  expect(reasons.sort()).toEqual([
+    ['blocked', 'manual'],
+    ['bounced', 'hard_bounce'],
+    ['erased', 'unsubscribe'],
+    ['known', 'unsubscribe'],
+    ['left', 'unsubscribe'],
+    ['new', 'unsubscribe'],
+    ['spam', 'complaint'],
+    ['twice', 'unsubscribe'],
+  ])
+})
+
+test('people can be imported without being subscribed, which changes nobody who is', async () => {
+  await using app = await startTestApp()
+  await app.manage('POST', '/organization/contacts', { email: 'known@example.com' })
+  const file = 'Address,State\nnew@example.com,\nknown@example.com,1\nleft@example.com,0\n'
+  const query = { mapping: '{"email":"Address","status":"State"}', subscription: 'not_subscribed' }
+  for (let times = 0; times < 2; times++)
+    expect(await importFile(app, file, query)).toMatchObject({ status: 'done', subscription: 'not_subscribed' })
+  const statusOf = async (email: string) => (await contactsOf(app)).get(email)?.status
+  expect(await statusOf('new@example.com')).toBe('not_subscribed')
+  expect(await statusOf('known@example.com')).toBe('subscribed')
+  expect(await statusOf('left@example.com')).toBe('unsubscribed')
+  await importFile(app, file, { mapping: '{"email":1}' })
+  expect(await statusOf('new@example.com')).toBe('subscribed')
+  expect(await statusOf('left@example.com')).toBe('unsubscribed')
+
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Members' })).body.data
+  const refused = await upload(app, file, { ...query, group_id: group.id })
+  expect([refused.status, refused.body.error.fields[0].path]).toEqual([422, 'subscription'])
 })
 
 test('a mapping says which column is what, and columns it does not name are left alone', async () => {

@@ -32,6 +32,8 @@ const columnNameMax = 1_000
 export type Upload = {
   organizationId: OrganizationId
   groupId: GroupId | null
+  /** Of those who are new. */
+  subscription: Import['subscription']
   fileName: string
   mapping: Mapping | null
   /** What the client says the file has; undefined when it does not say. */
@@ -65,16 +67,18 @@ export async function acceptImport(db: Db, uploading: Uploading, upload: Upload)
 
 /** `othersMax`: how many imports may be under way already. */
 async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<Import> {
-  const { organizationId, groupId, fileName, mapping } = upload
+  const { organizationId, groupId, subscription, fileName, mapping } = upload
   if ((upload.bytesSaid ?? 0) > fileBytesMax) throw tooLarge()
   if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
+  if (groupId && subscription !== 'subscribed')
+    throw invalid({ path: 'subscription', problem: 'must be subscribed where a group is named: its members are' })
   if (groupId && !(await findGroup(db, organizationId, groupId))) throw noSuchGroup()
   await pruneImports(db.alone, organizationId, uploadHoursMax, reportDaysMax)
   if ((await countUnfinished(db, organizationId)) > othersMax)
     throw new Refusal('conflict', `${unfinishedMax} imports and uploads are under way. Wait until one of them is done.`)
 
   const id = newId('imp')
-  await insertImport(db.alone, { id, organizationId, groupId, fileName, mapping })
+  await insertImport(db.alone, { id, organizationId, groupId, subscription, fileName, mapping })
   try {
     const bytesTotal = await storeFile(db, organizationId, id, upload.content)
     await db.begin(async (tx) => {
@@ -139,21 +143,21 @@ export function readMapping(text: string): Mapping {
   const { has_header } = given as Record<string, unknown>
   if (has_header === undefined || has_header === null) return mapping
   if (typeof has_header !== 'boolean') throw wrong('has_header must be true or false')
-  const { email, first_name, last_name, attributes = {} } = mapping
-  const columns = [email, first_name, last_name, ...Object.values(attributes)]
+  const { email, first_name, last_name, status, attributes = {} } = mapping
+  const columns = [email, first_name, last_name, status, ...Object.values(attributes)]
   if (!has_header && columns.some((column) => typeof column === 'string'))
     throw wrong('must give columns by their positions where has_header is false')
   return { ...mapping, has_header }
 }
 
 function readColumns(given: Record<string, unknown>, wrong: (problem: string) => Refusal): Mapping {
-  const { email, first_name, last_name, attributes } = given
+  const { email, first_name, last_name, status, attributes } = given
   if (!isColumn(email) || email === '') throw wrong('must say which column holds the email address, as email')
   const mapping: Mapping = { email }
-  for (const [field, column] of Object.entries({ first_name, last_name })) {
+  for (const [field, column] of Object.entries({ first_name, last_name, status })) {
     if (column === undefined || column === null || column === '') continue
     if (!isColumn(column)) throw wrong(`${field} must be the name or the position of a column`)
-    mapping[field as 'first_name' | 'last_name'] = column
+    mapping[field as 'first_name' | 'last_name' | 'status'] = column
   }
   if (attributes === undefined || attributes === null) return mapping
   const entries = typeof attributes === 'object' ? Object.entries(attributes) : []

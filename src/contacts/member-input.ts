@@ -18,7 +18,7 @@ export type Member = {
 export type Rejected = { index: number; email: string | null; field: string | null; problem: string }
 
 /** Of an address that is none, as much as helps to find it. */
-const shownEmailMax = 320
+export const shownEmailMax = 320
 
 /**
  * Reads members one by one, so that a bad one costs only itself. A person given twice counts once: what stands later

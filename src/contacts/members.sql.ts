@@ -4,6 +4,9 @@ import type { GroupId, OrganizationId } from '../ids.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './objection.ts'
 
+/** What becomes of people who are new, or were only ever sent to. */
+export type Destination = { groupId: GroupId | null; subscription: 'subscribed' | 'not_subscribed' }
+
 /** Held against deletion until the end of the transaction; false when one of them does not exist. Ids must differ. */
 export async function holdGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
   const rows = await tx`
@@ -38,7 +41,7 @@ const givenMembers = (members: Member[]): Sql => sql`
 export async function insertMembers(
   tx: Tx,
   organizationId: OrganizationId,
-  groupId: GroupId | null,
+  { groupId, subscription }: Destination,
   members: Member[],
 ): Promise<number> {
   const [row] = await tx<{ created: number }>`
@@ -47,7 +50,7 @@ export async function insertMembers(
       insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription)
       select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
         nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
-        case when objection.email_key is null then 'subscribed' else 'unsubscribed' end
+        case when objection.email_key is null then ${subscription} else 'unsubscribed' end
       from given
       left join suppressions as objection on objection.organization_id = ${organizationId}
         and objection.email_key = given.email_key and objection.reason = 'unsubscribe'
@@ -71,7 +74,7 @@ export async function insertMembers(
 export async function updateMembers(
   tx: Tx,
   organizationId: OrganizationId,
-  groupId: GroupId | null,
+  { groupId, subscription }: Destination,
   members: Member[],
 ): Promise<number> {
   const [row] = await tx<{ added: number }>`
@@ -79,7 +82,7 @@ export async function updateMembers(
     known as materialized (
       select contacts.id, given.first_name, given.last_name, given.attributes::jsonb as attributes,
         ${groupId}::uuid is not null and group_members.contact_id is null as joins,
-        contacts.subscription = 'not_subscribed'
+        contacts.subscription = 'not_subscribed' and ${subscription} = 'subscribed'
           or coalesce(contacts.first_name, '') <> coalesce(given.first_name, contacts.first_name, '')
           or coalesce(contacts.last_name, '') <> coalesce(given.last_name, contacts.last_name, '')
           or contacts.attributes <> contacts.attributes || coalesce(given.attributes::jsonb, '{}') as changes
@@ -102,8 +105,8 @@ export async function updateMembers(
       set first_name = nullif(coalesce(held.first_name, contacts.first_name), ''),
         last_name = nullif(coalesce(held.last_name, contacts.last_name), ''),
         attributes = contacts.attributes || coalesce(held.attributes, '{}'),
-        subscription = case contacts.subscription when 'not_subscribed' then ${subscriptionOnJoining}
-          else contacts.subscription end,
+        subscription = case when contacts.subscription = 'not_subscribed' and ${subscription} = 'subscribed'
+          then ${subscriptionOnJoining} else contacts.subscription end,
         updated_at = now()
       from held
       where contacts.organization_id = ${organizationId} and contacts.id = held.id and held.changes

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type GroupId, type OrganizationId, parseId } from '../ids.ts'
 import { allRejected, type Member, MemberReader, type Rejected } from './member-input.ts'
-import { holdGroups, insertMembers, updateMembers } from './members.sql.ts'
+import { type Destination, holdGroups, insertMembers, updateMembers } from './members.sql.ts'
 import { inTransaction } from './transaction.ts'
 
 export const membersMax = 10_000
@@ -68,22 +68,22 @@ const wantsOr = (value: unknown, problem: string) => (value === undefined ? 'is 
 function storeInGroup(db: Db, { organizationId, groupId, members }: Addition): Promise<Stored> {
   return inTransaction(db, async (tx) => {
     if (!(await holdGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
-    return storeMembers(tx, organizationId, groupId, members)
+    return storeMembers(tx, organizationId, { groupId, subscription: 'subscribed' }, members)
   })
 }
 
 /**
- * Stores people as subscribed contacts and, where a group is named, as its members. Known contacts are updated with what
- * was given; whoever unsubscribed stays so. The members' addresses must differ, and the group be held.
+ * Stores people as contacts and, where a group is named, as its members. Known contacts are updated with what was given;
+ * whoever is subscribed or unsubscribed stays so. The members' addresses must differ, and the group be held.
  */
 export async function storeMembers(
   tx: Tx,
   organizationId: OrganizationId,
-  groupId: GroupId | null,
+  destination: Destination,
   members: Member[],
 ): Promise<Stored> {
-  const created = await insertMembers(tx, organizationId, groupId, members)
+  const created = await insertMembers(tx, organizationId, destination, members)
   const updated = members.length - created
-  const joined = updated > 0 ? await updateMembers(tx, organizationId, groupId, members) : 0
+  const joined = updated > 0 ? await updateMembers(tx, organizationId, destination, members) : 0
   return { created, updated, added: created + joined, alreadyMembers: updated - joined }
 }

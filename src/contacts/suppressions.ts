@@ -3,7 +3,7 @@ import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
 import type { MessageId, OrganizationId } from '../ids.ts'
 import { isStorable, unstorableProblem } from '../text.ts'
-import { subscribeByEmail } from './contacts.sql.ts'
+import { subscribeByEmail, unsubscribeByEmail } from './contacts.sql.ts'
 import {
   deleteSuppressions,
   insertSuppressions,
@@ -52,6 +52,20 @@ export async function findSuppression(
 const keyOf = (email: string): string => {
   const parsed = parseEmail(email)
   return parsed.ok ? parsed.key : email.toLowerCase()
+}
+
+export type Objection = { email: string; reason: SuppressionReason }
+
+/** What a file says against mail to people. It happened elsewhere and before, so it makes no events. */
+export async function takeObjections(tx: Tx, organizationId: OrganizationId, objections: Objection[]): Promise<void> {
+  const entries = objections.flatMap(({ email: text, reason }) => {
+    const email = parseEmail(text)
+    const entry = { organizationId, reason, detail: 'Imported', messageId: null }
+    return email.ok ? [{ ...entry, email: email.address, emailKey: email.key }] : []
+  })
+  await insertSuppressions(tx, entries)
+  const left = entries.filter(({ reason }) => reason === 'unsubscribe').map(({ emailKey }) => emailKey)
+  if (left.length > 0) await unsubscribeByEmail(tx, organizationId, left)
 }
 
 /** By hand. Asking twice is no fault. */

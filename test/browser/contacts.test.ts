@@ -90,6 +90,42 @@ test('two columns of one name become two attributes, each with its own values', 
   expect(tab.problems).toEqual([])
 })
 
+test('who unsubscribed by the file is not subscribed, and the others are what was chosen', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts/imports/new')
+  await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+    name: 'people.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('email,Status\nada@example.com,unsubscribed\nbob@example.com,active\n'),
+  })
+  expect(await page.getByRole('combobox', { name: 'What “Status” becomes' }).inputValue()).toBe('Status')
+  await page.getByText('Import only people who agreed to get your mail.').waitFor()
+  const choice = page.getByRole('radiogroup', { name: 'Whoever is new becomes' })
+  expect(await choice.getByLabel('Subscribed', { exact: true }).isChecked()).toBe(true)
+  await choice.getByLabel('Not subscribed').check()
+  const group = page.getByRole('combobox', { name: 'Add everybody to a group' })
+  await group.click()
+  await page.getByRole('option', { name: 'Customers' }).click()
+  await choice.waitFor({ state: 'hidden' })
+  await group.click()
+  await page.getByRole('option', { name: 'Customers' }).click()
+  expect(await choice.getByLabel('Not subscribed').isChecked()).toBe(true)
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await page.getByText('All 2 lines are read.').waitFor()
+  const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
+  const people = data.map((contact: { email: string; status: string }) => [contact.email, contact.status])
+  expect(people.sort()).toEqual([
+    ['ada@example.com', 'unsubscribed'],
+    ['bob@example.com', 'not_subscribed'],
+  ])
+  expect(tab.problems).toEqual([])
+})
+
 test('the first line of a file without a header is imported, and examples show it', async () => {
   await using service = await startService()
   const account = await registerOwner(service)

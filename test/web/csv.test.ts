@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { guessColumns } from '../../src/contacts/columns.ts'
 import { CsvFault, inspect, readCsv } from '../../src/contacts/csv.ts'
 import { parseCsvHead } from '../../web/src/contacts/csv-head.ts'
 import { choicesByPosition, guessChoices, looksLikeData, toMapping } from '../../web/src/contacts/csv-mapping.ts'
@@ -91,6 +92,16 @@ test('columns are guessed by their names, each field once, and the rest become a
     attributes: { plan_2026: 'Plan (2026)', email: 'email' },
     has_header: true,
   })
+})
+
+test('the app and the service know a column of statuses by the same names', () => {
+  const says = ['Status', 'subscription', 'Subscription Status', 'subscribed', 'is_subscribed', 'Opt-In', 'optin']
+  says.push('opted in', 'Accepts Marketing', 'accepts_email_marketing')
+  for (const name of [...says, 'unsubscribed', 'opt_out', 'order status']) {
+    const status = says.includes(name) ? name : undefined
+    expect(toMapping(guessChoices(['email', name]), false)).toMatchObject(status ? { status } : { attributes: {} })
+    expect([name, guessColumns(['email', name]).columns.status]).toEqual([name, status ? 1 : null])
+  }
 })
 
 test('a mapping without an address, or with one field twice, is explained in words', () => {

@@ -561,7 +561,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file
-         * @description The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address and names by the usual ones, all others become attributes. An empty cell keeps what is known.
+         * @description The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address, names and status by the usual ones, all others become attributes. An empty cell keeps what is known. The status column says who gets no mail: unsubscribed, opted out, false, no or 0 unsubscribes; bounced, hard_bounce or cleaned, complained, complaint or spam, and suppressed, blocklisted or blacklisted suppress the address; subscribed, active, confirmed, enabled, true, yes, 1 or nothing leaves the person as known; a row that says anything else is rejected. It makes no events. Whoever unsubscribed is not resubscribed, whatever the file says.
          */
         post: operations["postContactsImport"];
         delete?: never;
@@ -3463,6 +3463,8 @@ export interface operations {
                             filename: string;
                             group_id: string | null;
                             /** @enum {string} */
+                            subscription: "subscribed" | "not_subscribed";
+                            /** @enum {string} */
                             status: "queued" | "running" | "done" | "failed";
                             bytes_total: number;
                             bytes_done: number;
@@ -3530,6 +3532,8 @@ export interface operations {
                             filename: string;
                             group_id: string | null;
                             /** @enum {string} */
+                            subscription: "subscribed" | "not_subscribed";
+                            /** @enum {string} */
                             status: "queued" | "running" | "done" | "failed";
                             bytes_total: number;
                             bytes_done: number;
@@ -3579,8 +3583,10 @@ export interface operations {
         parameters: {
             query?: {
                 group_id?: string;
+                /** @description Of contacts who are new: with not_subscribed they get transactional mail only. Members of a group are subscribed. */
+                subscription?: "subscribed" | "not_subscribed";
                 filename?: string;
-                /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions. */
+                /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions. */
                 mapping?: string;
             };
             header?: never;
@@ -3609,6 +3615,8 @@ export interface operations {
                             id: string;
                             filename: string;
                             group_id: string | null;
+                            /** @enum {string} */
+                            subscription: "subscribed" | "not_subscribed";
                             /** @enum {string} */
                             status: "queued" | "running" | "done" | "failed";
                             bytes_total: number;

@@ -60,10 +60,12 @@ export const importQuery = (id: string) =>
   })
 const isOver = (one: Pick<ContactImport, 'status'> | undefined) => one?.status === 'done' || one?.status === 'failed'
 
-export const startImport = (file: File, mapping: Mapping, groupId: string | null) =>
+export type ImportInto = { group_id: string | null; subscription: ContactImport['subscription'] }
+
+export const startImport = (file: File, mapping: Mapping, into: ImportInto) =>
   dataOf(
     api.POST('/api/v1/organization/contacts/import', {
-      params: { query: { filename: file.name, mapping: JSON.stringify(mapping), ...given({ group_id: groupId }) } },
+      params: { query: { filename: file.name, mapping: JSON.stringify(mapping), ...given(into) } },
       headers: { 'content-type': 'text/csv' },
       body: file as never,
       bodySerializer: (body) => body,

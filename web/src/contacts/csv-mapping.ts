@@ -5,13 +5,14 @@ export type Mapping = {
   email: ColumnRef
   first_name?: ColumnRef
   last_name?: ColumnRef
+  status?: ColumnRef
   attributes: Record<string, ColumnRef>
   /** False when the first line is data. */
   has_header: boolean
 }
 
 /** What one column becomes. */
-export type Target = 'email' | 'first_name' | 'last_name' | 'attribute' | 'ignore'
+export type Target = 'email' | 'first_name' | 'last_name' | 'status' | 'attribute' | 'ignore'
 /** `header` is what people see, `column` is what the service is told. */
 export type ColumnChoice = { header: string; column: ColumnRef; target: Target; attribute: string }
 
@@ -21,6 +22,8 @@ const known: [RegExp, Target][] = [
   [/^(e-?mail|mail|email[ _-]?address|address)$/i, 'email'],
   [/^(first[ _-]?name|given[ _-]?name|forename|vorname)$/i, 'first_name'],
   [/^(last[ _-]?name|family[ _-]?name|surname|nachname)$/i, 'last_name'],
+  [/^(subscription[ _-]?)?status$|^subscription$|^(is[ _-])?subscribed$/i, 'status'],
+  [/^opt(ed)?[ _-]?in$|^accepts[ _-](email[ _-])?marketing$/i, 'status'],
 ]
 
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
@@ -74,7 +77,7 @@ const attributeName = (header: string) =>
 /** A sentence where the choices cannot be used, else the mapping. */
 export function toMapping(choices: ColumnChoice[], firstLineIsData: boolean): Mapping | string {
   const attributes: Record<string, ColumnRef> = {}
-  const fields: Partial<Record<'email' | 'first_name' | 'last_name', ColumnChoice>> = {}
+  const fields: Partial<Record<'email' | 'first_name' | 'last_name' | 'status', ColumnChoice>> = {}
   for (const choice of choices) {
     const { header, column, target, attribute } = choice
     if (target === 'ignore') continue
@@ -89,12 +92,13 @@ export function toMapping(choices: ColumnChoice[], firstLineIsData: boolean): Ma
   }
   const tooMany = Object.keys(attributes).length - attributesMax
   if (tooMany > 0) return `A contact has at most ${attributesMax} attributes. Leave out ${tooMany} more of the columns.`
-  const { email, first_name, last_name } = fields
+  const { email, first_name, last_name, status } = fields
   if (!email) return 'Choose the column that holds the email address.'
   return {
     email: email.column,
     ...(first_name && { first_name: first_name.column }),
     ...(last_name && { last_name: last_name.column }),
+    ...(status && { status: status.column }),
     attributes,
     has_header: !firstLineIsData,
   }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Radio, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import { groupsQuery, startImport } from './contacts.api.ts'
+import { groupsQuery, type ImportInto, startImport } from './contacts.api.ts'
 import { type CsvHead, readCsvHead } from './csv-head.ts'
 import {
   type ColumnChoice,
@@ -26,6 +26,7 @@ const targets: { value: Target; label: string }[] = [
   { value: 'email', label: 'Email' },
   { value: 'first_name', label: 'First name' },
   { value: 'last_name', label: 'Last name' },
+  { value: 'status', label: 'Status' },
   { value: 'attribute', label: 'Attribute' },
   { value: 'ignore', label: 'Leave out' },
 ]
@@ -67,11 +68,15 @@ function MapColumns({ chosen, setChosen }: MapProps) {
   const navigate = useNavigate()
   const groups = useQuery(groupsQuery)
   const [groupId, setGroupId] = useState<string | null>(null)
+  const [subscription, setSubscription] = useState<ImportInto['subscription']>('subscribed')
   const mapping = toMapping(chosen.choices, chosen.firstLineIsData)
   const start = useMutation({
     mutationFn: async () => {
       if (typeof mapping === 'string') throw new Error(mapping)
-      return startImport(chosen.file, mapping, groupId)
+      return startImport(chosen.file, mapping, {
+        group_id: groupId,
+        subscription: groupId ? 'subscribed' : subscription,
+      })
     },
     onSuccess: (started) => navigate(paths.contactImport(started.id)),
   })
@@ -96,6 +101,13 @@ function MapColumns({ chosen, setChosen }: MapProps) {
           rows={chosen.choices.map((choice, index) => ({ choice, index }))}
           rowKey={(row) => String(row.index)}
         />
+        {chosen.choices.some(({ target }) => target === 'status') && (
+          <Text size="sm" c="dimmed" mt="xs">
+            By their status, people become unsubscribed (“unsubscribed”, “no”) or get no mail at all (“bounced”,
+            “complained”, “suppressed”). “Subscribed”, “active” and “yes” change nothing; a line with another word is
+            refused.
+          </Text>
+        )}
       </Section>
       <Select
         label="Add everybody to a group"
@@ -108,6 +120,22 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         value={groupId}
         onChange={setGroupId}
       />
+      {!groupId && (
+        <Radio.Group
+          label="Whoever is new becomes"
+          value={subscription}
+          onChange={(value) => setSubscription(value as ImportInto['subscription'])}
+        >
+          <Stack gap="xs" mt="xs">
+            <Radio value="subscribed" label="Subscribed" description="Gets your marketing and transactional mail." />
+            <Radio value="not_subscribed" label="Not subscribed" description="Gets transactional mail only." />
+          </Stack>
+        </Radio.Group>
+      )}
+      <Text>
+        Import only people who agreed to get your mail. Whoever unsubscribed here stays unsubscribed, whatever the file
+        says.
+      </Text>
       {typeof mapping === 'string' && <Text c="var(--warn-text)">{mapping}</Text>}
       {start.isError && <ErrorLine>{messageOf(start.error)}</ErrorLine>}
       <Group gap="xs">
