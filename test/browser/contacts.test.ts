@@ -159,7 +159,7 @@ test('the first line of a file without a header is imported, and examples show i
   expect(tab.problems).toEqual([])
 })
 
-test('a header that is not UTF-8 is refused at once, and an import says which columns it left out', async () => {
+test('a file that is not in UTF-8 is read as what it is, and an import says which columns it left out', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -169,9 +169,14 @@ test('a header that is not UTF-8 is refused at once, and an import says which co
   await page.getByLabel('CSV file', { exact: true }).setInputFiles({
     name: 'people.csv',
     mimeType: 'text/csv',
-    buffer: Buffer.from('email,pr\xe9nom\nada@example.com,Ada\n', 'latin1'),
+    buffer: Buffer.from('email,pr\xe9nom\nada@example.com,Ren\xe9\nbob@example.com,"Bob\n', 'latin1'),
   })
-  await page.getByText('people.csv is not in UTF-8. Save it as CSV (UTF-8) and choose that.').waitFor()
+  await page.getByText('It was read as Windows-1252').waitFor()
+  await page.getByText('A quote is opened in line 3 and never closed.').waitFor()
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await page.getByText('The import failed').waitFor()
+  const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
+  expect(data).toMatchObject([{ email: 'ada@example.com', attributes: { prénom: 'René' } }])
 
   const started = await callUrl('POST', `${service.url}api/v1/organization/contacts/import`, {
     headers: { authorization: `Bearer ${account.session}`, 'content-type': 'text/csv' },

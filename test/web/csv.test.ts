@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { guessColumns } from '../../src/contacts/columns.ts'
 import { CsvFault, inspect, readCsv } from '../../src/contacts/csv.ts'
+import { openCsv } from '../../web/src/contacts/csv-file.ts'
 import { parseCsvHead } from '../../web/src/contacts/csv-head.ts'
 import { choicesByPosition, guessChoices, looksLikeData, toMapping } from '../../web/src/contacts/csv-mapping.ts'
 
@@ -56,6 +57,7 @@ test('the app shows the columns and cells that the service will read, whatever t
       const bytes = Buffer.from(text)
       const { offset, delimiter } = inspect(bytes)
       const read: string[][] = []
+      let isOpen = false
       try {
         const pieces = (async function* () {
           yield bytes.subarray(offset)
@@ -65,12 +67,38 @@ test('the app shows the columns and cells that the service will read, whatever t
       } catch (error) {
         // Where the service reads no further, for a quote that is never closed, it makes no difference what the app shows.
         if (!(error instanceof CsvFault)) throw error
+        isOpen = true
       }
+      expect((await opened(text)).openQuoteLine !== undefined).toBe(isOpen)
       const { firstRow, nextRows } = parseCsvHead(text)
       expect([firstRow, ...nextRows].slice(0, read.length)).toEqual(read.slice(0, 4))
     }),
     { numRuns: 1_000 },
   )
+})
+
+const opened = async (content: string | Buffer) => {
+  const csv = await openCsv(new File([content], 'people.csv'))
+  if (typeof csv === 'string') throw new Error(csv)
+  return { ...csv, sent: await csv.file.text() }
+}
+
+test('a file of Windows or in UTF-16 is converted, and one in UTF-8 is sent as it is', async () => {
+  const text = 'email,name\na@b.example,Jörg\n'
+  const nextRows = [['a@b.example', 'Jörg']]
+  const bigEndian = Buffer.from(`\ufeff${text}`, 'utf16le').swap16()
+  for (const [content, encoding] of [
+    [text, 'UTF-8'],
+    [Buffer.from(text, 'latin1'), 'Windows-1252'],
+    [Buffer.from(`\ufeff${text}`, 'utf16le'), 'UTF-16'],
+    [bigEndian, 'UTF-16'],
+  ] as const)
+    expect(await opened(content)).toMatchObject({ encoding, sent: text, head: { nextRows } })
+  // One bad byte among letters that are right is no other encoding: it costs its line.
+  const damaged = Buffer.concat([Buffer.from(text.repeat(2)), Buffer.from([0xe9])])
+  expect(await opened(damaged)).toMatchObject({ encoding: 'UTF-8', head: { nextRows: [nextRows[0], {}, nextRows[0]] } })
+  for (const content of [Buffer.from(text, 'utf16le'), 'PK\x03\x04\x14\0'])
+    await expect(opened(content)).rejects.toThrow('people.csv is not a text file in UTF-8.')
 })
 
 test('no more than three rows are read behind the first, and an empty file has no columns', () => {

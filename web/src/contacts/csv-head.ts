@@ -1,13 +1,8 @@
 /** What the mapping step needs of a file: its first row, which may name the columns, and some of those that follow. */
 export type CsvHead = { firstRow: string[]; nextRows: string[][] }
 
-const headBytes = 64 * 1024
 const nextRowsMax = 3
 const delimiters = [',', ';', '\t', '|']
-
-export async function readCsvHead(file: Blob): Promise<CsvHead> {
-  return parseCsvHead(await file.slice(0, headBytes).text())
-}
 
 /**
  * The first rows of a CSV file, read as the service reads them. Goes no further than it needs, so the size of the file
@@ -20,7 +15,7 @@ export function parseCsvHead(text: string): CsvHead {
 }
 
 /** The one that gives the most cells to the first row with content. */
-function delimiterOf(text: string): string {
+export function delimiterOf(text: string): string {
   const rows = text.replace(/^(?:[\s,;|]|"")*[\r\n]/, '')
   const counts = delimiters.map((delimiter) => readRow(rows, 0, delimiter).cells.length)
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ','

@@ -5,11 +5,14 @@ import { useNavigate } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { count } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { groupsQuery, type ImportInto, startImport } from './contacts.api.ts'
-import { type CsvHead, readCsvHead } from './csv-head.ts'
+import { type CsvFile, openCsv } from './csv-file.ts'
+import type { CsvHead } from './csv-head.ts'
 import {
   type ColumnChoice,
   choicesByPosition,
@@ -20,7 +23,7 @@ import {
 } from './csv-mapping.ts'
 import { DropArea } from './drop-area.tsx'
 
-type Chosen = { file: File; head: CsvHead; firstLineIsData: boolean; choices: ColumnChoice[] }
+type Chosen = CsvFile & { firstLineIsData: boolean; choices: ColumnChoice[] }
 
 const targets: { value: Target; label: string }[] = [
   { value: 'email', label: 'Email' },
@@ -35,19 +38,24 @@ export function NewImportPage() {
   const [chosen, setChosen] = useState<Chosen>()
   const [problem, setProblem] = useState<string>()
   const take = async (file: File) => {
-    const head = await readCsvHead(file)
+    const csv = await openCsv(file)
+    if (typeof csv === 'string') {
+      setProblem(csv)
+      return
+    }
+    const { head } = csv
     if (head.firstRow.length === 0) {
       setProblem(`${file.name} is empty.`)
       return
     }
     const firstLineIsData = looksLikeData(head.firstRow)
-    // Names with this character in them come from bytes of another encoding; the service takes no such header.
+    // Names with this character in them come from bytes that are no text; the service takes no such header.
     if (!firstLineIsData && head.firstRow.some((name) => name.includes('\ufffd'))) {
       setProblem(`${file.name} is not in UTF-8. Save it as CSV (UTF-8) and choose that.`)
       return
     }
     setProblem(undefined)
-    setChosen({ file, head, ...choicesFor(head, firstLineIsData) })
+    setChosen({ ...csv, ...choicesFor(head, firstLineIsData) })
   }
   return (
     <Page title="Import contacts" back={{ to: paths.imports, label: 'Imports' }}>
@@ -94,7 +102,7 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         checked={chosen.firstLineIsData}
         onChange={(event) => setChosen({ ...chosen, ...choicesFor(chosen.head, event.currentTarget.checked) })}
       />
-      <Section title="What each column becomes" description={`${chosen.file.name}, ${size(chosen.file.size)}`}>
+      <Section title="What each column becomes" description={descriptionOf(chosen)}>
         <DataTable
           label="Columns"
           columns={columns(chosen, change)}
@@ -136,6 +144,11 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         Import only people who agreed to get your mail. Whoever unsubscribed here stays unsubscribed, whatever the file
         says.
       </Text>
+      {chosen.openQuoteLine !== undefined && (
+        <Notice tone="warn" title={`A quote is opened in line ${count(chosen.openQuoteLine)} and never closed.`}>
+          The import would end before it. Mend that line in the file and choose it again.
+        </Notice>
+      )}
       {typeof mapping === 'string' && <Text c="var(--warn-text)">{mapping}</Text>}
       {start.isError && <ErrorLine>{messageOf(start.error)}</ErrorLine>}
       <Group gap="xs">
@@ -192,6 +205,12 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
     ),
   },
 ]
+
+function descriptionOf({ file, encoding }: CsvFile): string {
+  const read =
+    encoding === 'UTF-8' ? '' : `. It was read as ${encoding}: if letters look wrong, save it as CSV (UTF-8).`
+  return `${file.name}, ${size(file.size)}${read}`
+}
 
 function size(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`
