@@ -79,8 +79,11 @@ test('two columns of one name become two attributes, each with its own values', 
   await page.getByLabel('CSV file', { exact: true }).setInputFiles({
     name: 'people.csv',
     mimeType: 'text/csv',
-    buffer: Buffer.from('email,phone,phone\nada@example.com,111,222\n'),
+    buffer: Buffer.from(`email,phone,phone,note\nada@example.com,111,222,${'x'.repeat(300)}\n`),
   })
+  const note = page.getByRole('combobox', { name: 'What “note” becomes' })
+  expect((await note.boundingBox())?.x).toBeLessThan(1_360 - 140)
+  expect(await page.getByTitle('x'.repeat(300)).isVisible()).toBe(true)
   await page.getByText('Two columns become the attribute “phone”.').waitFor()
   await page.getByLabel('Name of the attribute for “phone (column 3)”').fill('phone2')
   await page.getByRole('button', { name: 'Start import' }).click()

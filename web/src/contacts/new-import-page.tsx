@@ -169,14 +169,14 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
   { header: 'Column', phone: 'title', cell: ({ choice }) => <Text fw={600}>{choice.header}</Text> },
   {
     header: 'For example',
-    cell: ({ index }) => (
-      <Text size="xs" c="dimmed">
-        {(chosen.firstLineIsData ? [chosen.head.firstRow, ...chosen.head.nextRows] : chosen.head.nextRows)
-          .map((row) => row[index])
-          .filter(Boolean)
-          .join(', ') || '–'}
-      </Text>
-    ),
+    cell: ({ index }) => {
+      const examples = examplesOf(chosen, index)
+      return (
+        <Text size="xs" c="dimmed" truncate maw={420} title={examples}>
+          {examples || '–'}
+        </Text>
+      )
+    },
   },
   {
     header: 'Becomes',
@@ -205,6 +205,12 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
     ),
   },
 ]
+
+const examplesOf = ({ head, firstLineIsData }: Chosen, index: number): string =>
+  (firstLineIsData ? [head.firstRow, ...head.nextRows] : head.nextRows)
+    .map((row) => row[index])
+    .filter(Boolean)
+    .join(', ')
 
 function descriptionOf({ file, encoding }: CsvFile): string {
   const read =
