@@ -8,7 +8,7 @@ import { parseId, toText } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
 import { importKind } from './import.job.ts'
 import { type Import, selectImports } from './imports.sql.ts'
-import { acceptImport, getImport, noSuchImport, readMapping, type Uploading } from './imports.ts'
+import { acceptImport, cancelImport, getImport, noSuchImport, readMapping, type Uploading } from './imports.ts'
 import { noSuchGroup } from './members.ts'
 
 const listed = 20
@@ -21,7 +21,7 @@ const ImportOut = Type.Object({
   filename: Type.String(),
   group_id: Nullable(Type.String()),
   subscription: Subscription,
-  status: oneOf('queued', 'running', 'done', 'failed'),
+  status: oneOf('queued', 'running', 'done', 'failed', 'cancelled'),
   bytes_total: Type.Integer(),
   bytes_done: Type.Integer(),
   rows_done: Type.Integer(),
@@ -62,6 +62,24 @@ export function importRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPl
         if (!id) throw noSuchImport()
         const { problems, ...record } = await getImport(db, memberOf(request).organizationId, id)
         return ok({ ...importOut(record), errors: problems })
+      },
+    )
+
+    api.post(
+      '/imports/:id/cancel',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel an import',
+          description: 'It stops behind the batch of rows that is under way. What it has imported stays.',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(ImportOut),
+        },
+      },
+      async (request) => {
+        const id = parseId('imp', request.params.id)
+        if (!id) throw noSuchImport()
+        return ok(importOut(await cancelImport(db, memberOf(request).organizationId, id)))
       },
     )
 

@@ -3,7 +3,7 @@ import type { GroupId, ImportId, OrganizationId } from '../ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
 
-export type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed'
+export type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
 /** Everything that is needed to go on after a crash, written with the rows it covers. */
 export type Progress = {
@@ -174,18 +174,25 @@ export async function updateProgress(
     where organization_id = ${organizationId} and id = ${id}`
 }
 
-/** The file is thrown away with it. */
+/** The file is thrown away with it. False when the import was over before: how it ended is not changed. */
 export async function finishImport(
   tx: Tx,
   organizationId: OrganizationId,
   id: ImportId,
-  status: 'done' | 'failed',
+  status: 'done' | 'failed' | 'cancelled',
   reason: string | null,
-): Promise<void> {
-  await tx`
-    with gone as (delete from import_chunks where organization_id = ${organizationId} and import_id = ${id})
-    update imports set status = ${status}, reason = ${reason}, finished_at = now()
-    where organization_id = ${organizationId} and id = ${id}`
+): Promise<boolean> {
+  const rows = await tx`
+    with finished as (
+      update imports set status = ${status}, reason = ${reason}, finished_at = now()
+      where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
+      returning id
+    ),
+    gone as (
+      delete from import_chunks using finished where organization_id = ${organizationId} and import_id = finished.id
+    )
+    select from finished`
+  return rows.length > 0
 }
 
 export type ImportProblem = { line: number; email: string | null; problem: string }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
 import { parseId } from '../ids.ts'
 import { importKind, importSlice, importWorker } from './import.job.ts'
 import { findImport, type Import } from './imports.sql.ts'
@@ -502,6 +503,35 @@ test('a worker that was overtaken while it slept gives up nothing that another c
   })
   await work(sleeping, await recordOf(app, id))
   expect(await read(app, id)).toMatchObject({ status: 'running', problem: null })
+})
+
+test('an import that is cancelled stops behind its last batch for good, and what was imported stays', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const accepted = await upload(app, numbered(12_000))
+  const id = accepted.body.data.id
+  const start = await recordOf(app, id)
+  expect(await importSlice({ db: app.db, log }, start, 0)).toBe('more')
+  const underWay = await recordOf(app, id)
+  const cancel = () => app.manage('POST', `/organization/imports/${id}/cancel`)
+  const cancelled = await cancel()
+  const { rows, created } = underWay.progress
+  expect(rows).toBeGreaterThan(0)
+  expect([cancelled.status, cancelled.body.data]).toMatchObject([
+    200,
+    { status: 'cancelled', rows_done: rows, created, finished_at: expect.any(String) },
+  ])
+  // A worker that was killed, or slept meanwhile, finds nothing to go on with.
+  for (const record of [start, underWay]) expect(await importSlice({ db: app.db, log }, record, Infinity)).toBe('lost')
+  for (const table of [sql`jobs`, sql`lanes`, sql`import_chunks`])
+    expect(await app.db`select from ${table}`).toEqual([])
+  expect(await app.db`select from contacts`).toHaveLength(created)
+  expect((await cancel()).body.data).toEqual(cancelled.body.data)
+
+  const done = await upload(app, 'email\na@example.com\n')
+  expect(await importSlice({ db: app.db, log }, await recordOf(app, done.body.data.id), Infinity)).toBe('finished')
+  const late = await app.manage('POST', `/organization/imports/${done.body.data.id}/cancel`)
+  expect([late.status, late.body.message]).toEqual([409, 'This import is over already.'])
+  expect((await app.manage('POST', '/organization/imports/imp_nonsense/cancel')).status).toBe(404)
 })
 
 test('several imports at once all end, each with its own count', async () => {

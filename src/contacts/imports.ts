@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type GroupId, type ImportId, newId, type OrganizationId } from '../ids.ts'
-import { enqueue } from '../queue/queue.ts'
+import { dropLane, enqueue } from '../queue/queue.ts'
 import { isStorable, unstorableProblem } from '../text.ts'
 import type { ColumnRef, Mapping } from './columns.ts'
 import { attributeKeysMax } from './fields.ts'
@@ -12,6 +12,7 @@ import {
   countUnfinished,
   deleteImport,
   findImport,
+  finishImport,
   type Import,
   type ImportProblem,
   insertChunk,
@@ -21,6 +22,7 @@ import {
   selectProblems,
 } from './imports.sql.ts'
 import { noSuchGroup } from './members.ts'
+import { inTransaction } from './transaction.ts'
 
 const fileBytesMax = 512 * 1024 * 1024
 const chunkBytes = 256 * 1024
@@ -125,6 +127,21 @@ export async function getImport(
   const record = await findImport(db, organizationId, id)
   if (!record) throw noSuchImport()
   return { ...record, problems: await selectProblems(db, organizationId, id) }
+}
+
+/**
+ * Stops an import behind the batch that is under way; what it has stored stays. A worker that comes back to it finds it
+ * over and its job gone. Asking twice is no fault.
+ */
+export async function cancelImport(db: Db, organizationId: OrganizationId, id: ImportId): Promise<Import> {
+  await inTransaction(db, async (tx) => {
+    if (await finishImport(tx, organizationId, id, 'cancelled', null))
+      await dropLane(tx, organizationId, importKind, id)
+  })
+  const record = await findImport(db, organizationId, id)
+  if (!record) throw noSuchImport()
+  if (record.status !== 'cancelled') throw new Refusal('conflict', 'This import is over already.')
+  return record
 }
 
 export const noSuchImport = () => new Refusal('not_found', 'There is no such import.')

@@ -550,6 +550,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/imports/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an import
+         * @description It stops behind the batch of rows that is under way. What it has imported stays.
+         */
+        post: operations["postImportsIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/contacts/import": {
         parameters: {
             query?: never;
@@ -3465,7 +3485,7 @@ export interface operations {
                             /** @enum {string} */
                             subscription: "subscribed" | "not_subscribed";
                             /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed";
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
                             bytes_total: number;
                             bytes_done: number;
                             rows_done: number;
@@ -3534,7 +3554,7 @@ export interface operations {
                             /** @enum {string} */
                             subscription: "subscribed" | "not_subscribed";
                             /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed";
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
                             bytes_total: number;
                             bytes_done: number;
                             rows_done: number;
@@ -3555,6 +3575,75 @@ export interface operations {
                                 email: string | null;
                                 problem: string;
                             }[];
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postImportsIdCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            filename: string;
+                            group_id: string | null;
+                            /** @enum {string} */
+                            subscription: "subscribed" | "not_subscribed";
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
+                            bytes_total: number;
+                            bytes_done: number;
+                            rows_done: number;
+                            created: number;
+                            updated: number;
+                            rejected: number;
+                            /** @description Why it failed. */
+                            problem: string | null;
+                            /** @description Which columns were left out, and why. */
+                            note: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
                         };
                     };
                 };
@@ -3618,7 +3707,7 @@ export interface operations {
                             /** @enum {string} */
                             subscription: "subscribed" | "not_subscribed";
                             /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed";
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
                             bytes_total: number;
                             bytes_done: number;
                             rows_done: number;

@@ -58,7 +58,9 @@ export const importQuery = (id: string) =>
     queryFn: () => dataOf(api.GET('/api/v1/organization/imports/{id}', at(id))),
     refetchInterval: (query) => (isOver(query.state.data) ? false : stillGoingEveryMs),
   })
-const isOver = (one: Pick<ContactImport, 'status'> | undefined) => one?.status === 'done' || one?.status === 'failed'
+export const isOver = (one: Pick<ContactImport, 'status'> | undefined) =>
+  one !== undefined && one.status !== 'queued' && one.status !== 'running'
+export const cancelImport = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/cancel', at(id)))
 
 export type ImportInto = { group_id: string | null; subscription: ContactImport['subscription'] }
 

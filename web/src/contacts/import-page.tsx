@@ -1,8 +1,10 @@
 import { Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { ContactImportDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -11,38 +13,54 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { importQuery } from './contacts.api.ts'
+import { cancelImport, importQuery, isOver } from './contacts.api.ts'
 import { ImportStatusBadge } from './imports-page.tsx'
 
 export function ImportPage() {
   const { id = '' } = useParams()
   const one = useQuery(importQuery(id))
+  const [asking, setAsking] = useState(false)
   return (
     <Page
       title={one.data?.filename ?? 'Import'}
       beside={one.data && <ImportStatusBadge status={one.data.status} />}
       back={{ to: paths.imports, label: 'Imports' }}
+      actions={
+        one.data &&
+        !isOver(one.data) && (
+          <Button variant="default" onClick={() => setAsking(true)}>
+            Cancel import
+          </Button>
+        )
+      }
     >
       <Load query={one}>{(data) => <OneImport one={data} />}</Load>
+      <Confirm
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Cancel import"
+        action="Cancel import"
+        dismiss="Keep importing"
+        run={async () => {
+          await cancelImport(id)
+          await one.refetch()
+        }}
+      >
+        The rest of the file is not read. Who was imported so far stays.
+      </Confirm>
     </Page>
   )
 }
 
 function OneImport({ one }: { one: ContactImportDetail }) {
-  const over = one.status === 'done' || one.status === 'failed'
+  const over = isOver(one)
   const percent =
     one.status === 'done' ? 100 : one.bytes_total > 0 ? Math.floor((one.bytes_done / one.bytes_total) * 100) : 0
   return (
     <Stack gap="md">
       <Paper withBorder p="md">
         <Text mb="xs" aria-live="polite">
-          {one.status === 'done'
-            ? one.rows_done === 1
-              ? 'The one line is read.'
-              : `All ${count(one.rows_done)} lines are read.`
-            : one.status === 'failed'
-              ? 'The import stopped.'
-              : `${counted(one.rows_done, 'line', 'lines')} read, ${percent}%. You can leave this page; it goes on.`}
+          {stateOf(one, percent)}
         </Text>
         <Progress.Root size="lg">
           <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import" />
@@ -75,6 +93,21 @@ function OneImport({ one }: { one: ContactImportDetail }) {
       {one.errors.length > 0 && <Refused one={one} />}
     </Stack>
   )
+}
+
+function stateOf({ status, rows_done: rows }: ContactImportDetail, percent: number): string {
+  const lines = counted(rows, 'line', 'lines')
+  switch (status) {
+    case 'done':
+      return rows === 1 ? 'The one line is read.' : `All ${lines} are read.`
+    case 'failed':
+      return 'The import stopped.'
+    case 'cancelled':
+      return `The import was cancelled after ${lines}. Who was imported so far stays.`
+    case 'queued':
+    case 'running':
+      return `${lines} read, ${percent}%. You can leave this page; it goes on.`
+  }
 }
 
 type Refusal = ContactImportDetail['errors'][number]

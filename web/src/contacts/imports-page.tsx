@@ -18,6 +18,7 @@ const shown: Record<ContactImport['status'], { tone: Tone; label: string }> = {
   running: { tone: 'info', label: 'Running' },
   done: { tone: 'good', label: 'Done' },
   failed: { tone: 'bad', label: 'Failed' },
+  cancelled: { tone: 'still', label: 'Cancelled' },
 }
 
 export function ImportStatusBadge({ status }: { status: ContactImport['status'] }) {

@@ -10,13 +10,15 @@ type Props = {
   title: string
   children: ReactNode
   action: string
+  /** Where “Cancel” could be taken for the action itself. */
+  dismiss?: string
   /** For what cannot be undone: the person types this word first. */
   typed?: string
   run: () => Promise<unknown>
 }
 
 /** Asks before something is destroyed. A refusal is shown here, where the person is looking. */
-export function Confirm({ opened, onClose, title, children, action, typed, run }: Props) {
+export function Confirm({ opened, onClose, title, children, action, dismiss = 'Cancel', typed, run }: Props) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
   const [text, setText] = useState('')
@@ -61,7 +63,7 @@ export function Confirm({ opened, onClose, title, children, action, typed, run }
           {error !== undefined && <ErrorLine>{messageOf(error)}</ErrorLine>}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
-              Cancel
+              {dismiss}
             </Button>
             <Button type="submit" color="red.9" loading={busy} disabled={typed !== undefined && text !== typed}>
               {action}
