@@ -1,5 +1,6 @@
 import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseId } from '../../src/ids.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
@@ -121,6 +122,34 @@ test('filters stay after a reload and when one comes back', async () => {
     await page.goBack()
     await expect.poll(() => field.inputValue()).toBe(choice)
   }
+})
+
+test('of many groups some are shown, the others come by asking or by a search', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const { body } = await service.manage(account.session, 'GET', '/me')
+  const organizationId = parseId('org', body.data.organization.id)!
+  await service.db.alone`
+    insert into groups (organization_id, id, name)
+    select ${organizationId}, gen_random_uuid(), 'Group ' || lpad(number::text, 4, '0')
+    from generate_series(1, 1000) as number`
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts/groups')
+  const rows = page.getByRole('table', { name: 'Groups' }).locator('tbody tr')
+  await page.getByRole('link', { name: 'Group 0050' }).waitFor()
+  expect(await rows.count()).toBe(50)
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByRole('link', { name: 'Group 0051' }).waitFor()
+  expect(await rows.count()).toBe(100)
+  await page.getByLabel('Search groups').fill('group 09')
+  await page.waitForURL('**/groups?query=group+09')
+  await page.getByRole('link', { name: 'Group 0999' }).waitFor()
+  expect(await rows.count()).toBe(100)
+  await page.getByLabel('Search groups').fill('nothing')
+  await page.getByRole('heading', { name: 'No group matches' }).waitFor()
+  expect(tab.problems).toEqual([])
 })
 
 test('the search finds webhooks and groups, and says when there is nothing', async () => {

@@ -1,7 +1,10 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, type UseQueryResult, useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { Page } from './client.ts'
 
 const liveEveryMs = 3_000
+/** As many as the service puts on a page. */
+const pageRows = 50
 
 export type Pages<T> = {
   data: T[] | undefined
@@ -45,5 +48,22 @@ export function usePages<T>(
     loadMore: list.fetchNextPage,
     loadingMore: list.isFetchingNextPage,
     live: (options.live ?? false) && (list.data?.pages.length ?? 1) === 1,
+  }
+}
+
+/** A list that the service gives whole, shown a page at a time: a thousand rows take a browser seconds to draw. */
+export function useLocalPages<T>(whole: UseQueryResult<T[]>, matches: (item: T) => boolean): Pages<T> {
+  const [rowsMax, setRowsMax] = useState(pageRows)
+  const found = whole.data?.filter(matches)
+  return {
+    data: found?.slice(0, rowsMax),
+    error: whole.error,
+    isFetching: whole.isFetching,
+    isPlaceholderData: false,
+    refetch: whole.refetch,
+    hasMore: (found?.length ?? 0) > rowsMax,
+    loadMore: () => setRowsMax(rowsMax + pageRows),
+    loadingMore: false,
+    live: false,
   }
 }

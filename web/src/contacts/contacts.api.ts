@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, done, given, pageOf } from '../api/client.ts'
-import { usePages } from '../api/pages.ts'
+import { useLocalPages, usePages } from '../api/pages.ts'
 import type { Contact, ContactImport, ContactInput, ContactStatus, NewContact, TimelineEntry } from '../api/types.ts'
 import type { Mapping } from './csv-mapping.ts'
 
@@ -35,6 +35,10 @@ export const groupsQuery = queryOptions({
   queryKey: ['groups'],
   queryFn: () => dataOf(api.GET('/api/v1/organization/groups')),
 })
+export function useGroups(query: string) {
+  const words = query.toLowerCase()
+  return useLocalPages(useQuery(groupsQuery), ({ name }) => name.toLowerCase().includes(words))
+}
 export const createGroup = (name: string) => dataOf(api.POST('/api/v1/organization/groups', { body: { name } }))
 export const renameGroup = (id: string, name: string) =>
   dataOf(api.PATCH('/api/v1/organization/groups/{id}', { ...at(id), body: { name } }))

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu, Group as Row, Stack, TextInput } from '@mantine/core'
 import { IconDots, IconPlus, IconUsersGroup } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Group } from '../api/types.ts'
@@ -9,17 +9,22 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { Filters } from '../ui/filters.tsx'
+import { More } from '../ui/more.tsx'
 import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
-import { createGroup, deleteGroup, groupsQuery, renameGroup, useRefreshContacts } from './contacts.api.ts'
+import { useFilters } from '../ui/use-filters.ts'
+import { createGroup, deleteGroup, renameGroup, useGroups, useRefreshContacts } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
 import classes from './groups-page.module.css'
 
 type Shown = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
 
 export function GroupsPage() {
-  const groups = useQuery(groupsQuery)
+  const { filter, set, filtered } = useFilters('query')
+  const groups = useGroups(filter.query)
   const refresh = useRefreshContacts()
   const [dialog, setDialog] = useState<Shown>()
   const close = () => setDialog(undefined)
@@ -30,17 +35,25 @@ export function GroupsPage() {
   )
   return (
     <ContactsFrame tab="Groups" actions={add}>
+      <Filters>
+        <SearchField label="Search groups" value={filter.query} onChange={(value) => set('query', value)} />
+      </Filters>
       <Load
         query={groups}
         isEmpty={(list) => list.length === 0}
         empty={
-          <Empty title="No groups yet" icon={<IconUsersGroup size={32} aria-hidden />} action={add}>
-            A group gathers contacts. Your program adds members to it by its id; an import can fill one too.
-          </Empty>
+          filtered ? (
+            <Empty title="No group matches">Try another search.</Empty>
+          ) : (
+            <Empty title="No groups yet" icon={<IconUsersGroup size={32} aria-hidden />} action={add}>
+              A group gathers contacts. Your program adds members to it by its id; an import can fill one too.
+            </Empty>
+          )
         }
       >
         {(list) => <DataTable label="Groups" columns={columns(setDialog)} rows={list} rowKey={(group) => group.id} />}
       </Load>
+      <More pages={groups} />
       {(dialog?.kind === 'create' || dialog?.kind === 'rename') && (
         <NameDialog {...(dialog.kind === 'rename' && { group: dialog.group })} onClose={close} />
       )}
