@@ -229,6 +229,38 @@ test.each(sizes)('a contact is added, edited, put into a group and erased (%s)',
   expect(tab.problems).toEqual([])
 })
 
+test('a dialog with something typed into it is not closed by a stray key or click', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const dialog = page.getByRole('dialog', { name: 'Add contact' })
+  const open = () => page.getByRole('button', { name: 'Add contact' }).first().click()
+
+  await page.goto('contacts')
+  await open()
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
+
+  await open()
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.mouse.click(5, 5)
+  await dialog.getByText('What you typed is not saved.').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.com')
+  await dialog.getByRole('button', { name: 'Discard' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+
+  await open()
+  expect(await page.getByLabel('Email').inputValue()).toBe('')
+  expect(await dialog.getByText('What you typed is not saved.').isVisible()).toBe(false)
+  await page.getByLabel('Email').fill('ada@example.com')
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(tab.problems).toEqual([])
+})
+
 test('who has unsubscribed is subscribed again only after a question', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
