@@ -26,6 +26,8 @@ export type Columns = {
   firstName: number | null
   lastName: number | null
   status: number | null
+  /** Whether it was guessed that the status is one: what it says may then mean something else. */
+  statusIsGuess: boolean
   attributes: [name: string, index: number][]
 }
 
@@ -47,6 +49,7 @@ export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
     firstName: mapping.first_name ? find(mapping.first_name) : null,
     lastName: mapping.last_name ? find(mapping.last_name) : null,
     status: mapping.status ? find(mapping.status) : null,
+    statusIsGuess: false,
     attributes: Object.entries(mapping.attributes ?? {}).map(([name, column]) => [name, find(column)]),
   }
 }
@@ -76,8 +79,8 @@ const statuses = [
 export type Guess = { columns: Columns; hasHeader: boolean; note: string | null }
 
 /**
- * Guesses the columns from their names: addresses, names and who unsubscribed by the usual ones, all others become
- * attributes. A file without a header is known by an address in its first row, which is data then.
+ * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A status is
+ * both: it tells who unsubscribed, and may be one of another kind. A file without a header is known by an address in its first row, which is data then.
  */
 export function guessColumns(firstRow: string[]): Guess {
   const names = firstRow.map(plain)
@@ -87,7 +90,7 @@ export function guessColumns(firstRow: string[]): Guess {
   const emailAt = email.find((index) => index >= 0)
   const address = firstRow.findIndex((cell) => parseEmail(cell).ok)
   if (emailAt === undefined && address >= 0) {
-    const unnamed = { firstName: null, lastName: null, status: null, attributes: [] }
+    const unnamed = { firstName: null, lastName: null, status: null, statusIsGuess: true, attributes: [] }
     return { columns: { width: firstRow.length, email: address, ...unnamed }, hasHeader: false, note: null }
   }
   refuseUnlessUtf8(firstRow)
@@ -95,7 +98,7 @@ export function guessColumns(firstRow: string[]): Guess {
   const firstName = names.findIndex((name) => firstNames.includes(name))
   const lastName = names.findIndex((name) => lastNames.includes(name))
   const status = names.findIndex((name) => statuses.includes(name))
-  const { attributes, note } = guessAttributes(firstRow, [emailAt, firstName, lastName, status])
+  const { attributes, note } = guessAttributes(firstRow, [emailAt, firstName, lastName])
   return {
     columns: {
       width: firstRow.length,
@@ -103,6 +106,7 @@ export function guessColumns(firstRow: string[]): Guess {
       firstName: firstName < 0 ? null : firstName,
       lastName: lastName < 0 ? null : lastName,
       status: status < 0 ? null : status,
+      statusIsGuess: true,
       attributes,
     },
     hasHeader: true,
@@ -170,15 +174,15 @@ export function readRow(cells: string[], columns: Columns): Row | { email: strin
   const member: RowMember = { email: cellAt(columns.email) }
   const status = cellAt(columns.status)
   const objection = readStatus(status)
-  if (objection === undefined) return { email: member.email, problem: unknownStatus(status) }
+  if (objection === undefined && !columns.statusIsGuess) return { email: member.email, problem: unknownStatus(status) }
   const [firstName, lastName] = [cellAt(columns.firstName), cellAt(columns.lastName)]
   if (firstName !== '') member.first_name = firstName
   if (lastName !== '') member.last_name = lastName
   const attributes = columns.attributes.map(([name, index]) => [name, cellAt(index)] as const)
   const given = attributes.filter(([, value]) => value !== '')
   if (given.length > 0) member.attributes = Object.fromEntries(given)
-  return { member, objection }
+  return { member, objection: objection ?? null }
 }
 
 const unknownStatus = (status: string): string =>
-  `status ${quoted([status])} is not known: subscribed, unsubscribed, bounced, complained and suppressed are. A mapping can make an attribute of the column instead.`
+  `status ${quoted([status])} is not known: subscribed, unsubscribed, bounced, complained and suppressed are.`

@@ -116,7 +116,8 @@ test('a column of the file says who unsubscribed, bounced or complained, and an 
   ]
   const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
   const file = ['email,Status', ...rows.map((row) => row.join())].join('\n')
-  const done = await importFile(app, file, { group_id: group.id })
+  const mapping = '{"email":"email","status":"Status"}'
+  const done = await importFile(app, file, { group_id: group.id, mapping })
   expect(done).toMatchObject({ status: 'done', subscription: 'subscribed', created: 7, updated: 3, rejected: 2 })
   expect(done.errors).toEqual([
     { line: 12, email: 'lead@example.com', problem: expect.stringContaining('status "lead" is not known') },
@@ -147,6 +148,15 @@ test('a column of the file says who unsubscribed, bounced or complained, and an 
     ['spam', 'complaint'],
     ['twice', 'unsubscribe'],
   ])
+})
+
+test('a status that is only guessed tells who unsubscribed, and stays an attribute', async () => {
+  await using app = await startTestApp()
+  const file = 'email,Status\nlead@example.com,lead\nleft@example.com,unsubscribed'
+  expect(await importFile(app, file)).toMatchObject({ status: 'done', created: 2, rejected: 0 })
+  const contacts = await contactsOf(app)
+  expect(contacts.get('lead@example.com')).toMatchObject({ status: 'subscribed', attributes: { status: 'lead' } })
+  expect(contacts.get('left@example.com')).toMatchObject({ status: 'unsubscribed' })
 })
 
 test('people can be imported without being subscribed, which changes nobody who is', async () => {

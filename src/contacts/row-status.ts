@@ -1,7 +1,7 @@
 import type { SuppressionReason } from './suppressions.sql.ts'
 
-// What other systems write beside an address. A word that is not here may mean anything, so its row is refused: it is
-// better to be asked than to write to somebody who said no.
+// What other systems write beside an address. A word that is not here may mean anything, so where a mapping names the
+// column its row is refused: it is better to be asked than to write to somebody who said no.
 const words: [SuppressionReason | null, string[]][] = [
   ['unsubscribe', ['unsubscribed', 'unsubscribe', 'opted out', 'opt out', 'false', 'no', '0']],
   ['hard_bounce', ['bounced', 'bounce', 'hard bounce', 'hard bounced', 'cleaned']],
