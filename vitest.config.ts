@@ -21,11 +21,10 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Apart, so that the other tests need neither a built web app nor a browser; and one at a time, since a browser and
-        // its service fill two cores.
+        // Apart, so that the other tests need neither a built web app nor a browser.
         test: {
           name: 'browser',
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
           retry: 2,
           globalSetup: ['test/support/global-setup.ts', 'test/browser/support/global-setup.ts'],
