@@ -15,6 +15,8 @@ import {
 import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
 import type { LoginThrottle } from './throttle.ts'
 
+export { hasUsers } from './accounts.sql.ts'
+
 export type Registration = { organizationName: string; email: string; password: string }
 
 /** Makes an organization and its owner. Open to the first user, and to everyone when `signup` is open. */

@@ -1,3 +1,4 @@
+import { hasUsers } from '../accounts/accounts.ts'
 import type { Role } from '../app.ts'
 import { type Config, readStrayNames } from '../config.ts'
 import type { Database } from '../db/connect.ts'
@@ -14,18 +15,12 @@ export async function banner({
   database: Database
   roles: readonly Role[]
 }): Promise<string> {
-  const [row] = await database.db<{ any: boolean }>`select exists (select from users) as any`
   const mail = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
     : 'kept in the built-in inbox (set SMTP_URL to send it out)'
-  const watched =
-    config.WORK_PORT === undefined ? [] : [`  Watch it   http://${config.HOST}:${config.WORK_PORT}/metrics`]
   const lines = [
     `Waxwing ${version} is ready.`,
-    ...(roles.includes('serve') ? [`  Web app    ${config.BASE_URL}`] : []),
-    ...(roles.includes('serve') && !row!.any ? ['  Begin      open the web app and create the first account'] : []),
-    ...(roles.includes('serve') ? [`  API docs   ${config.BASE_URL}/docs`] : []),
-    ...(roles.includes('serve') ? [] : watched),
+    ...(roles.includes('serve') ? await placesToGo(config, database) : placesToWatch(config)),
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
@@ -36,3 +31,12 @@ export async function banner({
   ]
   return `\n${lines.join('\n')}\n\n`
 }
+
+const placesToGo = async ({ BASE_URL: url }: Config, { db }: Database): Promise<string[]> => [
+  `  Web app    ${url}`,
+  ...((await hasUsers(db)) ? [] : ['  Begin      open the web app and create the first account']),
+  `  API docs   ${url}/docs`,
+]
+
+const placesToWatch = ({ HOST: host, WORK_PORT: port }: Config): string[] =>
+  port === undefined ? [] : [`  Watch it   http://${host}:${port}/metrics`]

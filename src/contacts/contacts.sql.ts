@@ -49,16 +49,6 @@ export async function selectContact(
   return row
 }
 
-export async function selectContactByEmail(
-  db: Reader,
-  organizationId: OrganizationId,
-  emailKey: string,
-): Promise<Contact | undefined> {
-  const [row] = await db<Contact>`
-    select ${contactColumns} from contacts where organization_id = ${organizationId} and email_key = ${emailKey}`
-  return row
-}
-
 export type ContactFilter = {
   query?: string | undefined
   groupId?: GroupId | undefined

@@ -8,7 +8,6 @@ import {
   holdContact,
   insertContact,
   selectContact,
-  selectContactByEmail,
   updateContact,
   updateSubscription,
 } from './contacts.sql.ts'
@@ -40,16 +39,6 @@ export async function getContact(db: Reader, organizationId: OrganizationId, id:
   const contact = await selectContact(db, organizationId, id)
   if (!contact) throw noSuchContact()
   return contact
-}
-
-/** By an address in any spelling. */
-export async function findContactByEmail(
-  db: Reader,
-  organizationId: OrganizationId,
-  email: string,
-): Promise<Contact | undefined> {
-  const parsed = parseEmail(email)
-  return parsed.ok ? selectContactByEmail(db, organizationId, parsed.key) : undefined
 }
 
 export type ContactInput = {

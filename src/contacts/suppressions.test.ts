@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest'
 import { startTestApp } from '../../test/support/test-app.ts'
-import { createTestDb } from '../../test/support/test-db.ts'
-import { newId } from '../ids.ts'
-import { findSuppression, suppress } from './suppressions.ts'
 
 const suppressions = '/organization/suppressions'
 
@@ -42,35 +39,6 @@ test('lifting ends all reasons, and only who had unsubscribed is subscribed by i
   for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('DELETE', `${suppressions}/${email}`)
   const statusOf = async (id: string) => (await app.manage('GET', `/organization/contacts/${id}`)).body.data.status
   expect([await statusOf(ada), await statusOf(bob)]).toEqual(['subscribed', 'not_subscribed'])
-})
-
-test('hard bounces, complaints and suppression by hand stop all mail, unsubscribing stops marketing', async () => {
-  await using testDb = await createTestDb()
-  const { db } = testDb
-  const [organizationId, other, messageId] = [newId('org'), newId('org'), newId('msg')]
-  const entry = (email: string, reason: 'hard_bounce' | 'complaint' | 'unsubscribe') => ({
-    organizationId,
-    email,
-    reason,
-    detail: null,
-    messageId,
-  })
-  await suppress(db.alone, [
-    entry('Bounced@example.com', 'hard_bounce'),
-    entry('bounced@EXAMPLE.com', 'hard_bounce'),
-    entry('bounced@example.com', 'unsubscribe'),
-    entry('out@example.com', 'unsubscribe'),
-  ])
-  await suppress(db.alone, [entry('bounced@example.com', 'hard_bounce')])
-  await suppress(db.alone, [])
-  const why = (email: string, kind: 'transactional' | 'marketing', by = organizationId) =>
-    findSuppression(db, by, email, kind)
-  expect(await why('BOUNCED@example.com', 'transactional')).toBe('hard_bounce')
-  expect(await why('bounced@example.com', 'marketing')).toBe('hard_bounce')
-  expect(await why('out@example.com', 'transactional')).toBeUndefined()
-  expect(await why('out@example.com', 'marketing')).toBe('unsubscribe')
-  expect(await why('fine@example.com', 'marketing')).toBeUndefined()
-  expect(await why('bounced@example.com', 'marketing', other)).toBeUndefined()
 })
 
 test('the list is filtered by address and reason, pages newest first, and shows nothing of others', async () => {

@@ -1,7 +1,7 @@
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
-import type { MessageId, OrganizationId } from '../ids.ts'
+import type { OrganizationId } from '../ids.ts'
 import { isStorable, unstorableProblem } from '../text.ts'
 import { subscribeByEmail, unsubscribeByEmail } from './contacts.sql.ts'
 import {
@@ -12,47 +12,6 @@ import {
   selectSuppressionsOf,
 } from './suppressions.sql.ts'
 import { inTransaction } from './transaction.ts'
-
-export type { SuppressionReason }
-
-/** Reasons that stop every mail; 'unsubscribe' stops marketing only. */
-const stopsAll: readonly SuppressionReason[] = ['hard_bounce', 'complaint', 'manual']
-
-export type NewSuppression = {
-  organizationId: OrganizationId
-  /** In any spelling. */
-  email: string
-  reason: SuppressionReason
-  detail: string | null
-  messageId: MessageId | null
-}
-
-/** Keeps addresses from getting mail, whether or not a contact has them. What is suppressed already stays as it is. */
-export async function suppress(tx: Tx, entries: NewSuppression[]): Promise<void> {
-  if (entries.length === 0) return
-  await insertSuppressions(
-    tx,
-    entries.map((entry) => ({ ...entry, emailKey: keyOf(entry.email) })),
-  )
-}
-
-/** Why an address gets no mail of this kind; undefined when it does. */
-export async function findSuppression(
-  db: Reader,
-  organizationId: OrganizationId,
-  email: string,
-  kind: 'transactional' | 'marketing',
-): Promise<SuppressionReason | undefined> {
-  const reasons = (await selectSuppressionsOf(db, organizationId, keyOf(email))).map(({ reason }) => reason)
-  return (
-    stopsAll.find((reason) => reasons.includes(reason)) ?? (kind === 'marketing' ? reasons.find(Boolean) : undefined)
-  )
-}
-
-const keyOf = (email: string): string => {
-  const parsed = parseEmail(email)
-  return parsed.ok ? parsed.key : email.toLowerCase()
-}
 
 export type Objection = { email: string; reason: SuppressionReason }
 

@@ -7,7 +7,7 @@ import type { OrganizationId } from '../ids.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import type { SmtpTarget } from '../mail/smtp-url.ts'
 import { liveProblems } from './going-live.ts'
-import type { MailSettings } from './outgoing.ts'
+import { type MailSettings, mailboxText } from './outgoing.ts'
 import { findSendingFigures } from './sending.sql.ts'
 import type { Sending } from './sending.ts'
 
@@ -83,11 +83,10 @@ async function sendingOut(
   const figures = await findSendingFigures(db, organizationId, queuedMax)
   const { queued, lastSentAt } = figures
   const { state, lastError } = sending.health(figures)
-  const { name, email } = settings.mailFrom
   return {
     transport: sending.target ? ('smtp' as const) : ('inbox' as const),
     relay: sending.target ? relayOut(sending.target) : null,
-    mail_from: name ? `${name} <${email}>` : email,
+    mail_from: mailboxText(settings.mailFrom),
     state,
     last_error: lastError,
     last_sent_at: lastSentAt?.toISOString() ?? null,

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../flows/escape.ts'
-import { clickUrlBytesMax } from '../tokens.ts'
 import { type Attribute, visitTags } from '../flows/html-tags.ts'
+import { clickUrlBytesMax } from '../tokens.ts'
 
 export type Tracking = {
   /** The address that counts a click and leads on to `url`. */
