@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startTestApp } from '../../test/support/test-app.ts'
 import type { Db } from '../db/db.ts'
 import { parseId } from '../ids.ts'
@@ -26,6 +26,28 @@ test('a key that is deleted while it is being looked up stops at once', async ()
   tellDeleted()
   expect(await first).toBeUndefined()
   expect(await keys.find(key)).toBeUndefined()
+})
+
+test('while the database is away a known key is believed for four seconds, and no longer', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  let away = false
+  const read = async (strings: TemplateStringsArray, ...values: unknown[]) => {
+    if (away) throw new Error('away')
+    return app.db(strings, ...values)
+  }
+  const keys = new KeyCache(Object.assign(read, app.db) as Db, pino({ level: 'silent' }))
+  const knownAt = Date.now()
+  vi.useFakeTimers({ toFake: ['Date'], now: knownAt })
+  try {
+    const known = await keys.find(app.apiKey)
+    away = true
+    vi.setSystemTime(knownAt + 3_999)
+    expect(keys.find(app.apiKey)).toBe(known)
+    vi.setSystemTime(knownAt + 4_000)
+    await expect(keys.find(app.apiKey)).rejects.toThrow('away')
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 function gate(): [Promise<void>, () => void] {
