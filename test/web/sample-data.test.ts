@@ -20,3 +20,12 @@ test('a variable called __proto__ is data like any other', () => {
   expect(JSON.stringify(context)).toBe('{"__proto__":{"polluted":"yes"}}')
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })
+
+test('only what a context can give goes into it, and names under context are those at its top', () => {
+  const names = ['context.order.id', 'contact.first_name', 'organization.name', 'unsubscribe_url', 'contacted']
+  const sample = Object.fromEntries(names.map((name) => [name, 'x']))
+  expect(JSON.parse(JSON.stringify(toContext(sample, variables(...names))))).toEqual({
+    order: { id: 'x' },
+    contacted: 'x',
+  })
+})
