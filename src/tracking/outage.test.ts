@@ -106,7 +106,7 @@ test('a file in the spool that cannot be read keeps nothing else from being reco
   await until('what was spooled to be recorded', () => recorded(1))
   expect((await app.get(app.open)).status).toBe(200)
   await until('what came later to be recorded', () => recorded(2))
-  expect(app.spooled()).toEqual(['0.replay'])
+  await until('all but that file to be gone', () => app.spooled().join() === '0.replay')
 })
 
 test('without database and spool a link still leads on, losses are counted, and nothing is claimed to be kept', async () => {
