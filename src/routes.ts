@@ -18,6 +18,7 @@ import { overviewRoutes } from './events/overview.routes.ts'
 import { recordApiUnsubscription } from './events/unsubscription.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
+import { versionRoutes } from './flows/versions.routes.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { registerMetrics } from './http/metrics.ts'
@@ -83,6 +84,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
           await organization.register(importRoutes({ db, hints }))
           await organization.register(suppressionRoutes({ db }))
           await organization.register(flowRoutes({ db }))
+          await organization.register(versionRoutes({ db }))
           await organization.register(previewRoutes({ db }))
           await organization.register(testSendRoutes({ acceptor }))
           await organization.register(messageRoutes({ db, templates: parts.templates, mailFrom: parts.mail.mailFrom }))

@@ -1,13 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { query } from '../../test/support/embedded-child.ts'
+import { freePort } from '../../test/support/service.ts'
 import { openDatabase } from '../db/connect.ts'
 import { startEmbedded } from '../db/embedded.ts'
 
@@ -27,14 +27,6 @@ const environment = (dataDir: string, port: number) => ({
   DATA_DIR: dataDir,
   PORT: String(port),
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}
 
 async function startService(dataDir: string, port: number): Promise<AsyncDisposable> {
   const child: ChildProcess = spawn(process.execPath, [cli, 'start'], {

@@ -26,8 +26,6 @@ export type Columns = {
   firstName: number | null
   lastName: number | null
   status: number | null
-  /** Whether it was guessed that the status is one: what it says may then mean something else. */
-  statusIsGuess: boolean
   attributes: [name: string, index: number][]
 }
 
@@ -49,7 +47,6 @@ export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
     firstName: mapping.first_name ? find(mapping.first_name) : null,
     lastName: mapping.last_name ? find(mapping.last_name) : null,
     status: mapping.status ? find(mapping.status) : null,
-    statusIsGuess: false,
     attributes: Object.entries(mapping.attributes ?? {}).map(([name, column]) => [name, find(column)]),
   }
 }
@@ -80,7 +77,8 @@ export type Guess = { columns: Columns; hasHeader: boolean; note: string | null 
 
 /**
  * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A status is
- * both: it tells who unsubscribed, and may be one of another kind. A file without a header is known by an address in its first row, which is data then.
+ * both: it tells who unsubscribed, and may be one of another kind. A file without a header is known by an address in its
+ * first row, which is data then.
  */
 export function guessColumns(firstRow: string[]): Guess {
   const names = firstRow.map(plain)
@@ -90,7 +88,7 @@ export function guessColumns(firstRow: string[]): Guess {
   const emailAt = email.find((index) => index >= 0)
   const address = firstRow.findIndex((cell) => parseEmail(cell).ok)
   if (emailAt === undefined && address >= 0) {
-    const unnamed = { firstName: null, lastName: null, status: null, statusIsGuess: true, attributes: [] }
+    const unnamed = { firstName: null, lastName: null, status: null, attributes: [] }
     return { columns: { width: firstRow.length, email: address, ...unnamed }, hasHeader: false, note: null }
   }
   refuseUnlessUtf8(firstRow)
@@ -106,7 +104,6 @@ export function guessColumns(firstRow: string[]): Guess {
       firstName: firstName < 0 ? null : firstName,
       lastName: lastName < 0 ? null : lastName,
       status: status < 0 ? null : status,
-      statusIsGuess: true,
       attributes,
     },
     hasHeader: true,
@@ -165,8 +162,15 @@ export type RowMember = { email: string; first_name?: string; last_name?: string
 /** `objection` is what the row says against sending mail to the person. */
 export type Row = { member: RowMember; objection: SuppressionReason | null }
 
-/** A row as it would come in a request, or why it cannot. An empty cell says nothing, so it keeps what is known. */
-export function readRow(cells: string[], columns: Columns): Row | { email: string | null; problem: string } {
+/**
+ * A row as it would come in a request, or why it cannot. An empty cell says nothing, so it keeps what is known. What a status
+ * says that was only guessed to be one may mean anything.
+ */
+export function readRow(
+  cells: string[],
+  columns: Columns,
+  isGuess: boolean,
+): Row | { email: string | null; problem: string } {
   if (cells.slice(columns.width).some((cell) => cell.trim() !== ''))
     return { email: null, problem: `has ${cells.length} columns where the first row has ${columns.width}` }
   if (!cells.every(isUtf8)) return { email: null, problem: 'contains characters that are not UTF-8' }
@@ -174,7 +178,7 @@ export function readRow(cells: string[], columns: Columns): Row | { email: strin
   const member: RowMember = { email: cellAt(columns.email) }
   const status = cellAt(columns.status)
   const objection = readStatus(status)
-  if (objection === undefined && !columns.statusIsGuess) return { email: member.email, problem: unknownStatus(status) }
+  if (objection === undefined && !isGuess) return { email: member.email, problem: unknownStatus(status) }
   const [firstName, lastName] = [cellAt(columns.firstName), cellAt(columns.lastName)]
   if (firstName !== '') member.first_name = firstName
   if (lastName !== '') member.last_name = lastName

@@ -124,7 +124,7 @@ async function firstRow(portions: AsyncGenerator<CsvRow[]>): Promise<CsvRow> {
 /** Undefined when the import was not where we thought it was. */
 async function importRows(db: Db, record: Import, before: Progress, rows: CsvRow[]): Promise<Progress | undefined> {
   const { organizationId, id, groupId } = record
-  const { reader, problems, objections } = readRows(rows, before)
+  const { reader, problems, objections } = readRows(rows, before, record)
   return inTransaction(db, async (tx) => {
     if (!(await holdImport(tx, organizationId, id, before.offset))) return undefined
     if (groupId && !(await holdGroups(tx, organizationId, [groupId])))
@@ -150,12 +150,12 @@ async function importRows(db: Db, record: Import, before: Progress, rows: CsvRow
   })
 }
 
-function readRows(rows: CsvRow[], { layout }: Progress) {
+function readRows(rows: CsvRow[], { layout }: Progress, { mapping }: Import) {
   const reader = new MemberReader()
   const problems: ImportProblem[] = []
   const objections: Objection[] = []
   rows.forEach(({ cells, line }, index) => {
-    const row = readRow(cells, layout!.columns)
+    const row = readRow(cells, layout!.columns, mapping === null)
     if ('problem' in row) problems.push({ line, email: storable(row.email), problem: row.problem })
     else if (!reader.add(row.member, index)) {
       const rejected = reader.rejected.at(-1)!

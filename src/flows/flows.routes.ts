@@ -4,7 +4,7 @@ import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { type FlowId, type OrganizationId, parseId, toText } from '../ids.ts'
-import { type FlowSummary, findVersionByNumber, selectFlows, selectVersions } from './flows.sql.ts'
+import { type FlowSummary, selectFlows } from './flows.sql.ts'
 import { changeFlow, contentOf, createFlow, deleteFlow, type Flow, getFlow, noSuchFlow, type Version } from './flows.ts'
 
 const Kind = oneOf('transactional', 'marketing')
@@ -34,7 +34,7 @@ const FlowChanges = Type.Object({
 })
 
 export const VariableOut = Type.Object({ name: Type.String(), has_default: Type.Boolean() })
-const contentOut = {
+export const contentOut = {
   subject: Type.String(),
   html: Type.String(),
   html_format: Format,
@@ -70,14 +70,6 @@ const FlowSummaryOut = Type.Object({
     bounces: Type.Integer(),
   }),
 })
-const VersionSummaryOut = Type.Object({
-  version: Type.Integer(),
-  subject: Type.String(),
-  created_at: Timestamp,
-  created_by: Nullable(Type.String()),
-})
-const VersionOut = Type.Object({ version: Type.Integer(), created_at: Timestamp, ...contentOut })
-
 const Params = Type.Object({ id: Type.String() })
 const tags = ['Flows']
 
@@ -194,50 +186,6 @@ export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
         return ok(null, 'The flow is deleted')
       },
     )
-
-    api.get(
-      '/flows/:id/versions',
-      {
-        schema: {
-          tags,
-          summary: 'What the flow was before, newest first',
-          params: Params,
-          response: answers(Type.Array(VersionSummaryOut)),
-        },
-      },
-      async (request) => {
-        const { organizationId } = memberOf(request)
-        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
-        const versions = await selectVersions(db, organizationId, flow.id)
-        return ok(
-          versions.map((version) => ({
-            version: version.number,
-            subject: version.subject,
-            created_at: version.createdAt.toISOString(),
-            created_by: version.createdBy,
-          })),
-        )
-      },
-    )
-
-    api.get(
-      '/flows/:id/versions/:version',
-      {
-        schema: {
-          tags,
-          summary: 'One version',
-          params: Type.Object({ id: Type.String(), version: Type.String({ pattern: '^[0-9]{1,6}$' }) }),
-          response: answers(VersionOut),
-        },
-      },
-      async (request) => {
-        const { organizationId } = memberOf(request)
-        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
-        const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
-        if (!version) throw noSuchFlow()
-        return ok({ version: version.number, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
-      },
-    )
   }
 }
 
@@ -256,7 +204,7 @@ export function contentIn(body: ContentIn) {
   }
 }
 
-function toContentOut(version: Version) {
+export function toContentOut(version: Version) {
   const { subject, html, htmlFormat, text, fromName, fromEmail, replyTo } = contentOf(version)
   const { variables } = version
   return {

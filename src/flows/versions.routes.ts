@@ -1,0 +1,65 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { answers, Nullable, ok, Timestamp } from '../http/envelope.ts'
+import { contentOut, flowIdOf, toContentOut } from './flows.routes.ts'
+import { findVersionByNumber, selectVersions } from './flows.sql.ts'
+import { getFlow, noSuchFlow } from './flows.ts'
+
+const VersionSummaryOut = Type.Object({
+  version: Type.Integer(),
+  subject: Type.String(),
+  created_at: Timestamp,
+  created_by: Nullable(Type.String()),
+})
+const VersionOut = Type.Object({ version: Type.Integer(), created_at: Timestamp, ...contentOut })
+
+const tags = ['Flows']
+
+export function versionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/flows/:id/versions',
+      {
+        schema: {
+          tags,
+          summary: 'What the flow was before, newest first',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Type.Array(VersionSummaryOut)),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
+        const versions = await selectVersions(db, organizationId, flow.id)
+        return ok(
+          versions.map((version) => ({
+            version: version.number,
+            subject: version.subject,
+            created_at: version.createdAt.toISOString(),
+            created_by: version.createdBy,
+          })),
+        )
+      },
+    )
+
+    api.get(
+      '/flows/:id/versions/:version',
+      {
+        schema: {
+          tags,
+          summary: 'One version',
+          params: Type.Object({ id: Type.String(), version: Type.String({ pattern: '^[0-9]{1,6}$' }) }),
+          response: answers(VersionOut),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
+        const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
+        if (!version) throw noSuchFlow()
+        return ok({ version: version.number, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
+      },
+    )
+  }
+}
