@@ -19,6 +19,7 @@ import { Sending } from './messages/sending.ts'
 import { Hints } from './queue/hints.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
 import { bounceTlsOf, webhookAuthoritiesOf } from './setting-files.ts'
+import { createShares } from './shares.ts'
 import { createTokens } from './tokens.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
@@ -57,6 +58,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
     rateLimit: new RateLimit(config.RATE_LIMIT_PER_SECOND),
+    shares: createShares(config.DATABASE_CONNECTIONS),
     members: new MemberAdder(db),
     events,
     acceptor: new Acceptor({ db, templates, hints }),
