@@ -1,25 +1,101 @@
-import { mkdirSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 
-const home = fileURLToPath(new URL('../../../node_modules/.cache/chromium', import.meta.url))
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const uid = process.getuid?.() ?? 0
+/** By version and user: the package unpacks its binary for the current user only. */
+const folderName = `chromium-${devDependencies['@sparticuz/chromium']}-${uid}`
+/** The second one serves a user who may not write to the checkout. */
+const folders = [join(root, 'node_modules/.cache', folderName), join(tmpdir(), `waxwing-${folderName}`)]
 
-/** The browser that came with the packages. Where the system has no libnss3 it brings that and its fonts along. */
-export async function chromiumPath(): Promise<string> {
-  process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs20.x'
-  // It unpacks into the temporary directory, under names that another user of this machine may have taken.
-  mkdirSync(home, { recursive: true })
-  const { TMPDIR } = process.env
-  process.env.TMPDIR = home
+/** Launches the browser from the npm packages. It uses its own libraries and fonts, whatever the system has installed. */
+export async function launchBrowser(): Promise<Browser> {
+  const folder = await unpackBrowser()
+  return chromium.launch({
+    executablePath: join(folder, 'chromium'),
+    args: ['--no-sandbox'],
+    env: {
+      ...definedEnvironment(),
+      LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
+      FONTCONFIG_PATH: folder,
+      FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+    },
+  })
+}
+
+/** Returns the folder with the unpacked browser, unpacking it on the first call. Concurrent calls and runs are safe. */
+export async function unpackBrowser(): Promise<string> {
+  const ready = folders.find(isOwnFolder)
+  if (ready) return ready
+  for (const folder of folders) {
+    const scratch = makeScratchBeside(folder)
+    if (!scratch) continue
+    try {
+      await unpackInto(scratch)
+      writeFileSync(join(scratch, 'fonts.conf'), fontsConf(folder))
+      renameSync(scratch, folder)
+    } catch (error) {
+      rmSync(scratch, { recursive: true, force: true })
+      // Another run unpacked it first.
+      if (!isOwnFolder(folder)) throw error
+    }
+    return folder
+  }
+  throw new Error(`The browser cannot be unpacked: none of these folders is writable: ${folders.join(', ')}`)
+}
+
+const isOwnFolder = (folder: string) => existsSync(folder) && statSync(folder).uid === uid
+
+function makeScratchBeside(folder: string): string | undefined {
   try {
-    const { default: packed } = await import('@sparticuz/chromium')
-    return await packed.executablePath()
-  } finally {
-    if (TMPDIR === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = TMPDIR
+    mkdirSync(dirname(folder), { recursive: true })
+    return mkdtempSync(`${folder}.`)
+  } catch {
+    return undefined
   }
 }
 
-export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: await chromiumPath(), args: ['--no-sandbox'] })
+/**
+ * The package unpacks into the temporary directory and changes the environment of the process that imports it, so it
+ * runs in a process of its own. With this variable it also unpacks the libraries that a minimal system lacks.
+ */
+async function unpackInto(folder: string): Promise<void> {
+  const program = `import chromium from '@sparticuz/chromium'; await chromium.executablePath()`
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' },
+  })
+}
+
+/** The file of the package names /tmp/fonts, wherever the fonts are unpacked. */
+const fontsConf = (folder: string) => `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${join(folder, 'fonts')}</dir>
+  <cachedir>${join(folder, 'fonts-cache')}</cachedir>
+</fontconfig>
+`
+
+function definedEnvironment(): Record<string, string> {
+  const defined = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return Object.fromEntries(defined)
+}
+
+/** Throws if the browser renders text without width, as it does when it finds no font. */
+export async function checkFonts(): Promise<void> {
+  const browser = await launchBrowser()
+  try {
+    const page = await browser.newPage()
+    await page.setContent('<span>Text</span>')
+    const box = await page.locator('span').boundingBox()
+    if (!box?.width) throw new Error(`The browser finds no fonts. Check fonts.conf in ${await unpackBrowser()}.`)
+  } finally {
+    await browser.close()
+  }
 }

@@ -1,8 +1,9 @@
 import { buildWebWhenStale } from '../../../scripts/web-build.ts'
-import { chromiumPath } from './chromium.ts'
+import { checkFonts, unpackBrowser } from './chromium.ts'
 
-/** Once for all browser tests: the web app as it would be served, and the browser unpacked. */
+/** Runs once before all browser tests: builds the web app, unpacks the browser and checks that it can render text. */
 export async function setup(): Promise<void> {
   await buildWebWhenStale()
-  await chromiumPath()
+  await unpackBrowser()
+  await checkFonts()
 }
