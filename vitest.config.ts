@@ -2,7 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  resolve: { alias: { '@waxwing/sdk': fileURLToPath(new URL('sdk/src/index.ts', import.meta.url)) } },
+  resolve: {
+    alias: {
+      '@waxwing/bounce-classifier': fileURLToPath(new URL('packages/bounce-classifier/src/index.ts', import.meta.url)),
+      '@waxwing/sdk': fileURLToPath(new URL('sdk/src/index.ts', import.meta.url)),
+    },
+  },
   test: {
     projects: [
       {
@@ -15,7 +20,7 @@ export default defineConfig({
           // Processes are killed and clocks are real: on a machine that is busy elsewhere a second try tells bad luck from a fault.
           retry: 1,
           globalSetup: ['test/support/global-setup.ts'],
-          include: ['src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['test/browser/**'],
         },
       },

@@ -65,3 +65,18 @@ test('SQL is written in .sql.ts files, in the database folder, and in the pieces
   )
   expect(wrong).toEqual([])
 })
+
+test('packages and the service know each other by package name only', () => {
+  const packages = readdirSync('packages', { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && /^[^/]+\/(?:src|test|scripts)\//.test(file),
+  )
+  const leaving = packages.filter((file) => {
+    const [name] = file.split('/')
+    const text = readFileSync(join('packages', file), 'utf8')
+    return [...text.matchAll(/(?:from|import)\s*\(?'(\.{1,2}\/[^']+)'/g)].some(
+      (match) => !normalize(join(dirname(file), match[1]!)).startsWith(`${name}/`),
+    )
+  })
+  const entering = files.filter((file) => /from\s+'[^']*packages\//.test(textOf(file)))
+  expect({ leaving, entering }).toEqual({ leaving: [], entering: [] })
+})

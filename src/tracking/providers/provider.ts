@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { classifyReply } from '@waxwing/bounce-classifier'
 import { Refusal } from '../../errors.ts'
-import { classifyReply } from '../../mail/bounce/classify-reply.ts'
+
 import type { Clues } from '../correlate.ts'
 import type { Verdict } from '../verdicts.ts'
 

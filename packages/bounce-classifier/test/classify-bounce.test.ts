@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  deliveryStatus,
-  mail,
-  notice,
-  ourAddress,
-  report,
-  returnedHeaders,
-} from '../../../test/support/bounce-mails.ts'
-import { classifyBounce } from './classify-bounce.ts'
+import { classifyBounce } from '../src/classify-bounce.ts'
+import { deliveryStatus, mail, notice, ourAddress, report, returnedHeaders } from './bounce-mails.ts'
 
 const failed = `
 Final-Recipient: rfc822; Ada@Example.com

@@ -1,4 +1,4 @@
-import { type BounceMail, headerValue } from './bounce-mail.ts'
+import { headerValue, type MailParts } from './mail-parts.ts'
 
 // Who writes bounces, what they are called and what they say. Each of these is found in ordinary mail too.
 const daemon =
@@ -33,7 +33,7 @@ const autoReplySubject =
 const autoReplyHeaders = ['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply', 'x-auto-reply']
 
 /** Mail that answers by itself for a person, and so was delivered. */
-export function isAutoReply({ headers }: BounceMail): boolean {
+export function isAutoReply({ headers }: MailParts): boolean {
   const value = (name: string) => headerValue(headers, name)
   if (value('x-failed-recipients') !== '') return false
   if (/auto[-_ ]?(?:reply|respon)/i.test(value('precedence')) || /vacation/i.test(value('auto-submitted'))) return true
@@ -41,7 +41,7 @@ export function isAutoReply({ headers }: BounceMail): boolean {
 }
 
 /** Whether a mail without a delivery-status part reports that a mail was not delivered. */
-export function looksLikeBounce({ headers, returned }: BounceMail, words: string, namesRecipient: boolean): boolean {
+export function looksLikeBounce({ headers, returned }: MailParts, words: string, namesRecipient: boolean): boolean {
   const value = (name: string) => headerValue(headers, name)
   if (value('x-failed-recipients') !== '') return true
   const isCalled = called.some((known) => known.test(value('subject')))
@@ -55,6 +55,6 @@ export function looksLikeBounce({ headers, returned }: BounceMail, words: string
 }
 
 /** Bounces come from nobody, `<>`, so that they cannot bounce; so do many answers by machines. */
-function hasEmptySender(headers: BounceMail['headers']): boolean {
+function hasEmptySender(headers: MailParts['headers']): boolean {
   return headers.some(({ name, value }) => name === 'return-path' && /^\s*(?:<\s*>)?\s*$/.test(value))
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { deliveryStatus, mail, ourAddress, report } from '../../../test/support/bounce-mails.ts'
-import { classifyBounce } from './classify-bounce.ts'
+import { classifyBounce } from '../src/classify-bounce.ts'
+import { deliveryStatus, mail, ourAddress, report } from './bounce-mails.ts'
 
 const person = {
   From: 'Ada <ada@example.com>',

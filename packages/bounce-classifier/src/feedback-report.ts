@@ -1,6 +1,6 @@
 import { parseAddressField } from './addresses.ts'
-import { type BounceMail, type Header, headerValue, headerValues } from './bounce-mail.ts'
 import { readFieldGroups } from './fields.ts'
+import { type Header, headerValue, headerValues, type MailParts } from './mail-parts.ts'
 
 /** What a feedback report (RFC 5965, "ARF") says. */
 export type FeedbackReport = {
@@ -25,7 +25,7 @@ const complaintSubject =
   /^\s*(?:complaint about (?:a |the )?message|(?:spam|abuse) (?:complaint|report)\b|e-?mail feedback report)/i
 
 /** Loops older than ARF send the complaint as a plain mail around the message: Outlook.com marks the copy. */
-export function isBareComplaint({ headers, returned }: BounceMail, original: Header[]): boolean {
+export function isBareComplaint({ headers, returned }: MailParts, original: Header[]): boolean {
   if (returned.length === 0) return false
   return (
     headerValue(original, 'x-hmxmroriginalrecipient') !== '' || complaintSubject.test(headerValue(headers, 'subject'))

@@ -1,9 +1,9 @@
 import { findAddresses } from './addresses.ts'
-import { type BounceMail, headerValue, readMail } from './bounce-mail.ts'
 import { type DeliveryStatus, readDeliveryStatus } from './delivery-status.ts'
 import { type FeedbackReport, isBareComplaint, readFeedbackReport } from './feedback-report.ts'
 import { resultOfUnnamed, resultsOfNotice } from './from-notice.ts'
 import { resultsOfStatus } from './from-status.ts'
+import { headerValue, type MailParts, readMail } from './mail-parts.ts'
 import { type OriginalMessage, readersOf, readOriginal } from './original-message.ts'
 import { isAutoReply, looksLikeBounce } from './recognize.ts'
 import { type BounceResult, complaint, notABounce } from './report.ts'
@@ -44,7 +44,7 @@ async function classifyWrapped(raw: Uint8Array | string, depth: number): Promise
 }
 
 type Taken = {
-  mail: BounceMail
+  mail: MailParts
   words: string
   returned: string
   original: OriginalMessage
@@ -54,7 +54,7 @@ type Taken = {
   readers: string[]
 }
 
-function takeApart(mail: BounceMail): Taken {
+function takeApart(mail: MailParts): Taken {
   const notice = splitNotice(mail.text)
   const returned = mail.returned[0] ?? notice.returned
   const embedded = mail.deliveryStatus.length === 0 && /^final-recipient:/im.test(notice.words)
@@ -94,7 +94,7 @@ function complaintsOf(feedback: FeedbackReport[], original: OriginalMessage): Bo
 }
 
 /** Addresses in a notice that are on our side of it, so that none of them is taken for the recipient. */
-function ownAddresses({ headers }: BounceMail, original: OriginalMessage): Set<string> {
+function ownAddresses({ headers }: MailParts, original: OriginalMessage): Set<string> {
   const written = ['from', 'to'].flatMap((name) => findAddresses(headerValue(headers, name)))
   return new Set([...written, ...original.senders])
 }

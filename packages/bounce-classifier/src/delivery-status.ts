@@ -1,6 +1,6 @@
 import { findAddresses, parseAddressField } from './addresses.ts'
-import { type Header, headerValue } from './bounce-mail.ts'
 import { readFieldGroups } from './fields.ts'
+import { type Header, headerValue } from './mail-parts.ts'
 
 export type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { deliveryStatus, feedback, notice, report, returnedHeaders } from '../../../test/support/bounce-mails.ts'
-import { type BounceReport, classifyBounce } from './classify-bounce.ts'
-import { classifyReply } from './classify-reply.ts'
+import { type BounceReport, classifyBounce } from '../src/classify-bounce.ts'
+import { classifyReply } from '../src/classify-reply.ts'
+import { deliveryStatus, feedback, notice, report, returnedHeaders } from './bounce-mails.ts'
 
 const runs = 200
 const resultsMax = 1000

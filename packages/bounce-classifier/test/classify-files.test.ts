@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { deliveryStatus, mail } from '../../../test/support/bounce-mails.ts'
-import { mailBytesMax } from './bounce-mail.ts'
-import { classifyFiles } from './classify-files.ts'
+import { classifyFiles } from '../src/classify-files.ts'
+import { mailBytesMax } from '../src/mail-parts.ts'
+import { deliveryStatus, mail } from './bounce-mails.ts'
 
 async function folderWith(files: Record<string, string>) {
   const path = await mkdtemp(join(tmpdir(), 'waxwing-bounces-'))

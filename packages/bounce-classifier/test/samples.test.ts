@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { deliveryStatus, feedback, mail, notice, ourAddress } from '../../../test/support/bounce-mails.ts'
-import { classifyBounce } from './classify-bounce.ts'
+import { classifyBounce } from '../src/classify-bounce.ts'
+import { deliveryStatus, feedback, mail, notice, ourAddress } from './bounce-mails.ts'
 
 // Real mails with verdicts lie beside a checkout where somebody put them. Without them the bars hold for our own.
 const folder = fileURLToPath(new URL('../../../../shared/bounces', import.meta.url))

@@ -1,12 +1,12 @@
 import { findAddresses } from './addresses.ts'
-import { type BounceMail, headerValue, headerValues } from './bounce-mail.ts'
 import { findReplyCode, findStatus } from './codes.ts'
 import { findCommand } from './commands.ts'
 import { findFailures, findMentioned, saysSomething } from './failures.ts'
+import { headerValue, headerValues, type MailParts } from './mail-parts.ts'
 import { type BounceResult, refused } from './report.ts'
 
 /** Results of a notice in plain words. Empty when it names no recipient. */
-export function resultsOfNotice(mail: BounceMail, words: string, own: ReadonlySet<string>): BounceResult[] {
+export function resultsOfNotice(mail: MailParts, words: string, own: ReadonlySet<string>): BounceResult[] {
   const failures = findFailures(words, own)
   const failed = headerValues(mail.headers, 'x-failed-recipients').flatMap(findAddresses)
   const named = failed.length > 0 ? failed : failures.map(({ recipient }) => recipient)
@@ -19,7 +19,7 @@ export function resultsOfNotice(mail: BounceMail, words: string, own: ReadonlySe
 }
 
 /** The result when only the returned message can tell whom it was for. */
-export function resultOfUnnamed(mail: BounceMail, words: string, recipient: string | null): BounceResult {
+export function resultOfUnnamed(mail: MailParts, words: string, recipient: string | null): BounceResult {
   return resultOf(recipient, '', words, saysDelayed(mail, words))
 }
 
@@ -39,6 +39,6 @@ const delaySubject =
 const delayWords =
   /this is a warning message only|has (?:not yet been delivered|been delayed)|delivery attempts will continue|will (?:be retried|keep trying|continue trying)|message is still in the queue/i
 
-function saysDelayed({ headers }: BounceMail, words: string): boolean {
+function saysDelayed({ headers }: MailParts, words: string): boolean {
   return delaySubject.test(headerValue(headers, 'subject')) || delayWords.test(words)
 }

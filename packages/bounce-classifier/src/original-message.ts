@@ -1,6 +1,6 @@
 import { findAddresses } from './addresses.ts'
-import { type BounceMail, type Header, headerValue, headerValues } from './bounce-mail.ts'
 import { readHeaders } from './fields.ts'
+import { type Header, headerValue, headerValues, type MailParts } from './mail-parts.ts'
 
 const recipientsMax = 100
 const hopsMax = 50
@@ -51,7 +51,7 @@ function messageIdOf(value: string): string | null {
 }
 
 /** The addresses a report was sent to, as its own headers give them. */
-export function readersOf({ headers }: BounceMail): string[] {
+export function readersOf({ headers }: MailParts): string[] {
   return [...new Set(readerHeaders.flatMap((name) => headerValues(headers, name)).flatMap(findAddresses))]
 }
 

@@ -1,5 +1,5 @@
 import { decodeWords } from 'postal-mime'
-import type { Header } from './bounce-mail.ts'
+import type { Header } from './mail-parts.ts'
 
 const fieldsMax = 5000
 const valueCharsMax = 8 * 1024

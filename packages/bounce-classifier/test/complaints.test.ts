@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { feedback, mail, ourAddress, report, returnedHeaders } from '../../../test/support/bounce-mails.ts'
-import { classifyBounce } from './classify-bounce.ts'
+import { classifyBounce } from '../src/classify-bounce.ts'
+import { feedback, mail, ourAddress, report, returnedHeaders } from './bounce-mails.ts'
 
 test('a feedback report is a complaint of each recipient it names', async () => {
   const { results, originalMessageId, returnAddresses } = await classifyBounce(

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { mailBytesMax } from './bounce-mail.ts'
 import { classifyBounce } from './classify-bounce.ts'
+import { mailBytesMax } from './mail-parts.ts'
 
 /**
  * One JSON line for each file, in the order given. A file that cannot be read is told to `warn` and left out.

@@ -13,7 +13,7 @@ const partsMax = 32
 export type Header = { name: string; value: string }
 
 /** A mail taken apart into what a bounce is made of. Every text is bounded and has `\n` line ends. */
-export type BounceMail = {
+export type MailParts = {
   headers: Header[]
   text: string
   /** message/delivery-status parts: fields in groups, one group for each recipient. */
@@ -25,7 +25,7 @@ export type BounceMail = {
 }
 
 /** Reads any bytes whatever: what is not mail becomes a mail without headers. */
-export async function readMail(raw: Uint8Array | string): Promise<BounceMail> {
+export async function readMail(raw: Uint8Array | string): Promise<MailParts> {
   const bytes = typeof raw === 'string' ? new TextEncoder().encode(raw.slice(0, mailBytesMax)) : raw
   const mail = cut(bytes)
   try {
@@ -61,7 +61,7 @@ function cut(bytes: Uint8Array): Uint8Array {
 }
 
 /** Nothing was found between the boundaries that the header names: they are others, or there are none. */
-const isEmpty = ({ text, deliveryStatus, returned }: BounceMail) =>
+const isEmpty = ({ text, deliveryStatus, returned }: MailParts) =>
   text.trim() === '' && deliveryStatus.length === 0 && returned.length === 0
 
 const partMarkup = /^(?:--\S{8,}$|content-[\w-]{1,40}:|boundary=|charset=)/i
@@ -72,8 +72,8 @@ function bodyOf(mail: string): string {
   return lines.filter((line) => !partMarkup.test(line)).join('\n')
 }
 
-function sortParts(email: Email): BounceMail {
-  const mail: BounceMail = {
+function sortParts(email: Email): MailParts {
+  const mail: MailParts = {
     headers: email.headers.map(({ key, value }) => ({ name: key, value: decodeWords(value) })),
     text: ownText(email),
     deliveryStatus: [],

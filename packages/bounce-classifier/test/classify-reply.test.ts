@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { classifyReply } from './classify-reply.ts'
+import { classifyReply } from '../src/classify-reply.ts'
 
 const replies: [text: string, kind: 'hard' | 'soft', reason: string][] = [
   ['550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown', 'hard', 'user_unknown'],

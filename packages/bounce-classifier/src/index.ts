@@ -1,0 +1,5 @@
+export { type BounceReport, classifyBounce } from './classify-bounce.ts'
+export { classifyFiles } from './classify-files.ts'
+export { classifyReply, type ReplyVerdict, type SmtpReply } from './classify-reply.ts'
+export type { BounceKind, BounceReason } from './reasons.ts'
+export type { BounceResult } from './report.ts'
