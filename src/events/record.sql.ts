@@ -92,12 +92,23 @@ const given = (events: NewEvent[]): Sql => sql`
       data)
   )`
 
+/**
+ * After a contact is erased, its old emails can still be opened and clicked. Such an event is counted, but keeps no more
+ * than the erasure leaves of earlier ones (`emptyEvents`). Events without data, such as emailSent, skip the lookup.
+ */
+const dataOfContact: Sql = sql`
+  case when data = '{}' or exists (
+    select from contacts
+    where contacts.organization_id = event.organization_id and contacts.id = event.contact_id)
+  then data::jsonb
+  else (data::jsonb - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' end`
+
 const recorded = (events: Sql): Sql => sql`
   recorded as (
     insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
       machine_reason, data)
     select organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
-      data::jsonb
+      ${dataOfContact}
     from (${events}) as event
     order by organization_id, id
     on conflict do nothing

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { person, startWithReader, tokens } from '../../test/support/readers.ts'
 import { callUrl } from '../../test/support/test-app.ts'
+import { toText } from '../ids.ts'
 
 const shop = 'https://shop.example/orders/1042?ref=mail&x=1#top'
 
@@ -156,6 +157,9 @@ test('the address of a reader is kept only if the organization keeps addresses',
     id: typeof reader.ids.organizationId
   }>`select id from organizations where name = 'Keeper'`
   expect(other.status).toBe(201)
+  await app.db.alone`
+    insert into contacts (organization_id, id, email, email_key, subscription)
+    values (${keeper!.id}, ${reader.ids.contactId}, ${reader.email}, ${reader.email}, 'subscribed')`
   await app.get(`/t/o/${tokens.sign('open', { ...reader.ids, organizationId: keeper!.id })}`, from)
   expect((await reader.events()).map(({ data }) => data.ip)).toEqual([undefined, '203.0.113.7'])
 })
@@ -183,4 +187,19 @@ test('hits of many readers at once are each recorded once', async () => {
   const events = [...(await ada.events()), ...(await bob.events())]
   expect(new Set(events.map(({ id }) => id)).size).toBe(200)
   expect(await bob.events()).toHaveLength(100)
+})
+
+test('after an erasure, opens and clicks of old emails count but keep no address, program or link', async () => {
+  await app.manage('PATCH', '/organization', { keep_addresses: true })
+  const reader = await app.newReader()
+  await app.manage('DELETE', `/organization/contacts/${toText('con', reader.ids.contactId)}`)
+  const from = { 'x-forwarded-for': '203.0.113.7' }
+  await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, from)
+  const click = await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: shop })}`, from)
+  expect(click.headers.get('location')).toBe(shop)
+  const stored = await reader.events()
+  expect(stored.map(({ eventName, data }) => [eventName, data])).toEqual([
+    ['emailOpen', {}],
+    ['emailClick', {}],
+  ])
 })
