@@ -1,4 +1,5 @@
 import { importWorker } from './contacts/import.job.ts'
+import { monitorEventLoop } from './event-loop.ts'
 import { keepPartitions } from './events/partitions.ts'
 import { createServer, type Server } from './http/server.ts'
 import { Loop } from './loop.ts'
@@ -44,6 +45,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
   if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)
   const workers = createWorkers(parts)
   const loops = createLoops(parts)
+  let stopMonitor = () => {}
   let bounces: BounceListener | undefined
   const replaying = new Loop({ name: 'replay hits', everyMs: secondMs, run: () => parts.hits.replay(), log })
 
@@ -62,6 +64,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
     server,
     bouncePort: () => bounces?.port,
     start: async () => {
+      stopMonitor = monitorEventLoop({ log, registry: parts.metrics })
       await parts.hints.start()
       // Before anything is written: a month's partition cannot be made while events of that month come in beside it.
       // Where it cannot be made now, say while a dump is being taken, events go to the default one until it can.
@@ -84,6 +87,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       parts.safePost.close()
       await parts.relay?.close()
       await parts.hints.stop()
+      stopMonitor()
     },
   }
 }

@@ -1,7 +1,11 @@
+import { enterSection } from './event-loop.ts'
+
 /** What became of one item of a batch: its result, or the error that is its alone. */
 export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: unknown }
 
 export type BatcherOptions<Item, Result> = {
+  /** Names the batches in reports of a blocked event loop. */
+  name?: string
   /** Does the work for all items at once and answers in their order. Throwing fails the whole batch. */
   run: (items: Item[]) => Promise<Settled<Result>[]>
   itemsMax: number
@@ -35,6 +39,7 @@ type Waiting<Item, Result> = { item: Item; resolve: (value: Result) => void; rej
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   readonly #concurrency: number
+  readonly #section: string
   #waiting: Waiting<Item, Result>[] = []
   #running = 0
   #scheduled = false
@@ -45,6 +50,7 @@ export class Batcher<Item, Result> {
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
     this.#concurrency = options.concurrency ?? 1
+    this.#section = `batch ${options.name ?? 'unnamed'}`
   }
 
   add(item: Item): Promise<Result> {
@@ -111,6 +117,7 @@ export class Batcher<Item, Result> {
 
   async #settle(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
+      enterSection(this.#section)
       const results = await this.#options.run(batch.map(({ item }) => item))
       batch.forEach(({ resolve, reject }, index) => {
         const result = results[index]!

@@ -1,3 +1,4 @@
+import { enterSection } from './event-loop.ts'
 import type { Log } from './log.ts'
 
 export type LoopOptions = { name: string; everyMs: number; run: () => Promise<void>; log: Log }
@@ -26,6 +27,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     const { name, everyMs, run, log } = this.#options
+    enterSection(`loop ${name}`)
     try {
       await run()
     } catch (error) {

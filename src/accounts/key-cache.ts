@@ -32,6 +32,7 @@ export class KeyCache {
     this.#db = db
     this.#log = log
     this.#lookUps = new Batcher({
+      name: 'look up keys',
       itemsMax: 500,
       waitingMax: lookUpsWaitingMax,
       run: async (hashes) => {

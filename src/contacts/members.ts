@@ -24,6 +24,7 @@ export class MemberAdder {
   constructor(db: Db) {
     this.#db = db
     this.#additions = new Batcher({
+      name: 'add members',
       run: async ([addition]) => [{ ok: true, value: await storeInGroup(db, addition!) }],
       itemsMax: 1,
       concurrency: atOnceMax,

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { currentSection, enterSection } from '../event-loop.ts'
 import { type Sql, sql } from './sql.ts'
 
 /** Whatever only reads takes this. Rows come with camelCase columns; keys inside jsonb are the users' and stay. */
@@ -108,6 +109,7 @@ async function begin<Result>(
   work: (tx: Tx) => Promise<Result>,
   { patient = false } = {},
 ): Promise<Result> {
+  const section = currentSection()
   const client = await pool.connect()
   let broken: Error | undefined
   // Without a listener a connection lost between two statements would end the process.
@@ -117,8 +119,10 @@ async function begin<Result>(
   client.on('error', lost)
   try {
     await client.query(patient ? 'begin; set local statement_timeout = 0; set local enable_seqscan = on' : 'begin')
+    enterSection(section)
     const result = await work(reader(client, patient ? patientTimeoutMs : undefined) as Tx)
     await client.query('commit')
+    enterSection(section)
     return result
   } catch (error) {
     await client.query('rollback').catch((rollbackError: Error) => {
@@ -141,7 +145,11 @@ function reader(target: pg.Pool | pg.PoolClient, answerWithinMs?: number): Reade
     const name = statementName(query.text)
     if (name) config.name = name
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
-    return toObjects<Row>(await target.query(config))
+    // The caller continues in a turn of the loop that another section has begun.
+    const section = currentSection()
+    const result = await target.query(config)
+    enterSection(section)
+    return toObjects<Row>(result)
   }
   const script = async (text: string) => {
     const config: Timed<pg.QueryConfig> = { text }

@@ -49,6 +49,7 @@ export class EventRecorder {
     this.#db = db
     this.#hints = hints
     this.#batcher = new Batcher({
+      name: 'record events',
       run: (events) => this.#run(events),
       itemsMax: batchMax,
       waitingMax,

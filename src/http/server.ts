@@ -1,8 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { parse } from 'node:querystring'
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  fastify,
+  LogController,
+  type onRequestHookHandler,
+} from 'fastify'
 import { Refusal } from '../errors.ts'
+import { enterSection } from '../event-loop.ts'
 import type { Log } from '../log.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
@@ -62,6 +69,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
   server.setErrorHandler(answerError)
   // With `done` instead of a promise: these run for every request.
   server.addHook('onRequest', (request, reply, done) => {
+    enterSection('request')
     reply.headers(headers).header('x-request-id', request.id)
     if (stopping)
       done(new Refusal('unavailable', 'The service is stopping.', { retryAfterSeconds: stopWithinMs / 1000 }))
@@ -85,6 +93,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     )
     done()
   })
+  nameSections(server)
   server.removeContentTypeParser('text/plain')
   readJson(server)
   answerUnknownRoutes(server)
@@ -92,6 +101,28 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     stopping = true
   })
   return server
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The route as reports of a blocked event loop name it. */
+    section: string
+  }
+}
+
+/** Enters the section of the route whenever its work continues: after the guards, with the body, and in its handler. */
+function nameSections(server: Server): void {
+  server.decorateRequest('section', 'request')
+  server.addHook('onRoute', (route) => {
+    const section = `${[route.method].flat().join(',')} ${route.url}`
+    const enter: onRequestHookHandler = (request, _reply, done) => {
+      request.section = section
+      enterSection(section)
+      done()
+    }
+    route.onRequest = [enter, ...[route.onRequest ?? []].flat()]
+    route.preHandler = [enter, ...[route.preHandler ?? []].flat()]
+  })
 }
 
 /** A parameter that is empty is one that was left out: forms send all their fields, filled in or not. */
@@ -108,6 +139,7 @@ function readJson(server: Server): void {
   const parseJson = server.getDefaultJsonParser('remove', 'remove')
   server.removeContentTypeParser('application/json')
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    enterSection(request.section)
     if (body.length === 0 && !needsBody(request.routeOptions.schema?.body)) done(null, undefined)
     // Decoding would put U+FFFD for whatever is no character, and that would be stored.
     else if (!isUtf8(body)) done(new Refusal('invalid_json', 'The body is not valid JSON: it is not UTF-8.'))

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { domainToASCII } from 'node:url'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import { enterSection } from '../event-loop.ts'
 import type { Log } from '../log.ts'
 import { RateWindow, visitorOf } from './rate-window.ts'
 
@@ -197,6 +198,7 @@ class Intake {
     const recipients = envelope.rcptTo.map((recipient) => withAsciiDomain(recipient.address))
     const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
     try {
+      enterSection('bounce mail')
       await within(this.#limits.handleMs, onMail({ recipients, sender, raw }))
       log.info({ bytes: raw.length, recipients: recipients.length }, 'bounce mail received')
       return undefined

@@ -45,6 +45,7 @@ export class Acceptor {
     this.#templates = templates
     this.#hints = hints
     this.#batcher = new Batcher({
+      name: 'accept messages',
       run: (requests) => this.#acceptAll(requests),
       itemsMax: batchMax,
       waitingMax,

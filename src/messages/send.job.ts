@@ -3,6 +3,7 @@ import { Batcher } from '../batcher.ts'
 import type { Db } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
+import { currentSection, enterSection } from '../event-loop.ts'
 import type { BounceDetail } from '../event-types.ts'
 import { derivedEventId, mayRecordAgain, type NewEvent } from '../events/record.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
@@ -52,6 +53,7 @@ const jitter = 0.1
  */
 export function sendJob(parts: SendParts): WorkerSpec<Work> {
   const endings = new Batcher<Ending, void>({
+    name: 'settle sends',
     itemsMax: settleBatchMax,
     waitingMax: settleWaitingMax,
     paceMs: settlePaceMs,
@@ -111,7 +113,10 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
       const ending = end({ status: 'sent', relayReply: 'kept in the built-in inbox', event: sentEvent(row) })
       return { ...ending, inbox: { organizationId: row.organizationId, messageId: row.id, ...write() } }
     }
+    const section = currentSection()
     const outcome = await relay.send(() => {
+      // The relay calls back once a connection is free.
+      enterSection(section)
       const { sender, recipient, raw } = write()
       return { envelope: { from: sender, to: recipient }, raw: dkim ? dkim.sign(raw) : raw }
     })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Db } from '../db/db.ts'
+import { enterSection } from '../event-loop.ts'
 import type { Log } from '../log.ts'
 import { within } from '../within.ts'
 import type { Hints } from './hints.ts'
@@ -57,6 +58,7 @@ export class Worker<Work> {
   readonly #log: Log
   readonly #spec: WorkerSpec<Work>
   readonly #hints: Hints
+  readonly #section: string
   readonly #lanes = new Map<string, Lane<Work>>()
   #inFlight = 0
   #inHand = 0
@@ -72,6 +74,7 @@ export class Worker<Work> {
     this.#db = options.db
     this.#log = options.log.child({ kind: options.spec.kind })
     this.#spec = options.spec
+    this.#section = `job ${options.spec.kind}`
     this.#hints = options.hints
   }
 
@@ -169,6 +172,7 @@ export class Worker<Work> {
   }
 
   async #prepare(taken: Taken<Work>[]): Promise<void> {
+    enterSection(this.#section)
     const works = await this.#spec.load(taken.map(({ claim }) => claim)).catch((error) => {
       // What was read is forgotten and read again later; nothing has been settled.
       for (const { held, claim } of taken) held.forget(claim.id)
@@ -222,6 +226,7 @@ export class Worker<Work> {
       this.#rouse()
     }
     try {
+      enterSection(this.#section)
       const { health, recorded } = await this.#spec.handle(claim, work)
       free(health)
       await recorded

@@ -50,6 +50,7 @@ export class Spool {
     this.#directory = directory
     this.#limits = { ...spoolLimits, ...limits }
     this.#writer = new Batcher<string, void>({
+      name: 'write spool',
       itemsMax: linesPerWrite,
       waitingMax,
       run: async (lines) => {

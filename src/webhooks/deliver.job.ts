@@ -43,6 +43,7 @@ const restLoggedEveryMs = 60_000
 /** Posts events to endpoints. May run twice for one delivery: receivers tell by the webhook-id header. */
 export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
   const records = new Batcher<DeliveryEnding, void>({
+    name: 'record attempts',
     itemsMax: recordBatchMax,
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,

@@ -1,0 +1,122 @@
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { Batcher } from '../src/batcher.ts'
+import { type LoopBlock, monitorEventLoop } from '../src/event-loop.ts'
+import { createServer } from '../src/http/server.ts'
+import { newId } from '../src/ids.ts'
+import { Loop } from '../src/loop.ts'
+import { Hints } from '../src/queue/hints.ts'
+import { endJobs, enqueue } from '../src/queue/queue.ts'
+import { Worker } from '../src/queue/worker.ts'
+import { createTestDb } from './support/test-db.ts'
+import { until } from './support/until.ts'
+
+const blockMs = 400
+const block = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockMs)
+
+/** A monitored event loop, and what was logged about it. */
+function startMonitor() {
+  const lines: (LoopBlock & { msg: string })[] = []
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)))
+      done()
+    },
+  })
+  const registry = new Registry()
+  const log = pino({ base: null }, stream)
+  const stop = monitorEventLoop({ log, registry })
+  const reported = (section: string) =>
+    until(`a report of ${section}`, () => lines.find((line) => line.section === section))
+  return { log: pino({ level: 'silent' }), registry, reported, [Symbol.dispose]: stop }
+}
+
+test('a route that blocks the event loop is named in the log and counted', async () => {
+  await using database = await createTestDb()
+  using monitor = startMonitor()
+  const server = createServer({ log: monitor.log, baseUrl: 'http://localhost', trustProxy: false })
+  server.get('/quick', async () => {
+    await database.db`select 1`
+    return 'quick'
+  })
+  server.get('/slow/:id', async () => {
+    block()
+    return 'slow'
+  })
+  server.get('/slow-later', async () => {
+    await database.db`select pg_sleep(0.2)`
+    block()
+    return 'slow'
+  })
+  server.post('/slow-body', { preValidation: async () => block() }, async () => 'slow')
+  const url = await server.listen({ port: 0, host: '127.0.0.1' })
+  const get = (path: string) => fetch(`${url}${path}`).then((response) => response.text())
+  try {
+    await get('/slow/1')
+    const line = await monitor.reported('GET /slow/:id')
+    expect(line.msg).toBe('The event loop was blocked')
+    expect(line.ms).toBeGreaterThanOrEqual(blockMs - 60)
+    expect(line.sectionMs).toBeGreaterThanOrEqual(blockMs)
+
+    // Another request enters its own section while the first waits for the database.
+    await Promise.all([get('/slow-later'), get('/quick'), get('/quick')])
+    await monitor.reported('GET /slow-later')
+    await fetch(`${url}/slow-body`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"a":1}',
+    })
+    await monitor.reported('POST /slow-body')
+  } finally {
+    await server.close()
+  }
+  const metrics = await monitor.registry.metrics()
+  expect(metrics).toContain('waxwing_event_loop_blocks_total{section="GET /slow/:id"} 1')
+  expect(metrics).toMatch(/waxwing_event_loop_block_seconds_count [3-9]/)
+})
+
+test('jobs, batches and loops that block the event loop are named', async () => {
+  await using database = await createTestDb()
+  const { db } = database
+  using monitor = startMonitor()
+  const hints = new Hints(db)
+  const worker = new Worker<object>({
+    db,
+    log: monitor.log,
+    hints,
+    spec: {
+      kind: 'webhook.deliver',
+      inHandMax: 10,
+      laneWidthMax: 10,
+      load: async (claims) => claims.map(() => ({})),
+      handle: async (claim) => {
+        block()
+        await endJobs(db.alone, [{ claim, retryInMs: null }])
+        return { health: 'well' }
+      },
+    },
+  })
+  await enqueue(db.alone, [{ organizationId: newId('org'), kind: 'webhook.deliver', lane: 'lane', id: newId('dlv') }])
+  worker.start()
+  await monitor.reported('job webhook.deliver')
+  await worker.stop()
+
+  const batcher = new Batcher<number, number>({
+    name: 'count',
+    itemsMax: 10,
+    waitingMax: 10,
+    run: async (items) => {
+      block()
+      return items.map((value) => ({ ok: true, value }))
+    },
+  })
+  await batcher.add(1)
+  await monitor.reported('batch count')
+
+  const loop = new Loop({ name: 'tidy', everyMs: 60_000, run: async () => void block(), log: monitor.log })
+  loop.start()
+  await monitor.reported('loop tidy')
+  await loop.stop()
+})
