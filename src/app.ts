@@ -84,6 +84,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
     stop: async () => {
       // At once and beside each other: mails and posts that are under way get all the time there is.
       await Promise.all([stopWorking(), stopServing()])
+      parts.tasks.stop()
       parts.safePost.close()
       await parts.relay?.close()
       await parts.hints.stop()

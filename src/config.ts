@@ -83,6 +83,11 @@ export const settings = {
     'Months for which single events are kept; 0 = for ever. Counters stay.',
     wholeNumber(0, 1200),
   ),
+  TASK_PROCESSES: setting(
+    '2',
+    'Child processes for CPU-heavy work such as compiling templates. One organization uses at most half of them.',
+    wholeNumber(2, 64),
+  ),
   RATE_LIMIT_PER_SECOND: setting('500', 'Requests per second and API key; 0 = no limit.', wholeNumber(0, 1_000_000)),
   SIGNUP: setting('first-user', '`open` lets anyone register an organization.', oneOf('first-user', 'open')),
   LOG_LEVEL: setting(

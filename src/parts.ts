@@ -20,6 +20,7 @@ import { Hints } from './queue/hints.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
 import { bounceTlsOf, webhookAuthoritiesOf } from './setting-files.ts'
 import { createShares } from './shares.ts'
+import { createTaskPool } from './tasks/create-pool.ts'
 import { createTokens } from './tokens.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
@@ -54,6 +55,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     hints,
     templates,
     metrics,
+    tasks: createTaskPool({ processes: config.TASK_PROCESSES, registry: metrics, log }),
     keys: new KeyCache(db, log),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),

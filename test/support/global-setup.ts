@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +18,7 @@ export const templateDatabase = 'waxwing_template'
 
 /** One real PostgreSQL for the whole run, and in it a migrated database that each test clones in some milliseconds. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  buildService()
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-test-'))
   chmodSync(dataDir, 0o711) // as root the database runs as another user, who must get in, or it is kept elsewhere
   // Durability is tested by the tests that kill processes, on databases of their own.
@@ -35,4 +37,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await postgres.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
+}
+
+/** Task processes run the build, also in tests. Takes about a second when little has changed. */
+function buildService(): void {
+  // Type errors are printed but do not stop the tests: the compiler writes its output all the same.
+  spawnSync('npx', ['tsc', '-b', 'tsconfig.build.json'], { stdio: 'inherit' })
 }

@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { Refusal } from '../errors.ts'
+import { packageRoot } from '../root.ts'
+import { TaskLimitExceeded, TaskPool, type TaskReport } from './pool.ts'
+import { defineTask } from './task.ts'
+
+const file = join(packageRoot, 'test', 'support', 'task-program.js')
+const pools: TaskPool[] = []
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.stop()
+})
+
+function open(processes = 2) {
+  const reports: TaskReport[] = []
+  const pool = new TaskPool({ processes, file, onOutcome: (report) => reports.push(report) })
+  pools.push(pool)
+  return { pool, reports }
+}
+
+const run = (): never => {
+  throw new Error('Runs in test/support/task-program.js')
+}
+const task = <Input, Output>(name: string, msMax = 60_000) =>
+  defineTask<Input, Output>({ name, title: 'This work', msMax, run })
+const double = task<number, number>('double')
+const forever = task<undefined, never>('forever')
+const a = { organizationId: 'a', input: undefined }
+
+test('a task runs in another process and returns its output', async () => {
+  const { pool, reports } = open()
+  expect(await pool.run(double, { organizationId: 'a', input: 21 })).toBe(42)
+  expect(reports).toEqual([{ task: 'double', organizationId: 'a', outcome: 'done', reason: undefined }])
+  expect([pool.running, pool.queued]).toEqual([0, 0])
+})
+
+test('a refusal of the task reaches the caller as a refusal, any other error as an error', async () => {
+  const { pool } = open()
+  const refusal = await pool.run(task('refuse'), a).catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(Refusal)
+  expect(refusal).toMatchObject({ type: 'validation_failed', fields: [{ path: 'html', problem: 'is wrong' }] })
+  const error = await pool.run(task('fail'), a).catch((error: unknown) => error)
+  expect(error).not.toBeInstanceOf(Refusal)
+  expect(error).toMatchObject({ message: 'A bug' })
+})
+
+test('a task that never ends is killed, and the next one runs', async () => {
+  const { pool, reports } = open()
+  const error = await pool.run(task('forever', 300), a).catch((error) => error)
+  expect(error).toBeInstanceOf(TaskLimitExceeded)
+  expect(error).toMatchObject({ message: 'This work takes longer than 0.3 seconds.' })
+  expect(await pool.run(double, { organizationId: 'a', input: 1 })).toBe(2)
+  expect(reports.map(({ outcome }) => outcome)).toEqual(['timedOut', 'done'])
+})
+
+test.each(['array', 'split'])('a task that needs too much memory ends alone (%s)', async (name) => {
+  const { pool } = open()
+  const error = await pool.run(task(name), a).catch((error) => error)
+  expect(error).toBeInstanceOf(TaskLimitExceeded)
+  expect(error).toMatchObject({ message: 'This work needs more than 256 MB of memory.' })
+  expect(await pool.run(double, { organizationId: 'a', input: 1 })).toBe(2)
+})
+
+test('a process that ends unexpectedly is unavailable for its caller and replaced for the next', async () => {
+  const { pool, reports } = open()
+  await expect(pool.run(task('exit'), a)).rejects.toMatchObject({ type: 'unavailable', retryAfterSeconds: 2 })
+  expect(reports[0]).toMatchObject({ outcome: 'died', reason: expect.stringContaining('exit 3') })
+  expect(await pool.run(double, { organizationId: 'a', input: 1 })).toBe(2)
+})
+
+test('a task process gets none of the settings of the service', async () => {
+  const { pool } = open()
+  expect(await pool.run(task<undefined, object>('environment'), a)).not.toHaveProperty('PATH')
+})
+
+test('one organization uses half of the processes and 20 places, the others are served', async () => {
+  const { pool } = open()
+  const hostile = Array.from({ length: 21 }, () => pool.run(forever, a).catch((error) => error))
+  expect([pool.running, pool.queued]).toEqual([1, 20])
+  await expect(pool.run(forever, a)).rejects.toMatchObject({ type: 'unavailable', retryAfterSeconds: 2 })
+  expect(await pool.run(double, { organizationId: 'b', input: 1 })).toBe(2)
+  expect(await pool.run(double, { organizationId: 'c', input: 1 })).toBe(2)
+  pool.stop()
+  for (const error of await Promise.all(hostile)) expect(error).toMatchObject({ type: 'unavailable' })
+})
+
+test('organizations take turns, however much one of them has queued', async () => {
+  const { pool } = open()
+  const order: string[] = []
+  const later = task<number, void>('later')
+  const add = (organizationId: string) =>
+    pool.run(later, { organizationId, input: 20 }).then(() => void order.push(organizationId))
+  const done = ['a', 'b', 'a', 'a', 'a', 'a', 'a', 'a', 'b', 'b', 'c'].map(add)
+  await Promise.all(done)
+  expect(order.indexOf('c')).toBeLessThan(5)
+})
+
+test('work that must be done waits where other work is refused', async () => {
+  const { pool } = open()
+  const waiting = Array.from({ length: 300 }, (_, input) =>
+    pool.run(double, { organizationId: 'a', input, whenFull: 'wait' }),
+  )
+  await expect(pool.run(double, { organizationId: 'a', input: 1 })).rejects.toMatchObject({ type: 'unavailable' })
+  expect((await Promise.all(waiting)).at(-1)).toBe(598)
+})

@@ -1,0 +1,103 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import type { Reply, Request } from './protocol.ts'
+
+const stderrCharsMax = 2_000
+/** How V8 ends a process that is out of memory or asks for an array beyond its limits: abort or trap. */
+const outOfMemoryEnds: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 134, 133, 132]
+
+export type Outcome =
+  | Exclude<Reply, { kind: 'ready' }>
+  | { kind: 'timedOut' }
+  | { kind: 'outOfMemory' }
+  | { kind: 'died'; reason: string }
+
+/** One child process that runs one task at a time. A child that exceeds a limit is killed and never used again. */
+export class TaskChild {
+  readonly #child: ChildProcess
+  readonly #ready: Promise<void>
+  #stderr = ''
+  #settle: ((outcome: Outcome) => void) | undefined
+  #exitedAs: Outcome | undefined
+  #onReady = () => {}
+
+  constructor({ file, memoryMbMax }: { file: string; memoryMbMax: number }) {
+    this.#child = fork(file, {
+      execArgv: [`--max-old-space-size=${memoryMbMax}`],
+      // Tasks handle hostile input: nothing of the service's settings and secrets reaches them.
+      env: {},
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    this.#ready = new Promise((resolve) => {
+      this.#onReady = resolve
+    })
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-stderrCharsMax)
+    })
+    this.#child.on('message', (reply: Reply) => (reply.kind === 'ready' ? this.#onReady() : this.#end(reply)))
+    this.#child.on('error', (error) => this.#exit({ kind: 'died', reason: error.message }))
+    // `close` and not `exit`: what it wrote to stderr is complete then.
+    this.#child.on('close', (code, signal) => {
+      const end = signal ?? code
+      this.#exit(
+        outOfMemoryEnds.includes(end)
+          ? { kind: 'outOfMemory' }
+          : { kind: 'died', reason: `exit ${end}: ${this.#stderr.trim()}` },
+      )
+    })
+    this.#unref()
+  }
+
+  get isUsable(): boolean {
+    return !this.#exitedAs
+  }
+
+  /** Never throws. The time limit starts once the process has loaded its modules. */
+  async run(request: Request, msMax: number): Promise<Outcome> {
+    this.#ref()
+    const outcome = new Promise<Outcome>((resolve) => {
+      this.#settle = resolve
+    })
+    await this.#ready
+    const timer = setTimeout(() => this.#exit({ kind: 'timedOut' }), msMax)
+    if (this.#exitedAs) this.#end(this.#exitedAs)
+    else
+      this.#child.send(request, (error) => {
+        if (error) this.#exit({ kind: 'died', reason: error.message })
+      })
+    try {
+      return await outcome
+    } finally {
+      clearTimeout(timer)
+      this.#unref()
+    }
+  }
+
+  kill(): void {
+    this.#exit({ kind: 'died', reason: 'stopped' })
+  }
+
+  #end(outcome: Outcome): void {
+    this.#settle?.(outcome)
+    this.#settle = undefined
+  }
+
+  #exit(outcome: Outcome): void {
+    this.#exitedAs ??= outcome
+    this.#onReady()
+    this.#end(this.#exitedAs)
+    this.#child.kill('SIGKILL')
+  }
+
+  // An idle child must not keep a program alive that has nothing else to do; it exits with it.
+  #unref(): void {
+    this.#child.unref()
+    this.#child.channel?.unref()
+    ;(this.#child.stderr as unknown as { unref?: () => void }).unref?.()
+  }
+
+  #ref(): void {
+    this.#child.ref()
+    this.#child.channel?.ref()
+  }
+}

@@ -1,0 +1,26 @@
+import { Refusal } from '../../dist/src/errors.js'
+import { serveTasks } from '../../dist/src/tasks/serve.js'
+
+/** A task process whose tasks misbehave. The declarations are in src/tasks/pool.test.ts. */
+const tasks = {
+  double: (number) => number * 2,
+  forever: () => {
+    for (;;);
+  },
+  array: () => {
+    const numbers = []
+    for (;;) numbers.push(1)
+  },
+  split: () => 'x'.repeat(500_000_000).split('').length,
+  exit: () => process.exit(3),
+  refuse: () => {
+    throw new Refusal('validation_failed', 'No.', { fields: [{ path: 'html', problem: 'is wrong' }] })
+  },
+  fail: () => {
+    throw new TypeError('A bug')
+  },
+  environment: () => ({ ...process.env }),
+  later: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+}
+
+serveTasks(Object.entries(tasks).map(([name, run]) => ({ name, title: name, msMax: 0, run })))
