@@ -13,6 +13,7 @@ import { createFlow } from '../src/flows/flows.ts'
 import type { ContactId, EventId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../src/ids.ts'
 import { toText } from '../src/ids.ts'
 import { openLog } from '../src/log.ts'
+import { createSenderPolicy } from '../src/mail/sender-policy.ts'
 
 // An organization as large as the app must stay quick with: `npm run seed`, then `npm start` and sign in as it says.
 
@@ -44,7 +45,7 @@ try {
 }
 
 async function seed(db: Db): Promise<void> {
-  const owner = await register(db, 'open', { organizationName: 'Seeded Shop', email, password })
+  const owner = await register(db, 'operator', { organizationName: 'Seeded Shop', email, password })
   const contacts = await seedContacts(db, owner.organizationId)
   const flows = await seedFlows(db, owner)
   await seedMail(db, owner.organizationId, contacts, flows)
@@ -77,10 +78,17 @@ function memberOf(i: number) {
   }
 }
 
+const anySender = createSenderPolicy({
+  isEnforced: false,
+  allowedDomains: [],
+  defaultSender: '',
+  dkimDomain: undefined,
+})
+
 async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<Flow[]> {
   const subjects = ['Your order {{ order_id }}', 'Your invoice', 'This week in the shop', 'Reset your password']
   for (let i = 0; i < flowsWanted; i++) {
-    await createFlow(db, organizationId, userId, {
+    await createFlow({ db, senders: anySender }, organizationId, userId, {
       name: `${['Order', 'Invoice', 'Digest', 'Password'][i % 4]} ${i + 1}`,
       kind: i % 4 === 2 ? 'marketing' : 'transactional',
       status: i % 20 === 19 ? 'paused' : 'active',

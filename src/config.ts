@@ -60,6 +60,20 @@ export const settings = {
   ),
   SMTP_CONNECTIONS: setting('10', 'Connections to the relay, per process.', wholeNumber(1, 200)),
   MAIL_FROM: setting('hello@localhost', 'The sender of flows that name none.', text),
+  ALLOWED_SENDER_DOMAINS: setting(
+    '',
+    'Domains that flows may send from, comma-separated; `*.example.com` allows the subdomains of example.com. Enforced while REQUIRE_VERIFIED_DOMAINS is true.',
+    senderDomains,
+  ),
+  REQUIRE_VERIFIED_DOMAINS: optional(
+    'true: flows may send only from ALLOWED_SENDER_DOMAINS and the address in MAIL_FROM. Defaults to true if SIGNUP is open, otherwise false.',
+    flag,
+  ),
+  NEW_ORGANIZATION_DAILY_MESSAGES: setting(
+    '1000',
+    'Messages that an organization registered through open sign-up may send in any 24 hours of its first 14 days; 0 = no limit. Applies only with SMTP_URL.',
+    wholeNumber(0, 1_000_000),
+  ),
   MAIL_RETRY_DELAYS: setting('60,300,900,3600,14400', 'Seconds between tries when the relay defers a mail.', seconds),
   DKIM_DOMAIN: optional('Signs mail by DKIM for this domain; needs the next two.', domain),
   DKIM_SELECTOR: optional('The DKIM selector.', text),
@@ -104,7 +118,10 @@ export const settings = {
 } as const
 
 type Parsed = { readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer V> ? V : never }
-export type Config = Omit<Parsed, 'BASE_URL'> & { readonly BASE_URL: string }
+export type Config = Omit<Parsed, 'BASE_URL' | 'REQUIRE_VERIFIED_DOMAINS'> & {
+  readonly BASE_URL: string
+  readonly REQUIRE_VERIFIED_DOMAINS: boolean
+}
 export type SettingName = keyof typeof settings
 
 /** All faults at once, each naming its setting. */
@@ -132,6 +149,7 @@ export function readConfig(environment: Environment): Config {
   faults.push(...partialGroups(values))
   if (faults.length > 0) throw new ConfigError(faults)
   values.BASE_URL ??= `http://localhost:${values.PORT}`
+  values.REQUIRE_VERIFIED_DOMAINS ??= values.SIGNUP === 'open'
   return Object.freeze(values) as unknown as Config
 }
 
@@ -246,6 +264,11 @@ function domain(value: string): string {
   const isName = labels.length > 1 ? !/^\d+$/.test(labels.at(-1)!) : domain === 'localhost'
   if (!isName) throw new Error(`must be a domain such as mail.example.com, not "${value}"`)
   return domain
+}
+
+/** `example.com` or `*.example.com`, each in the form of `domain`. */
+function senderDomains(value: string): readonly string[] {
+  return list(value).map((item) => (item.startsWith('*.') ? `*.${domain(item.slice(2))}` : domain(item)))
 }
 
 function smtpUrl(value: string): string {

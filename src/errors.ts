@@ -15,6 +15,7 @@ export type RefusalType =
   | 'unsupported_media_type'
   | 'validation_failed'
   | 'missing_variables'
+  | 'sender_not_verified'
   | 'rate_limited'
   | 'unavailable'
 

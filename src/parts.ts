@@ -12,8 +12,10 @@ import type { Log } from './log.ts'
 import { loadDkim } from './mail/dkim.ts'
 import { openRelay } from './mail/relay.ts'
 import { reportRelay } from './mail/relay-report.ts'
+import { createSenderPolicy } from './mail/sender-policy.ts'
 import { parseSmtpUrl } from './mail/smtp-url.ts'
 import { Acceptor } from './messages/accept.ts'
+import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { parseMailbox } from './messages/outgoing.ts'
 import { Sending } from './messages/sending.ts'
 import { Hints } from './queue/hints.ts'
@@ -45,6 +47,7 @@ export type Parts = ReturnType<typeof createParts>
 /** Everything that routes and workers are made from. */
 export function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
   const hints = new Hints(db)
+  const mail = createMailParts({ config, log, nameServers })
   const templates = new TemplateCache(db)
   const metrics = createMetrics()
   const events = new EventRecorder({ db, hints })
@@ -63,9 +66,9 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     shares: createShares(config.DATABASE_CONNECTIONS),
     members: new MemberAdder(db),
     events,
-    acceptor: new Acceptor({ db, templates, hints }),
+    acceptor: new Acceptor({ db, templates, hints, senders: mail.senders, quota: quotaOf(config, db) }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
-    ...createMailParts({ config, log, nameServers }),
+    ...mail,
     addresses: new AddressPolicy(db),
     hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
     pages: createPageSender(),
@@ -81,6 +84,12 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
   }
 }
 
+/** Mail that only reaches the built-in inbox bothers nobody, so nothing limits it. */
+function quotaOf(config: Config, db: Db): NewOrganizationQuota | undefined {
+  const { SIGNUP: signup, SMTP_URL: relay, NEW_ORGANIZATION_DAILY_MESSAGES: dailyMax } = config
+  return signup === 'open' && relay && dailyMax > 0 ? new NewOrganizationQuota(db, dailyMax) : undefined
+}
+
 /** Everything between the service and the relay. */
 function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secrets' | 'db'>) {
   const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
@@ -93,7 +102,13 @@ function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secre
     idHeaders: idHeadersFor(config),
   }
   const sending = new Sending({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers })
-  return { relay, dkim, mail, sending }
+  const senders = createSenderPolicy({
+    isEnforced: config.REQUIRE_VERIFIED_DOMAINS,
+    allowedDomains: config.ALLOWED_SENDER_DOMAINS,
+    defaultSender: mail.mailFrom.email,
+    dkimDomain: dkim?.domain,
+  })
+  return { relay, dkim, mail, sending, senders }
 }
 
 /** Looks at all that the settings name, so that faults in it are told before a database is started. Throws a SetupFault. */

@@ -83,7 +83,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints }))
           await organization.register(suppressionRoutes({ db }))
-          await organization.register(flowRoutes({ db }))
+          await organization.register(flowRoutes(parts))
           await organization.register(versionRoutes({ db }))
           await organization.register(previewRoutes({ db }))
           await organization.register(testSendRoutes({ acceptor }))

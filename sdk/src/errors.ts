@@ -16,6 +16,7 @@ export type WaxwingErrorType =
   | 'unsupported_media_type'
   | 'validation_failed'
   | 'missing_variables'
+  | 'sender_not_verified'
   | 'rate_limited'
   | 'internal'
   | 'unavailable'

@@ -22,8 +22,11 @@ export type User = {
 /** A user as they are known when they prove who they are. */
 export type Account = User & { passwordHash: string }
 
-export async function insertOrganization(tx: Tx, id: OrganizationId, name: string): Promise<void> {
-  await tx`insert into organizations (id, name) values (${id}, ${name})`
+export async function insertOrganization(
+  tx: Tx,
+  { id, name, selfRegistered }: { id: OrganizationId; name: string; selfRegistered: boolean },
+): Promise<void> {
+  await tx`insert into organizations (id, name, self_registered) values (${id}, ${name}, ${selfRegistered})`
 }
 
 /** Undefined when the address has an account already. */

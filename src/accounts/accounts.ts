@@ -19,21 +19,29 @@ export { hasUsers } from './accounts.sql.ts'
 
 export type Registration = { organizationName: string; email: string; password: string }
 
+/** `operator`: whoever has access to the machine, and may always create an organization. */
+export type Signup = 'first-user' | 'open' | 'operator'
+
 /** Makes an organization and its owner. Open to the first user, and to everyone when `signup` is open. */
-export async function register(db: Db, signup: 'first-user' | 'open', registration: Registration): Promise<Account> {
+export async function register(db: Db, signup: Signup, registration: Registration): Promise<Account> {
   const organizationName = registration.organizationName.trim()
   if (organizationName === '') throw invalid({ path: 'organization_name', problem: 'must not be empty' })
   const email = parseEmail(registration.email)
   if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
   checkNewPassword(registration.password)
-  if (signup !== 'open' && (await hasUsers(db))) throw signupClosed()
+  if (signup === 'first-user' && (await hasUsers(db))) throw signupClosed()
   const passwordHash = await hashPassword(registration.password)
 
   return db.begin(async (tx) => {
     await lockSignup(tx)
-    if (signup !== 'open' && (await hasUsers(tx))) throw signupClosed()
+    const isFirst = !(await hasUsers(tx))
+    if (signup === 'first-user' && !isFirst) throw signupClosed()
     const organizationId = newId('org')
-    await insertOrganization(tx, organizationId, organizationName)
+    await insertOrganization(tx, {
+      id: organizationId,
+      name: organizationName,
+      selfRegistered: signup === 'open' && !isFirst,
+    })
     const user = await insertUser(tx, {
       id: newId('usr') as UserId,
       organizationId,

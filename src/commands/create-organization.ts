@@ -21,7 +21,7 @@ export async function createOrganization(flags: Record<string, string | undefine
   const database = await databaseOf(config, await openLog('silent'), { orRunning: true })
   try {
     await migrate(database.db)
-    const user = await register(database.db, 'open', { organizationName: name, email, password })
+    const user = await register(database.db, 'operator', { organizationName: name, email, password })
     const { token, expiresAt } = await sessions.issue(user)
     const { record, key } = await createApiKey(database.db, user.organizationId, { name: 'first key' })
     const made = {

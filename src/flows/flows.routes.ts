@@ -1,11 +1,20 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
-import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { type FlowId, type OrganizationId, parseId, toText } from '../ids.ts'
 import { type FlowSummary, selectFlows } from './flows.sql.ts'
-import { changeFlow, contentOf, createFlow, deleteFlow, type Flow, getFlow, noSuchFlow, type Version } from './flows.ts'
+import {
+  changeFlow,
+  contentOf,
+  createFlow,
+  deleteFlow,
+  type Flow,
+  type FlowParts,
+  getFlow,
+  noSuchFlow,
+  type Version,
+} from './flows.ts'
 
 const Kind = oneOf('transactional', 'marketing')
 const Status = oneOf('active', 'paused', 'archived')
@@ -79,7 +88,8 @@ export const flowIdOf = (text: string): FlowId => {
   return id
 }
 
-export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function flowRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
+  const { db } = parts
   const flowOut = async (organizationId: OrganizationId, id: FlowId) => {
     const { flow, version } = await getFlow(db, organizationId, id)
     return toFlowOut(flow, version)
@@ -126,7 +136,7 @@ export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
         const { organizationId, id: userId } = memberOf(request)
         const { name, kind, status = 'active' } = request.body
         const { subject, html } = request.body
-        const id = await createFlow(db, organizationId, userId, {
+        const id = await createFlow(parts, organizationId, userId, {
           name,
           kind,
           status,
@@ -173,7 +183,7 @@ export function flowRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
           ...(kind ? { kind } : {}),
           ...(status ? { status } : {}),
         }
-        await changeFlow(db, organizationId, userId, id, { ...named, ...contentIn(request.body), baseVersion })
+        await changeFlow(parts, organizationId, userId, id, { ...named, ...contentIn(request.body), baseVersion })
         return ok(await flowOut(organizationId, id))
       },
     )

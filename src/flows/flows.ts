@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { type FieldProblem, invalid, Refusal } from '../errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../ids.ts'
+import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { checkName } from '../names.ts'
 import { isLongerThan } from '../text.ts'
 import {
@@ -40,13 +41,16 @@ const senderNameMax = 200
 /** Of those who save at once one succeeds at each try, so this many may. */
 const triesMax = 10
 
+export type FlowParts = { db: Db; senders: SenderPolicy }
+
+/** Throws `Refusal` if the template is faulty or the sender may not be used. */
 export async function createFlow(
-  db: Db,
+  { db, senders }: FlowParts,
   organizationId: OrganizationId,
   userId: UserId,
   input: FlowInput,
 ): Promise<FlowId> {
-  const version = await compileVersion(input)
+  const version = await compileVersion(input, senders)
   const id = newId('flw')
   const versionId = newId('flv')
   await db.begin(async (tx) => {
@@ -71,7 +75,7 @@ export type FlowChanges = Partial<FlowInput> & { baseVersion?: number | undefine
  * meanwhile: when a version was saved in that time, the change is made again on top of it, so that neither is lost.
  */
 export async function changeFlow(
-  db: Db,
+  { db, senders }: FlowParts,
   organizationId: OrganizationId,
   userId: UserId,
   id: FlowId,
@@ -84,7 +88,7 @@ export async function changeFlow(
     checkBase(baseVersion, version.number)
     const before = contentOf(version)
     const changed = given(changes, before)
-    const compiled = await compileChange(version, { ...before, ...changed })
+    const compiled = await compileChange(version, { ...before, ...changed }, senders)
     // A pause neither needs nor waits for what others write.
     const needsVersion = baseVersion !== undefined || Object.keys(changed).length > 0
 
@@ -149,8 +153,8 @@ export const toFieldProblems = (problems: readonly Problem[]): FieldProblem[] =>
 
 type CompiledVersion = Omit<NewVersion, 'organizationId' | 'id' | 'flowId' | 'createdBy'>
 
-async function compileVersion(content: FlowContent): Promise<CompiledVersion> {
-  checkSender(content)
+async function compileVersion(content: FlowContent, senders: SenderPolicy): Promise<CompiledVersion> {
+  checkSender(content, senders)
   const compilation = await compileTemplate(content)
   if (compilation.kind === 'faulty') {
     const [first, ...rest] = toFieldProblems(compilation.problems)
@@ -169,10 +173,14 @@ async function compileVersion(content: FlowContent): Promise<CompiledVersion> {
 }
 
 /** Undefined when the content is that of `version` already. */
-async function compileChange(version: Version, content: FlowContent): Promise<CompiledVersion | undefined> {
+async function compileChange(
+  version: Version,
+  content: FlowContent,
+  senders: SenderPolicy,
+): Promise<CompiledVersion | undefined> {
   if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
   if (version.number >= versionsMax) throw new Refusal('conflict', 'This flow has too many versions. Make a new one.')
-  return compileVersion(content)
+  return compileVersion(content, senders)
 }
 
 function checkBase(base: number | undefined, current: number): void {
@@ -181,7 +189,7 @@ function checkBase(base: number | undefined, current: number): void {
   throw new Refusal('conflict', `Somebody else has saved version ${current} meanwhile.`)
 }
 
-function checkSender({ fromName, fromEmail, replyTo }: FlowContent): void {
+function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: SenderPolicy): void {
   for (const [path, value] of [
     ['from_email', fromEmail],
     ['reply_to', replyTo],
@@ -189,6 +197,7 @@ function checkSender({ fromName, fromEmail, replyTo }: FlowContent): void {
     const parsed = value === null ? undefined : parseEmail(value)
     if (parsed && !parsed.ok) throw invalid({ path, problem: parsed.problem })
   }
+  senders.check(fromEmail)
   if (fromName !== null && isLongerThan(fromName, senderNameMax))
     throw invalid({ path: 'from_name', problem: `must have at most ${senderNameMax} characters` })
 }

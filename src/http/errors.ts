@@ -19,6 +19,7 @@ const statusOf: Record<RefusalType, number> = {
   unsupported_media_type: 415,
   validation_failed: 422,
   missing_variables: 422,
+  sender_not_verified: 422,
   rate_limited: 429,
   unavailable: 503,
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
 import { registerOther } from '../../test/support/people.ts'
+import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
@@ -174,7 +175,7 @@ test('the same idempotency key sends once, however many calls come at once', asy
 })
 
 const acceptorOn = (app: TestApp, templates = new TemplateCache(app.db)) =>
-  new Acceptor({ db: app.db, templates, hints: new Hints(app.db) })
+  new Acceptor({ db: app.db, templates, hints: new Hints(app.db), senders: anySender })
 
 function requestOf(app: TestApp, flowId: string, context: object) {
   const [contextText, email] = [JSON.stringify(context), 'ada@example.com']
@@ -252,7 +253,12 @@ test('a fault that is nobody’s own fails its batch once, and is not looked for
   await using app = await startTestApp({}, ['serve'])
   const flowId = parseId('flw', await createFlow(app))!
   const organizationId = parseId('org', app.organizationId)!
-  const acceptor = new Acceptor({ db: app.db, templates: new TemplateCache(app.db), hints: new Hints(app.db) })
+  const acceptor = new Acceptor({
+    db: app.db,
+    templates: new TemplateCache(app.db),
+    hints: new Hints(app.db),
+    senders: anySender,
+  })
   await app.db.alone.script('alter table messages rename to messages_away')
   let queries = 0
   app.db.pool.on('acquire', () => queries++)

@@ -4,6 +4,7 @@ import { retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { ContactId, FlowId, OrganizationId } from '../ids.ts'
+import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { Hints } from '../queue/hints.ts'
 import {
   findFlowStates,
@@ -14,6 +15,7 @@ import {
   type Written,
 } from './accept.sql.ts'
 import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest } from './draft.ts'
+import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 
 const batchMax = 500
 const waitingMax = 5_000
@@ -28,6 +30,16 @@ type Drafted = {
   settled: Map<number, Settled<Accepted>>
   /** Of several calls with one idempotency key all but one: once that is written, its answer is theirs. */
   twins: Pending[]
+  allowance: Allowance | undefined
+}
+
+export type AcceptorParts = {
+  db: Db
+  templates: TemplateCache
+  hints: Hints
+  senders: SenderPolicy
+  /** Undefined if new organizations have no daily limit. */
+  quota?: NewOrganizationQuota | undefined
 }
 
 /**
@@ -38,12 +50,16 @@ export class Acceptor {
   readonly #db: Db
   readonly #templates: TemplateCache
   readonly #hints: Hints
+  readonly #senders: SenderPolicy
+  readonly #quota: NewOrganizationQuota | undefined
   readonly #batcher: Batcher<SendRequest, Accepted>
 
-  constructor({ db, templates, hints }: { db: Db; templates: TemplateCache; hints: Hints }) {
+  constructor({ db, templates, hints, senders, quota }: AcceptorParts) {
     this.#db = db
     this.#templates = templates
     this.#hints = hints
+    this.#senders = senders
+    this.#quota = quota
     this.#batcher = new Batcher({
       name: 'accept messages',
       run: (requests) => this.#acceptAll(requests),
@@ -78,11 +94,11 @@ export class Acceptor {
   async #acceptRound(pending: Pending[], results: Settled<Accepted>[]): Promise<Pending[]> {
     // Before all else: what was answered once is answered so again, whatever became of flow and contact since.
     const replayed = await this.#replay(pending, results)
-    const { drafts, settled, twins } = await this.#draft(pending.filter((each) => !replayed.has(each)))
+    const { drafts, settled, twins, allowance } = await this.#draft(pending.filter((each) => !replayed.has(each)))
     for (const [index, result] of settled) results[index] = result
     const left: Pending[] = twins
     if (drafts.length > 0) {
-      const { ids, queuedAt } = await this.#write(drafts)
+      const { ids, queuedAt } = await this.#write(drafts).finally(() => allowance?.release())
       for (const draft of drafts)
         if (!ids || ids.has(draft.message.id))
           results[draft.index] = { ok: true, value: { queuedAt, ...draft.accepted } }
@@ -92,11 +108,12 @@ export class Acceptor {
   }
 
   async #draft(pending: Pending[]): Promise<Drafted> {
-    if (pending.length === 0) return { drafts: [], settled: new Map(), twins: [] }
+    if (pending.length === 0) return { drafts: [], settled: new Map(), twins: [], allowance: undefined }
     const requests = pending.map(({ request }) => request)
-    const [states, recipients] = await Promise.all([
+    const [states, recipients, allowance] = await Promise.all([
       findFlowStates(this.#db, flowsOf(requests)),
       findRecipients(this.#db, requests),
+      this.#quota?.allowanceFor(requests.map(({ organizationId }) => organizationId)),
     ])
     const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
     const versions = await this.#templates.getAll(
@@ -118,14 +135,16 @@ export class Acceptor {
       try {
         const flow = checkFlow(request, flows.get(flowKey(request.organizationId, request.flowId)))
         const version = versions.get(flow.versionId)!
+        this.#senders.check(version.fromEmail)
         const { message, accepted } = draftMessage(request, flow, version, recipients[place]!, newContacts)
+        allowance?.use(request.organizationId)
         drafts.push({ request, index, message, accepted })
         if (key !== undefined) drafted.add(key)
       } catch (error) {
         settled.set(index, refused(error))
       }
     }
-    return { drafts, settled, twins }
+    return { drafts, settled, twins, allowance }
   }
 
   #write(drafts: PendingDraft[]): Promise<Written> {

@@ -4,6 +4,7 @@ import { escapeHtml } from '../flows/escape.ts'
 import { toText } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
+import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { SendOutcome, Transport } from '../mail/transport.ts'
 import { compose } from './compose.ts'
 import { claimNoticeMails, deleteNoticeMails, findNoticeMails, type NoticeMail } from './notices.sql.ts'
@@ -23,6 +24,7 @@ export type NoticeMailParts = {
   settings: MailSettings
   relay: Transport | undefined
   dkim: DkimSigner | undefined
+  senders: SenderPolicy
 }
 
 /**
@@ -60,10 +62,14 @@ export async function mailNotices(parts: NoticeMailParts): Promise<void> {
 }
 
 /** Whether that was the end of it. */
-async function send({ dkim, log, settings }: NoticeMailParts, relay: Transport, mail: NoticeMail): Promise<boolean> {
+async function send(parts: NoticeMailParts, relay: Transport, mail: NoticeMail): Promise<boolean> {
+  const { dkim, log, senders, settings } = parts
   const { raw, sender, recipient } = makeNoticeMail(mail, settings)
   const outcome = await withinTime(
-    relay.send({ envelope: { from: sender, to: recipient }, raw: dkim ? dkim.sign(raw) : raw }),
+    relay.send({
+      envelope: { from: sender, to: recipient },
+      raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
+    }),
   )
   switch (outcome?.kind) {
     case 'accepted':

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { join, registerOther } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
+import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { createApp } from '../app.ts'
@@ -26,7 +27,8 @@ async function subscribe(app: TestApp, name = 'Orders') {
   return { organizationId, id, name, text: made.body.data.id as string, failingSince: new Date('2026-01-02T03:04:05Z') }
 }
 
-const mail = (app: TestApp, relay?: Transport) => mailNotices({ db: app.db, log, settings, relay, dkim: undefined })
+const mail = (app: TestApp, relay?: Transport) =>
+  mailNotices({ db: app.db, log, settings, relay, dkim: undefined, senders: anySender })
 const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
 const makeDue = (app: TestApp) => app.db.alone`update notice_mails set next_try_at = now()`
 

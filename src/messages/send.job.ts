@@ -8,13 +8,14 @@ import type { BounceDetail } from '../event-types.ts'
 import { derivedEventId, mayRecordAgain, type NewEvent } from '../events/record.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
+import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import type { SendOutcome, Transport } from '../mail/transport.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Tokens } from '../tokens.ts'
 import { suppressionReason } from './draft.ts'
-import { type MailSettings, makeMail } from './outgoing.ts'
+import { type MailSettings, makeMail, senderOf } from './outgoing.ts'
 import {
   findMessagesToSend,
   type InboxRow,
@@ -33,6 +34,7 @@ export type SendParts = {
   /** Undefined while no relay is set: mail then lands in the built-in inbox. */
   relay: Transport | undefined
   dkim: DkimSigner | undefined
+  senders: SenderPolicy
   /** Seconds between tries of a mail that the relay defers. */
   retryDelays: readonly number[]
   inHandMax: number
@@ -106,7 +108,11 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
   const suppressed = suppressionReason({ kind: row.flowKind }, row, row.isTest)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
-  const { relay, dkim } = parts
+  const { relay, dkim, senders } = parts
+  // Also a message that was accepted before the operator set, or narrowed, the domains to send from.
+  const { email: from } = senderOf(version, parts.settings.mailFrom)
+  if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
+
   const write = () => makeMail(row, version, parts.tokens, parts.settings)
   try {
     if (!relay) {
@@ -118,7 +124,7 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
       // The relay calls back once a connection is free.
       enterSection(section)
       const { sender, recipient, raw } = write()
-      return { envelope: { from: sender, to: recipient }, raw: dkim ? dkim.sign(raw) : raw }
+      return { envelope: { from: sender, to: recipient }, raw: dkim && senders.signs(from) ? dkim.sign(raw) : raw }
     })
     return endingOf(outcome, { row, claim, retryDelays: parts.retryDelays, end })
   } catch (error) {

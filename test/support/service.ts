@@ -41,6 +41,7 @@ export async function startService(
     PORT: String(port),
     LOG_LEVEL: 'error',
     SIGNUP: 'open',
+    REQUIRE_VERIFIED_DOMAINS: 'false',
     RATE_LIMIT_PER_SECOND: '0',
     WEBHOOK_ALLOW_PRIVATE: 'true',
     APP_SECRET: 'a secret that several processes of a test share',
