@@ -63,7 +63,10 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
     rateLimit: new RateLimit(config.RATE_LIMIT_PER_SECOND),
-    shares: createShares(config.DATABASE_CONNECTIONS),
+    shares: createShares({
+      databaseConnections: config.DATABASE_CONNECTIONS,
+      webhookConcurrency: config.WEBHOOK_CONCURRENCY,
+    }),
     members: new MemberAdder(db),
     events,
     acceptor: new Acceptor({ db, templates, hints, senders: mail.senders, quota: quotaOf(config, db) }),

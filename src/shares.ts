@@ -17,11 +17,17 @@ const retryAfterSeconds = 1
 
 export type NamedShares = ReturnType<typeof createShares>
 
+export type ShareOptions = {
+  databaseConnections: number
+  /** Requests to one endpoint at the same time. */
+  webhookConcurrency: number
+}
+
 /**
  * The expensive kinds of work. Those that use the database may together hold at most half of its connections, and one
  * organization at most a fifth, so that a connection remains for everybody else.
  */
-export function createShares(databaseConnections: number) {
+export function createShares({ databaseConnections, webhookConcurrency }: ShareOptions) {
   const queries = {
     perOrganization: Math.max(1, Math.floor(databaseConnections / 5)),
     overall: Math.max(1, Math.floor(databaseConnections / 2)),
@@ -32,7 +38,12 @@ export function createShares(databaseConnections: number) {
     /** Searches, lists, reports and exports: whatever may read many rows. */
     queries: new Shares(queries),
     /** Test events: each holds a socket for up to WEBHOOK_TIMEOUT_MS. */
-    webhookTests: new Shares({ perOrganization: 3, overall: 30, waitingPerOrganization: 5, waitMs: 5_000 }),
+    webhookTests: new Shares({
+      perOrganization: Math.min(3, webhookConcurrency),
+      overall: 30,
+      waitingPerOrganization: 5,
+      waitMs: 5_000,
+    }),
     /** Previews and checks of templates. */
     previews: new Shares({ perOrganization: 2, overall: 8, waitingPerOrganization: 10, waitMs: 5_000 }),
   }

@@ -3,6 +3,7 @@ import { memberOf } from '../accounts/guards.ts'
 import { type EventName, eventNames } from '../event-types.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText } from '../ids.ts'
+import type { NamedShares } from '../shares.ts'
 import { AttemptOut, attemptOut } from './deliveries.routes.ts'
 import { sendTestEvent, type TestParts } from './test-event.ts'
 import { type DeliveryFigures, selectFigures, selectWebhooks } from './webhooks.sql.ts'
@@ -47,7 +48,9 @@ const fields = {
 const Params = Type.Object({ id: Type.String() })
 const tags = ['Webhooks']
 
-export function webhookRoutes(parts: WebhookParts & TestParts): FastifyPluginAsyncTypebox {
+export function webhookRoutes(
+  parts: WebhookParts & TestParts & { shares: Pick<NamedShares, 'webhookTests'> },
+): FastifyPluginAsyncTypebox {
   const { db } = parts
   const withFigures = async (webhooks: Webhook[]) => {
     const [first] = webhooks
@@ -175,15 +178,14 @@ export function webhookRoutes(parts: WebhookParts & TestParts): FastifyPluginAsy
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const { deliveryId, attempt } = await sendTestEvent(
-          parts,
-          organizationId,
-          webhookIdOf(request.params.id),
-          request.body.event_name as EventName,
+        const webhookId = webhookIdOf(request.params.id)
+        const eventName = request.body.event_name as EventName
+        const { deliveryId, attempt } = await parts.shares.webhookTests.run(organizationId, () =>
+          sendTestEvent(parts, organizationId, webhookId, eventName),
         )
         return ok({
           delivery_id: toText('dlv', deliveryId),
-          attempt: attemptOut(attempt, deliveryId, request.body.event_name as EventName),
+          attempt: attemptOut(attempt, deliveryId, eventName),
         })
       },
     )

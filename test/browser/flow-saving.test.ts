@@ -1,5 +1,6 @@
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Environment } from '../../src/config.ts'
 import { barriers } from './support/axe.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
@@ -211,6 +212,28 @@ test('a tab that a flow does not have leads nowhere, and says so', async () => {
   await flow.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
 })
 
+test('a sender address that may not be used is explained at its field', async () => {
+  await using flow = await openFlow({ REQUIRE_VERIFIED_DOMAINS: 'true', ALLOWED_SENDER_DOMAINS: 'acme.example' })
+  const { page } = flow
+  const sender = page.getByRole('button', { name: 'Sender' })
+  const address = page.getByRole('textbox', { name: 'From address' })
+  await page.goto(`flows/${flow.id}`)
+
+  await sender.click()
+  await address.fill('ceo@operator.example')
+  await sender.click()
+  await address.waitFor({ state: 'hidden' })
+  await save(page).click()
+
+  await page.getByText('This service does not send from operator.example.').waitFor()
+  expect(await address.getAttribute('aria-invalid')).toBe('true')
+  expect(await barriers(page)).toEqual([])
+  await address.fill('shop@acme.example')
+  await save(page).click()
+  await version(page, 2).waitFor()
+  expect(await flow.read()).toMatchObject({ from_email: 'shop@acme.example' })
+})
+
 const subject = (page: Page) => page.getByLabel('Subject')
 const name = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true })
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true })
@@ -224,8 +247,8 @@ type OpenFlow = Tab & {
 }
 
 /** A service with one flow, and a browser that is signed in. */
-async function openFlow(): Promise<OpenFlow> {
-  const service = await startService()
+async function openFlow(settings: Environment = {}): Promise<OpenFlow> {
+  const service = await startService({ settings })
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
   const tab = await openTab(browser, service, { account })

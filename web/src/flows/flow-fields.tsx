@@ -58,7 +58,9 @@ export function FlowFields({ draft, setDraft, error, problems, subject }: Fields
 }
 
 function Sender({ draft, setDraft, error }: Props) {
-  const [opened, { toggle }] = useDisclosure(Boolean(draft.from_email || draft.from_name || draft.reply_to))
+  const [chosen, { toggle }] = useDisclosure(Boolean(draft.from_email || draft.from_name || draft.reply_to))
+  // A problem that is out of sight would leave a save without an explanation.
+  const opened = chosen || fieldProblem(error, 'from_name', 'from_email', 'reply_to') !== undefined
   const change = (field: 'from_name' | 'from_email' | 'reply_to') => (event: { currentTarget: { value: string } }) =>
     setDraft({ ...draft, [field]: event.currentTarget.value || null })
   return (
