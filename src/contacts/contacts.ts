@@ -33,7 +33,7 @@ export type OnUnsubscribed = (
 ) => Promise<void>
 
 const noSuchContact = () => new Refusal('not_found', 'There is no such contact.')
-const emailTaken = () => new Refusal('conflict', 'There is a contact with this address already.')
+const emailTaken = () => new Refusal('conflict', 'A contact with this email already exists.')
 
 export async function getContact(db: Reader, organizationId: OrganizationId, id: ContactId): Promise<Contact> {
   const contact = await selectContact(db, organizationId, id)

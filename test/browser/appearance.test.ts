@@ -94,7 +94,7 @@ test('a phone shows the actions of a group beside its name, and buttons that a f
   await actions.click()
   await page.getByRole('menuitem', { name: 'Rename' }).waitFor()
   await page.keyboard.press('Escape')
-  const copy = await page.getByRole('button', { name: 'Copy the id of Customers' }).boundingBox()
+  const copy = await page.getByRole('button', { name: 'Copy the ID of Customers' }).boundingBox()
   expect(Math.min(copy!.width, copy!.height)).toBeGreaterThanOrEqual(24)
 })
 

@@ -246,7 +246,7 @@ test('a dialog with something typed into it is not closed by a stray key or clic
   await open()
   await page.getByLabel('Email').fill('ada@example.com')
   await page.mouse.click(5, 5)
-  await dialog.getByText('What you typed is not saved.').waitFor()
+  await dialog.getByText('You have unsaved changes.').waitFor()
   await page.keyboard.press('Escape')
   expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.com')
   await dialog.getByRole('button', { name: 'Discard' }).click()
@@ -254,11 +254,34 @@ test('a dialog with something typed into it is not closed by a stray key or clic
 
   await open()
   expect(await page.getByLabel('Email').inputValue()).toBe('')
-  expect(await dialog.getByText('What you typed is not saved.').isVisible()).toBe(false)
+  expect(await dialog.getByText('You have unsaved changes.').isVisible()).toBe(false)
   await page.getByLabel('Email').fill('ada@example.com')
   await dialog.getByRole('button', { name: 'Close' }).click()
   await dialog.waitFor({ state: 'hidden' })
   expect(tab.problems).toEqual([])
+})
+
+test('a dialog whose save was rejected still asks before it discards what was typed', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const dialog = page.getByRole('dialog', { name: 'Add contact' })
+
+  await page.goto('contacts')
+  await page.getByRole('button', { name: 'Add contact' }).first().click()
+  await dialog.getByLabel('Email').fill('ada@example.com')
+  await dialog.getByRole('button', { name: 'Add contact' }).click()
+  await dialog.getByText('A contact with this email already exists.').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.getByText('You have unsaved changes.').waitFor()
+  expect(await dialog.getByLabel('Email').inputValue()).toBe('ada@example.com')
+
+  await dialog.getByLabel('Email').fill('grace@example.com')
+  await dialog.getByRole('button', { name: 'Add contact' }).click()
+  await page.getByRole('heading', { name: 'grace@example.com' }).waitFor()
+  await dialog.waitFor({ state: 'hidden' })
 })
 
 test('who has unsubscribed is subscribed again only after a question', async () => {

@@ -53,6 +53,44 @@ test('a search that is cleared at once does not come back', async () => {
   expect(await page.getByLabel('Search contacts').inputValue()).toBe('')
 })
 
+test('text in a row can be selected, its time can be read exactly, and the row still opens', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await addContacts(service, account, ['ada@example.com'])
+  await using tab = await openTab(browser, service, { account })
+  const { page, context } = tab
+  await page.goto('contacts')
+  const row = page.getByRole('row').filter({ hasText: 'ada@example.com' })
+  const time = row.getByRole('time')
+  await time.waitFor()
+
+  // What a mouse finds at the place of the time is the time itself, with its tooltip.
+  const box = (await time.boundingBox())!
+  const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+  const found = await page.evaluate(
+    `document.elementFromPoint(${middle.x}, ${middle.y}).closest('time')?.getAttribute('title') ?? ''`,
+  )
+  expect(found).toMatch(/\d{4}.*\d\d:\d\d:\d\d/)
+
+  await page.mouse.move(box.x + 1, middle.y)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width - 1, middle.y, { steps: 5 })
+  await page.mouse.up()
+  expect(String(await page.evaluate('String(window.getSelection())')).length).toBeGreaterThan(2)
+  expect(new URL(page.url()).pathname).toBe('/contacts')
+
+  const opened = context.waitForEvent('page')
+  await page.mouse.click(5, 5)
+  await page.keyboard.down('Control')
+  await page.mouse.click(middle.x, middle.y)
+  await page.keyboard.up('Control')
+  await (await opened).waitForURL('**/contacts/con_*')
+  expect(new URL(page.url()).pathname).toBe('/contacts')
+
+  await page.mouse.click(middle.x, middle.y)
+  await page.getByRole('heading', { name: 'ada@example.com' }).waitFor()
+})
+
 test.each(sizes)('a very long address, name or group pushes no column out of reach (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)

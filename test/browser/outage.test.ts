@@ -20,7 +20,7 @@ test('a page that did not load in an outage is there when it is over, by the but
 
   const endOutage = await beginOutage(page)
   await goTo(page, 'Overview')
-  const failed = page.getByRole('alert').filter({ hasText: 'The service cannot be reached.' })
+  const failed = page.getByRole('alert').filter({ hasText: "Waxwing can't be reached." })
   await failed.waitFor()
   await failed.getByRole('button', { name: 'Try again' }).click()
   await failed.waitFor()
@@ -45,7 +45,7 @@ test('a page that did not load in an outage is there when somebody goes to it ag
 
   const endOutage = await beginOutage(page)
   await goTo(page, 'Overview')
-  await page.getByRole('alert').getByText('The service cannot be reached.').waitFor()
+  await page.getByRole('alert').getByText("Waxwing can't be reached.").waitFor()
   await goTo(page, 'Messages')
   await page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor()
   await endOutage()
@@ -63,8 +63,65 @@ test('an answer that is not from the service is told in a sentence', async () =>
   )
 
   await page.goto('flows')
-  await page.getByRole('alert').getByText('What answered was not the service').waitFor()
+  await page.getByRole('alert').getByText('Received an unexpected response').waitFor()
   expect(await page.getByText('Unexpected token').count()).toBe(0)
+})
+
+test('a browser that goes offline shows it, fails at once and recovers when the network is back', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page, context } = tab
+  await page.goto('messages')
+  const main = page.getByRole('main')
+  await main.getByText('Live', { exact: true }).waitFor()
+  // So that the page's script is there, and only its data is missing offline.
+  await goTo(page, 'Contacts')
+  await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
+  await goTo(page, 'Messages')
+  await main.getByText('Live', { exact: true }).waitFor()
+
+  await context.setOffline(true)
+  await page.getByRole('status').getByText("You're offline.").waitFor()
+  await main.getByText('Offline', { exact: true }).waitFor()
+  expect(await main.getByText('Live', { exact: true }).count()).toBe(0)
+  await goTo(page, 'Contacts')
+  await page.getByLabel('Search contacts').fill('somebody else')
+  await page.getByRole('alert').getByText("You're offline. Check your internet connection").waitFor()
+  expect(await page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+
+  await context.setOffline(false)
+  await page.getByRole('heading', { name: 'No contacts found' }).waitFor()
+  expect(await page.getByText("You're offline.").count()).toBe(0)
+})
+
+test('an action that failed offline and was cancelled is not carried out later', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page, context } = tab
+  await page.goto('contacts')
+  await page.getByRole('button', { name: 'Add contact' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Add contact' })
+  await dialog.getByLabel('Email').fill('ada@example.com')
+
+  await context.setOffline(true)
+  await dialog.getByRole('button', { name: 'Add contact' }).click()
+  await dialog.getByRole('alert').getByText("You're offline.").waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+
+  const posted: string[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') posted.push(request.url())
+  })
+  await context.setOffline(false)
+  // A paused action is resumed as soon as the network is back, so before the request of the next page.
+  await goTo(page, 'Messages')
+  await page.getByRole('heading', { name: 'No emails yet' }).waitFor()
+  expect(posted).toEqual([])
+  const contacts = await service.manage(account.session, 'GET', '/organization/contacts')
+  expect(contacts.body.data).toEqual([])
 })
 
 /** Nothing is answered until the outage is ended. */

@@ -105,7 +105,7 @@ test('a page that does not load says so and loads again when asked', async () =>
   const { page } = tab
   await page.route('**/api/v1/organization/contacts*', (route) => route.abort())
   await page.goto('contacts')
-  await page.getByRole('alert').getByText('The service cannot be reached.').waitFor()
+  await page.getByRole('alert').getByText("Waxwing can't be reached.").waitFor()
   await page.unroute('**/api/v1/organization/contacts*')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()

@@ -13,14 +13,20 @@ import { Toasts } from './ui/toast.tsx'
 
 const retriesMax = 2
 
+const isRejection = (error: Error) => error instanceof ApiError && error.status >= 400 && error.status < 500
+
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // A no will be a no again; only what may pass is asked again.
-      retry: (failures, error) =>
-        failures < retriesMax && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+      // The library pauses requests while the browser is offline: pages would load without end, and an action would be
+      // carried out after the person has cancelled it. With `always` a request fails at once instead.
+      networkMode: 'always',
+      refetchOnReconnect: true,
+      // A rejected request would be rejected again; only faults that may pass are retried.
+      retry: (failures, error) => failures < retriesMax && navigator.onLine && !isRejection(error),
     },
+    mutations: { networkMode: 'always' },
   },
 })
 

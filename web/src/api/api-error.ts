@@ -5,7 +5,7 @@ export type ErrorBody = {
   error?: { type?: string; fields?: FieldProblem[]; request_id?: string }
 }
 
-/** A no from the service, or no answer of its own at all (`status` 0). The message is a sentence for the person. */
+/** An error response, or `status` 0 if there was no response from Waxwing. The message is a sentence for the user. */
 export class ApiError extends Error {
   readonly status: number
   readonly type: string
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly requestId: string | undefined
 
   constructor(status: number, body: ErrorBody) {
-    super(body.message ?? `The service answered ${status}.`)
+    super(body.message ?? `Waxwing responded with status ${status}.`)
     this.name = 'ApiError'
     this.status = status
     this.type = body.error?.type ?? 'unknown'
@@ -23,11 +23,15 @@ export class ApiError extends Error {
 }
 
 export const unreachable = () =>
-  new ApiError(0, { message: 'The service cannot be reached. Check that it is running, then try again.' })
+  new ApiError(0, {
+    message: navigator.onLine
+      ? "Waxwing can't be reached. Check that it is running, then try again."
+      : "You're offline. Check your internet connection, then try again.",
+  })
 
-/** Such as a proxy's own page that says 200. */
+/** Such as a proxy's own error page with status 200. */
 export const unreadable = () =>
-  new ApiError(0, { message: 'What answered was not the service, but something before it. Try again in a moment.' })
+  new ApiError(0, { message: 'Received an unexpected response, possibly from a proxy. Try again in a moment.' })
 
 /** The problem of one input, to stand under it. */
 export function fieldProblem(error: unknown, ...paths: string[]): string | undefined {

@@ -16,7 +16,7 @@ export type Pages<T> = {
   hasMore: boolean
   loadMore: () => unknown
   loadingMore: boolean
-  /** Whether the list renews itself now. */
+  /** Whether the list is updating on its own: not after a failed request, until one succeeds again. */
   live: boolean
 }
 
@@ -47,7 +47,7 @@ export function usePages<T>(
     hasMore: list.hasNextPage,
     loadMore: list.fetchNextPage,
     loadingMore: list.isFetchingNextPage,
-    live: (options.live ?? false) && (list.data?.pages.length ?? 1) === 1,
+    live: (options.live ?? false) && (list.data?.pages.length ?? 1) === 1 && list.failureReason === null,
   }
 }
 

@@ -34,14 +34,14 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
         attributes: parsed ?? {},
         ...(withGroups && { group_ids: groupIds }),
       }),
-    onSuccess: onSaved,
   })
   return (
     <form
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        if (parsed) saving.mutate()
+        // Not called once the form is closed: whoever cancelled is not taken to the contact's page.
+        if (parsed) saving.mutate(undefined, { onSuccess: onSaved })
       }}
     >
       <Stack gap="sm">

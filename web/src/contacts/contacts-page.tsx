@@ -75,10 +75,10 @@ export function ContactsPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           filtered ? (
-            <Empty title="Nobody matches">Try another search, group or status.</Empty>
+            <Empty title="No contacts found">Try another search, group or status.</Empty>
           ) : (
             <Empty title="No contacts yet" icon={<IconUsers size={32} aria-hidden />} action={actions}>
-              Add one by hand, import a CSV file, or let your program add members to a group.
+              Add a contact, import a CSV file, or add group members through the API.
             </Empty>
           )
         }
@@ -102,7 +102,7 @@ function ContactFilters({ filter, set }: FiltersProps) {
     <Filters>
       <SearchField
         label="Search contacts"
-        placeholder="Search by address or name"
+        placeholder="Search by email or name"
         value={filter.query}
         onChange={(value) => set('query', value)}
       />

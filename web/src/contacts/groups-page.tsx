@@ -18,7 +18,6 @@ import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { createGroup, deleteGroup, renameGroup, useGroups, useRefreshContacts } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
-import classes from './groups-page.module.css'
 
 type Shown = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
 
@@ -84,32 +83,26 @@ const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
     header: 'Id for the API',
     minWidth: '300px',
     phone: 'bare',
-    cell: (group) => (
-      <span className={classes.above}>
-        <Copyable value={group.id} label={`Copy the id of ${group.name}`} />
-      </span>
-    ),
+    cell: (group) => <Copyable value={group.id} label={`Copy the ID of ${group.name}`} />,
   },
   {
     header: 'Actions',
     align: 'right',
     phone: 'corner',
     cell: (group) => (
-      <span className={classes.above}>
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon aria-label={`Actions for ${group.name}`}>
-              <IconDots size={18} aria-hidden />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => open({ kind: 'rename', group })}>Rename</Menu.Item>
-            <Menu.Item color="red.9" onClick={() => open({ kind: 'delete', group })}>
-              Delete
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      </span>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={`Actions for ${group.name}`}>
+            <IconDots size={18} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => open({ kind: 'rename', group })}>Rename</Menu.Item>
+          <Menu.Item color="red.9" onClick={() => open({ kind: 'delete', group })}>
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
     ),
   },
 ]

@@ -80,7 +80,7 @@ export function MessagesPage() {
         query={messages}
         isEmpty={(list) => list.length === 0}
         empty={
-          <Empty title={filtered ? 'No message matches' : 'No mail yet'} icon={<IconSend size={32} aria-hidden />}>
+          <Empty title={filtered ? 'No message matches' : 'No emails yet'} icon={<IconSend size={32} aria-hidden />}>
             {filtered ? 'Try another search or filter.' : 'Send a test from a flow, or call the API.'}
           </Empty>
         }

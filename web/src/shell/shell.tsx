@@ -7,6 +7,7 @@ import { paths } from '../paths.ts'
 import { openSearch, useSearchWanted } from '../search/open-search.ts'
 import { useSession } from '../session/session.ts'
 import { Brand, Nav } from './nav.tsx'
+import { OfflineBar } from './offline-bar.tsx'
 import classes from './shell.module.css'
 
 const RenewSession = lazy(async () => ({ default: (await import('../session/renew-session.tsx')).RenewSession }))
@@ -65,6 +66,7 @@ function Chrome() {
         <Nav onLeave={drawer.close} />
       </Drawer>
       <main id="main" ref={main} tabIndex={-1} className={classes.main}>
+        <OfflineBar />
         <Outlet />
       </main>
       <SearchOnDemand />

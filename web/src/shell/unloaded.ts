@@ -15,7 +15,7 @@ export const isUnloaded = (error: unknown): error is Error => error instanceof E
 
 /**
  * Router and browser keep a failed part for as long as the app runs, so it is started anew, but not before the service
- * answers: until then the app is worth more than the browser's own error. Coming to the page again tries it too.
+ * answers: until then the app is worth more than the browser's own error. Visiting the page again and reconnecting to the network also try it.
  */
 export function useReload(error: Error) {
   const { mutate, isPending } = useMutation({
@@ -28,5 +28,10 @@ export function useReload(error: Error) {
     visits.set(error, first)
     if (first !== visit) mutate()
   }, [error, visit, mutate])
+  useEffect(() => {
+    const reconnect = () => mutate()
+    window.addEventListener('online', reconnect)
+    return () => window.removeEventListener('online', reconnect)
+  }, [mutate])
   return { reload: () => mutate(), reloading: isPending }
 }

@@ -1,17 +1,19 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: on a phone `display: block` takes the elements' own roles away.
 // biome-ignore-all lint/a11y/useSemanticElements: as above.
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: a row's link is reached by keyboard; clicking beside it is a convenience.
 import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './data-table.module.css'
+import { openRow } from './row-link.tsx'
 
 export type Column<Row> = {
   header: string
   cell: (row: Row) => ReactNode
   align?: 'right'
   width?: string
-  /** For what should not break, such as an address or an id, whatever stands in the other columns. */
+  /** For values that should not wrap, such as an address or an id, whatever the other columns contain. */
   minWidth?: string
-  /** On a phone: `title` heads the card, `corner` is beside it, `bare` stands without its label, `hide` is left out. */
+  /** On a phone: `title` heads the card, `corner` is beside it, `bare` has no label, `hide` is left out. */
   phone?: 'title' | 'corner' | 'bare' | 'hide'
 }
 
@@ -41,7 +43,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey }: Props<Row>) {
             ))}
           </tr>
         </thead>
-        <tbody role="rowgroup">
+        <tbody role="rowgroup" onClick={openRow} onAuxClick={openRow}>
           {rows.map((row) => (
             <tr key={rowKey(row)} role="row">
               {columns.map((column) => (

@@ -3,14 +3,20 @@ import { useRef, useState } from 'react'
 import { Notice } from './notice.tsx'
 import { ReturnFocus } from './return-focus.tsx'
 
+type Props = ModalProps & {
+  /** For a form that stays open after it was saved: true from then on, so that closing does not ask. */
+  saved?: boolean
+}
+
 /**
- * A modal window. The library gives the focus back only where the window stays mounted and its opener is no menu. What
- * was typed into it does not vanish by a stray key or click: it asks first.
+ * A modal window. It returns the focus itself, because the library does so only if the window stays mounted and was not
+ * opened from a menu. Escape or a click outside asks before it discards typed text. Submitting does not lift that
+ * guard, since the request may be rejected; a saved form is unmounted, or reported by `saved`.
  */
-export function Dialog({ children, onClose, ...props }: ModalProps) {
-  /** The form that something was typed into since it was last sent. One that is gone has nothing to lose. */
+export function Dialog({ children, onClose, saved = false, ...props }: Props) {
   const typedIn = useRef<Element>(null)
   const [asking, setAsking] = useState(false)
+  const hasUnsaved = () => !saved && typedIn.current?.isConnected === true
   const close = () => {
     setAsking(false)
     onClose()
@@ -18,21 +24,18 @@ export function Dialog({ children, onClose, ...props }: ModalProps) {
   return (
     <Modal
       returnFocus={false}
-      // Whoever presses this button means it.
+      // This button is pressed on purpose, so it does not ask.
       closeButtonProps={{ 'aria-label': 'Close', onClick: close }}
       {...props}
-      onClose={() => (typedIn.current?.isConnected ? setAsking(true) : close())}
+      onClose={() => (hasUnsaved() ? setAsking(true) : close())}
       onInput={({ target }) => {
         typedIn.current = target instanceof Element ? target.closest('form') : null
         setAsking(false)
       }}
-      onSubmit={() => {
-        typedIn.current = null
-        setAsking(false)
-      }}
+      onSubmit={() => setAsking(false)}
     >
       <ReturnFocus />
-      {asking && typedIn.current?.isConnected && <Unsaved onDiscard={close} />}
+      {asking && hasUnsaved() && <Unsaved onDiscard={close} />}
       {children}
     </Modal>
   )
@@ -43,7 +46,7 @@ function Unsaved({ onDiscard }: { onDiscard: () => void }) {
     <Box mb="sm">
       <Notice tone="warn" role="alert">
         <Group justify="space-between" gap="xs">
-          What you typed is not saved.
+          You have unsaved changes.
           <Button size="xs" variant="default" onClick={onDiscard}>
             Discard
           </Button>

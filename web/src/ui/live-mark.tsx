@@ -1,8 +1,11 @@
 import type { Pages } from '../api/pages.ts'
+import { useOnline } from './online.ts'
 import { StatusBadge } from './status-badge.tsx'
 
-/** Says whether the list renews itself. It stops while older pages are shown, so that nothing moves under the eye. */
+/** Shows whether the list updates on its own. It does not while older pages are shown, so that no row moves unexpectedly. */
 export function LiveMark({ pages }: { pages: Pages<unknown> }) {
-  if (pages.data === undefined || pages.error) return null
+  const online = useOnline()
+  if (pages.data === undefined) return null
+  if (!online) return <StatusBadge tone="still">Offline</StatusBadge>
   return pages.live ? <StatusBadge tone="good">Live</StatusBadge> : <StatusBadge tone="still">Not live</StatusBadge>
 }
