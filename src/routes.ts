@@ -34,6 +34,7 @@ import { providerRoutes, providerTitles } from './tracking/providers/providers.r
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
+import { pauseWebhooksOf } from './webhooks/webhooks.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 
 /** What a process tells of itself, whatever it does. */
@@ -75,7 +76,9 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
       await api.register(
         async (organization) => {
           await organization.register(organizationRoutes({ db, onChanged: (id) => addresses.forget(id) }))
-          await organization.register(teamRoutes({ db }))
+          await organization.register(
+            teamRoutes({ db, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),
+          )
           await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, keys }))
           await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))

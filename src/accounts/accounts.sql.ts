@@ -8,6 +8,8 @@ export type Organization = {
   name: string
   timezone: string
   keepAddresses: boolean
+  /** The organization of the operator: its owners see the settings of the mail relay. */
+  isOperator: boolean
   createdAt: Date
 }
 
@@ -20,13 +22,16 @@ export type User = {
 }
 
 /** A user as they are known when they prove who they are. */
-export type Account = User & { passwordHash: string }
+export type Account = User & { passwordHash: string; sessionEpoch: number }
 
+/** The first one is the operator's. Call with the signup lock held. */
 export async function insertOrganization(
   tx: Tx,
   { id, name, selfRegistered }: { id: OrganizationId; name: string; selfRegistered: boolean },
 ): Promise<void> {
-  await tx`insert into organizations (id, name, self_registered) values (${id}, ${name}, ${selfRegistered})`
+  await tx`
+    insert into organizations (id, name, self_registered, is_operator)
+    values (${id}, ${name}, ${selfRegistered}, not exists (select from organizations))`
 }
 
 /** Undefined when the address has an account already. */
@@ -45,7 +50,7 @@ export async function insertUser(
     insert into users (id, organization_id, email, email_key, password_hash, role, last_login_at)
     values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.passwordHash}, ${user.role}, now())
     on conflict (email_key) do nothing
-    returning id, organization_id, email, role, created_at, password_hash`
+    returning id, organization_id, email, role, created_at, password_hash, session_epoch`
   return row
 }
 
@@ -62,7 +67,8 @@ export async function hasUsers(db: Reader): Promise<boolean> {
 
 export async function findUserByEmail(db: Reader, emailKey: string): Promise<Account | undefined> {
   const [row] = await db<Account>`
-    select id, organization_id, email, role, created_at, password_hash from users where email_key = ${emailKey}`
+    select id, organization_id, email, role, created_at, password_hash, session_epoch
+    from users where email_key = ${emailKey}`
   return row
 }
 
@@ -84,20 +90,38 @@ export async function findMember(
   userId: UserId,
 ): Promise<(Account & { organization: Organization }) | undefined> {
   const [row] = await db<
-    Account & { name: string; timezone: string; keepAddresses: boolean; organizationCreatedAt: Date }
+    Account & {
+      name: string
+      timezone: string
+      keepAddresses: boolean
+      isOperator: boolean
+      organizationCreatedAt: Date
+    }
   >`
     select users.id, users.organization_id, users.email, users.role, users.created_at, users.password_hash,
-      organizations.name, organizations.timezone, organizations.keep_addresses,
+      users.session_epoch, organizations.name, organizations.timezone, organizations.keep_addresses, organizations.is_operator,
       organizations.created_at as organization_created_at
     from users
     join organizations on organizations.id = users.organization_id
     where users.id = ${userId} and users.organization_id = ${organizationId}`
   if (!row) return undefined
-  const { name, timezone, keepAddresses, organizationCreatedAt, ...user } = row
+  const { name, timezone, keepAddresses, isOperator, organizationCreatedAt, ...user } = row
   return {
     ...user,
-    organization: { id: organizationId, name, timezone, keepAddresses, createdAt: organizationCreatedAt },
+    organization: { id: organizationId, name, timezone, keepAddresses, isOperator, createdAt: organizationCreatedAt },
   }
+}
+
+/** Ends all sessions of the user. Returns the epoch of sessions that begin from now on. */
+export async function raiseSessionEpoch(
+  tx: Tx,
+  { organizationId, id }: Pick<User, 'organizationId' | 'id'>,
+): Promise<number> {
+  const [row] = await tx<{ sessionEpoch: number }>`
+    update users set session_epoch = session_epoch + 1
+    where organization_id = ${organizationId} and id = ${id}
+    returning session_epoch`
+  return row?.sessionEpoch ?? 0
 }
 
 /** Held until the end of the transaction: whatever changes who is in the organization does so one after the other. */
@@ -122,6 +146,6 @@ export async function updateOrganization(
     set name = coalesce(${name}, name), timezone = coalesce(${timezone}, timezone),
       keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses)
     where id = ${id}
-    returning id, name, timezone, keep_addresses, created_at`
+    returning id, name, timezone, keep_addresses, is_operator, created_at`
   return row!
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { join } from '../../test/support/people.ts'
 import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
@@ -192,4 +193,18 @@ test('another organization sees neither keys nor their existence', async () => {
   const deleted = await app.call('DELETE', `/api/v1/organization/api-keys/${mine.body.data[0].id}`, { headers })
   expect(deleted.status).toBe(404)
   expect((await app.publicApi('GET', '/token/check')).status).toBe(200)
+})
+
+test('signing out everywhere ends all sessions of the account and of nobody else', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const bob = await join(app, 'bob@acme.example', 'member')
+  const login = async () =>
+    (await app.call('POST', '/api/v1/auth/login', { body: { email: bob.email, password } })).body.data.token as string
+  const me = async (token: string) =>
+    (await app.call('GET', '/api/v1/me', { headers: { authorization: `Bearer ${token}` } })).status
+  const second = await login()
+  expect((await bob.manage('POST', '/me/sign-out-everywhere')).status).toBe(200)
+  expect([(await bob.manage('GET', '/me')).status, await me(second)]).toEqual([401, 401])
+  expect((await app.manage('GET', '/me')).status).toBe(200)
+  expect(await me(await login())).toBe(200)
 })

@@ -7,6 +7,7 @@ import { type ApiKey, scopes, selectApiKeys } from './api-keys.sql.ts'
 import { createApiKey, deleteApiKey } from './api-keys.ts'
 import { keyOf, memberOf } from './guards.ts'
 import type { KeyCache } from './key-cache.ts'
+import { CreatorOut, creatorOut } from './shapes.ts'
 
 const ScopeOut = oneOf(...scopes)
 const ApiKeyOut = Type.Object({
@@ -16,6 +17,7 @@ const ApiKeyOut = Type.Object({
   scopes: Type.Array(ScopeOut),
   created_at: Timestamp,
   last_used_at: Nullable(Timestamp),
+  created_by: CreatorOut,
 })
 const tags = ['API keys']
 
@@ -41,7 +43,7 @@ export function apiKeyRoutes({ db, keys }: { db: Db; keys: KeyCache }): FastifyP
         },
       },
       async (request, reply) => {
-        const { record, key } = await createApiKey(db, memberOf(request).organizationId, {
+        const { record, key } = await createApiKey(db, memberOf(request), {
           name: request.body.name,
           scopes: request.body.scopes,
         })
@@ -111,4 +113,5 @@ const apiKeyOut = (key: ApiKey) => ({
   scopes: key.scopes,
   created_at: key.createdAt.toISOString(),
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  created_by: creatorOut(key.createdBy, key.createdByEmail),
 })

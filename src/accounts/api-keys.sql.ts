@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { ApiKeyId, OrganizationId } from '../ids.ts'
+import { sql } from '../db/sql.ts'
+import type { ApiKeyId, OrganizationId, UserId } from '../ids.ts'
 
 export const scopes = ['contacts:write', 'flows:send', 'analytics:read'] as const
 export type Scope = (typeof scopes)[number]
@@ -12,25 +13,47 @@ export type ApiKey = {
   scopes: Scope[]
   createdAt: Date
   lastUsedAt: Date | null
+  createdBy: UserId | null
+  /** Null if the creator is no longer a member. */
+  createdByEmail: string | null
 }
 
-export async function insertApiKey(
-  tx: Tx,
-  key: Omit<ApiKey, 'createdAt' | 'lastUsedAt'> & { keyHash: Buffer },
-): Promise<ApiKey> {
-  const [row] = await tx<ApiKey>`
-    insert into api_keys (id, organization_id, name, key_hash, hint, scopes)
-    values (${key.id}, ${key.organizationId}, ${key.name}, ${key.keyHash}, ${key.hint}, ${key.scopes})
-    returning id, organization_id, name, hint, scopes, created_at, last_used_at`
-  return row!
+const columns = sql`id, organization_id, name, hint, scopes, created_at, last_used_at, created_by,
+  (select email from users where users.id = api_keys.created_by and users.organization_id = api_keys.organization_id)
+    as created_by_email`
+
+export type NewApiKey = Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'createdBy' | 'createdByEmail'> & {
+  createdBy: UserId
+  keyHash: Buffer
+}
+
+/** Undefined if the creator is no longer a member: removing a member and creating a key wait for each other. */
+export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
+  const [row] = await tx.run<ApiKey>(sql`
+    with creator as (
+      select id from users where organization_id = ${key.organizationId} and id = ${key.createdBy} for key share)
+    insert into api_keys (id, organization_id, name, key_hash, hint, scopes, created_by)
+    select ${key.id}, ${key.organizationId}, ${key.name}, ${key.keyHash}, ${key.hint}, ${key.scopes}::text[], creator.id
+    from creator
+    returning ${columns}`)
+  return row
 }
 
 export async function selectApiKeys(db: Reader, organizationId: OrganizationId): Promise<ApiKey[]> {
-  return db<ApiKey>`
-    select id, organization_id, name, hint, scopes, created_at, last_used_at
+  return db.run<ApiKey>(sql`
+    select ${columns}
     from api_keys
     where organization_id = ${organizationId} and revoked_at is null
-    order by id desc`
+    order by id desc`)
+}
+
+/** Returns the keys that were revoked. */
+export async function revokeApiKeysOf(tx: Tx, organizationId: OrganizationId, userId: UserId): Promise<ApiKeyId[]> {
+  const rows = await tx<{ id: ApiKeyId }>`
+    update api_keys set revoked_at = now()
+    where organization_id = ${organizationId} and created_by = ${userId} and revoked_at is null
+    returning id`
+  return rows.map(({ id }) => id)
 }
 
 export async function countApiKeys(db: Reader, organizationId: OrganizationId): Promise<number> {

@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../ids.ts'
 import { checkName } from '../names.ts'
+import type { User } from './accounts.sql.ts'
 import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey, type Scope, scopes } from './api-keys.sql.ts'
 
 const keysMax = 100
@@ -17,7 +18,7 @@ export const hashKey = (key: string): string => createHash('sha256').update(key)
 /** The key itself is answered here and never again. */
 export async function createApiKey(
   db: Db,
-  organizationId: OrganizationId,
+  { organizationId, id: createdBy }: Pick<User, 'organizationId' | 'id'>,
   input: { name: string; scopes?: Scope[] | undefined },
 ): Promise<{ record: ApiKey; key: string }> {
   const name = checkName(input.name)
@@ -35,7 +36,9 @@ export async function createApiKey(
     keyHash: Buffer.from(hashKey(key), 'hex'),
     hint: key.slice(0, hintLength),
     scopes: [...new Set(input.scopes ?? scopes)],
+    createdBy,
   })
+  if (!record) throw new Refusal('unauthorized', 'You are no longer a member of this organization.')
   return { record, key }
 }
 

@@ -1,9 +1,9 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, ok, oneOf } from '../http/envelope.ts'
-import { hasUsers } from './accounts.sql.ts'
+import { answers, created, creates, Nothing, ok, oneOf } from '../http/envelope.ts'
+import { hasUsers, raiseSessionEpoch } from './accounts.sql.ts'
 import { changePassword, login, register } from './accounts.ts'
-import { memberOf } from './guards.ts'
+import { isOperator, memberOf } from './guards.ts'
 import type { Sessions } from './sessions.ts'
 import {
   Credential,
@@ -100,6 +100,7 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
               user: UserOut,
               organization: OrganizationOut,
               role: RoleOut,
+              operator: Type.Boolean({ description: 'Whether you may see and check the settings of the mail relay.' }),
               mail: Type.Object({ transport: oneOf('inbox', 'smtp') }),
             }),
           ),
@@ -111,8 +112,24 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
           user: userOut(member),
           organization: organizationOut(member.organization),
           role: member.role,
+          operator: isOperator(member),
           mail: { transport: mailTransport },
         })
+      },
+    )
+
+    api.post(
+      '/me/sign-out-everywhere',
+      {
+        schema: {
+          tags,
+          summary: 'Sign out everywhere: end all sessions of this account, including this one',
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        await raiseSessionEpoch(db.alone, memberOf(request))
+        return ok(null, 'You are signed out everywhere')
       },
     )
 

@@ -49,7 +49,7 @@ export function requireMember({ db, sessions }: { db: Db; sessions: Sessions }) 
     const token = bearerPattern.exec(request.headers.authorization ?? '')?.[1]
     const session = token === undefined ? undefined : await sessions.verify(token)
     const member = session && (await findMember(db, session.organizationId, session.userId))
-    if (!member || passwordMark(member) !== session.passwordMark)
+    if (!member || passwordMark(member) !== session.passwordMark || member.sessionEpoch !== session.epoch)
       throw new Refusal('unauthorized', 'Log in again: the session is missing or has expired.')
     request.member = member
   }
@@ -59,6 +59,14 @@ export function requireMember({ db, sessions }: { db: Db; sessions: Sessions }) 
 export async function requireOwner(request: FastifyRequest): Promise<void> {
   if (memberOf(request).role !== 'owner') throw new Refusal('forbidden', 'Only owners of the organization can do this.')
 }
+
+/** Guard of what concerns the whole installation: owners of the operator's organization. */
+export async function requireOperator(request: FastifyRequest): Promise<void> {
+  if (!isOperator(memberOf(request)))
+    throw new Refusal('forbidden', 'Only owners of the organization that runs this installation can do this.')
+}
+
+export const isOperator = ({ role, organization }: Member): boolean => role === 'owner' && organization.isOperator
 
 export function keyOf(request: FastifyRequest): KnownKey {
   if (!request.apiKey) throw new Error('This route has no API key guard.')

@@ -39,7 +39,12 @@ export function invitationRoutes({ db, baseUrl }: { db: Db; baseUrl: string }): 
           summary: 'Invite somebody (owners); `token` and `url` are shown only here',
           body: Type.Object({
             email: Type.Optional(
-              Nullable(Type.String({ maxLength: 1024, description: 'Left out: for anyone, once.' })),
+              Nullable(
+                Type.String({
+                  maxLength: 1024,
+                  description: 'If omitted, anyone with the link can use it once, as a member.',
+                }),
+              ),
             ),
             role: RoleOut,
           }),
@@ -51,7 +56,7 @@ export function invitationRoutes({ db, baseUrl }: { db: Db; baseUrl: string }): 
       async (request, reply) => {
         const { email, role } = request.body
         const wish = { email: email ?? undefined, role }
-        const { invitation, token } = await invite(db, memberOf(request).organizationId, wish)
+        const { invitation, token } = await invite(db, memberOf(request), wish)
         const url = `${baseUrl}/invitation/${token}`
         return reply.status(201).send(created({ ...invitationOut(invitation), token, url }))
       },

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { InvitationId, OrganizationId } from '../ids.ts'
+import type { InvitationId, OrganizationId, UserId } from '../ids.ts'
 import type { Role } from './accounts.sql.ts'
 
 export type Invitation = {
@@ -8,6 +8,7 @@ export type Invitation = {
   /** Null when anyone who holds the link may use it, once. */
   email: string | null
   role: Role
+  invitedBy: UserId | null
   createdAt: Date
   expiresAt: Date
 }
@@ -15,20 +16,22 @@ export type Invitation = {
 /** Newest first; only those that can still be used. */
 export async function selectInvitations(db: Reader, organizationId: OrganizationId): Promise<Invitation[]> {
   return db<Invitation>`
-    select organization_id, id, email, role, created_at, expires_at
+    select organization_id, id, email, role, invited_by, created_at, expires_at
     from invitations
     where organization_id = ${organizationId} and expires_at > now()
     order by id desc`
 }
 
-export type NewInvitation = Pick<Invitation, 'organizationId' | 'id' | 'email' | 'role'> & { tokenHash: Buffer }
+export type NewInvitation = Pick<Invitation, 'organizationId' | 'id' | 'email' | 'role' | 'invitedBy'> & {
+  tokenHash: Buffer
+}
 
 export async function insertInvitation(tx: Tx, invitation: NewInvitation, days: number): Promise<Invitation> {
-  const { organizationId, id, email, role, tokenHash } = invitation
+  const { organizationId, id, email, role, invitedBy, tokenHash } = invitation
   const [row] = await tx<Invitation>`
-    insert into invitations (organization_id, id, email, role, token_hash, expires_at)
-    values (${organizationId}, ${id}, ${email}, ${role}, ${tokenHash}, now() + ${days} * interval '1 day')
-    returning organization_id, id, email, role, created_at, expires_at`
+    insert into invitations (organization_id, id, email, role, invited_by, token_hash, expires_at)
+    values (${organizationId}, ${id}, ${email}, ${role}, ${invitedBy}, ${tokenHash}, now() + ${days} * interval '1 day')
+    returning organization_id, id, email, role, invited_by, created_at, expires_at`
   return row!
 }
 
@@ -67,6 +70,11 @@ export async function takeInvitation(tx: Tx, organizationId: OrganizationId, tok
     where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
     returning id`
   return rows.length > 0
+}
+
+/** For when the inviter is removed or no longer an owner: their links must not let them back in. */
+export async function deleteInvitationsBy(tx: Tx, organizationId: OrganizationId, inviter: UserId): Promise<void> {
+  await tx`delete from invitations where organization_id = ${organizationId} and invited_by = ${inviter}`
 }
 
 /** Whoever has joined needs no other invitation. */

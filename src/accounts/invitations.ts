@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type InvitationId, newId, type OrganizationId, parseId, toText } from '../ids.ts'
-import { type Account, findUserByEmail, insertUser, lockOrganization, type Role } from './accounts.sql.ts'
+import { type Account, findUserByEmail, insertUser, lockOrganization, type Role, type User } from './accounts.sql.ts'
 import {
   countInvitations,
   deleteInvitation,
@@ -15,7 +15,7 @@ import {
   takeInvitation,
 } from './invitations.sql.ts'
 import { checkNewPassword, hashPassword } from './passwords.ts'
-import { countTeam } from './team.sql.ts'
+import { countTeam, isOwner } from './team.sql.ts'
 
 const validDays = 7
 const waitingMax = 100
@@ -39,16 +39,22 @@ const noLongerValid = () =>
 /** The token is answered here and never again. */
 export async function invite(
   db: Db,
-  organizationId: OrganizationId,
+  { organizationId, id: invitedBy }: Pick<User, 'organizationId' | 'id'>,
   { email, role }: { email: string | undefined; role: Role },
 ): Promise<{ invitation: Invitation; token: string }> {
+  if (email === undefined && role !== 'member')
+    throw invalid({ path: 'role', problem: 'must be member unless the invitation names an email address' })
   const address = email === undefined ? undefined : await freeAddress(db, organizationId, email)
   const secret = randomBytes(32).toString('base64url')
   const invitation = await db.begin(async (tx) => {
     await lockOrganization(tx, organizationId)
+    // Checked under the lock that removing and demoting take: their invitations are withdrawn then.
+    if (!(await isOwner(tx, organizationId, invitedBy)))
+      throw new Refusal('forbidden', 'Only owners of the organization can do this.')
     if ((await countInvitations(tx, organizationId)) >= waitingMax)
       throw new Refusal('conflict', `${waitingMax} invitations wait already. Withdraw one that is not needed.`)
-    const draft = { organizationId, id: newId('inv'), email: address ?? null, role, tokenHash: hashOf(secret) }
+    const tokenHash = hashOf(secret)
+    const draft = { organizationId, id: newId('inv'), email: address ?? null, role, invitedBy, tokenHash }
     return insertInvitation(tx, draft, validDays)
   })
   return { invitation, token: `inv_${toText('org', organizationId).slice('org_'.length)}${secret}` }

@@ -12,6 +12,8 @@ export type Session = {
   organizationId: OrganizationId
   /** Of the password it began with: a session ends when that is changed. */
   passwordMark: string
+  /** Of the user when it began: a session ends when the epoch is raised. */
+  epoch: number
 }
 
 const markLength = 16
@@ -32,7 +34,11 @@ export class Sessions {
 
   async issue(account: Account): Promise<{ token: string; expiresAt: Date }> {
     const issuedAt = Math.floor(Date.now() / 1000)
-    const token = await new SignJWT({ org: account.organizationId, pwd: passwordMark(account) })
+    const token = await new SignJWT({
+      org: account.organizationId,
+      pwd: passwordMark(account),
+      epo: account.sessionEpoch,
+    })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuer(issuer)
       .setSubject(account.id)
@@ -50,8 +56,14 @@ export class Sessions {
         requiredClaims: ['sub', 'org', 'pwd', 'exp'],
       }).catch(() => undefined)
       if (!verified) continue
-      const { sub, org, pwd } = verified.payload
-      return { userId: sub as UserId, organizationId: org as OrganizationId, passwordMark: pwd as string }
+      const { sub, org, pwd, epo } = verified.payload
+      return {
+        userId: sub as UserId,
+        organizationId: org as OrganizationId,
+        passwordMark: pwd as string,
+        // Tokens from before epochs existed belong to the first.
+        epoch: typeof epo === 'number' ? epo : 0,
+      }
     }
     return undefined
   }

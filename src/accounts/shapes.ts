@@ -1,6 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
-import { toText } from '../ids.ts'
+import { toText, type UserId } from '../ids.ts'
 import type { Account, Organization, User } from './accounts.sql.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -24,6 +24,13 @@ export const OrganizationOut = Type.Object({
   ),
   created_at: Timestamp,
 })
+/** Who created a credential. Null for those from before this was recorded. */
+export const CreatorOut = Nullable(
+  Type.Object({
+    id: Type.String(),
+    email: Nullable(Type.String({ description: 'Null if this person is no longer a member.' })),
+  }),
+)
 export const Credential = Type.String({ minLength: 1, maxLength: 1024 })
 export const organizationNameMax = 200
 
@@ -33,6 +40,8 @@ export const userOut = (user: User) => ({
   role: user.role,
   created_at: user.createdAt.toISOString(),
 })
+
+export const creatorOut = (id: UserId | null, email: string | null) => (id ? { id: toText('usr', id), email } : null)
 
 export const organizationOut = (organization: Organization) => ({
   id: toText('org', organization.id),

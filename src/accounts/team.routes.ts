@@ -1,8 +1,9 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { answers, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
-import { parseId, type UserId } from '../ids.ts'
+import { type OrganizationId, parseId, type UserId } from '../ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
+import type { KeyCache } from './key-cache.ts'
 import { RoleOut, UserOut, userOut } from './shapes.ts'
 import { selectTeam, type TeamMember } from './team.sql.ts'
 import { changeRole, noSuchMember, removeMember } from './team.ts'
@@ -11,7 +12,14 @@ const MemberOut = Type.Object({ ...UserOut.properties, last_login_at: Nullable(T
 const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Team']
 
-export function teamRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+type Parts = {
+  db: Db
+  keys: KeyCache
+  /** Pauses the webhooks of a member in the given transaction; the returned function runs after the commit. */
+  pauseWebhooksOf: (tx: Tx, organizationId: OrganizationId, userId: UserId) => Promise<() => void>
+}
+
+export function teamRoutes({ db, keys, pauseWebhooksOf }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/members',
@@ -41,10 +49,44 @@ export function teamRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       '/members/:id',
       {
         onRequest: requireOwner,
-        schema: { tags, summary: 'Remove somebody (owners)', params: IdParams, response: answers(Nothing) },
+        schema: {
+          tags,
+          summary: 'Remove a member (owners)',
+          description:
+            'Ends the sessions of the member and withdraws their open invitations. API keys and webhooks that they created keep working unless you ask otherwise.',
+          params: IdParams,
+          querystring: Type.Object({
+            revoke_api_keys: Type.Optional(
+              Type.Unsafe<'true' | 'false'>({
+                type: 'string',
+                enum: ['true', 'false'],
+                description: 'Also revoke the API keys that the member created.',
+              }),
+            ),
+            pause_webhooks: Type.Optional(
+              Type.Unsafe<'true' | 'false'>({
+                type: 'string',
+                enum: ['true', 'false'],
+                description: 'Also pause the webhooks that the member created.',
+              }),
+            ),
+          }),
+          response: answers(Nothing),
+        },
       },
       async (request) => {
-        await removeMember(db, memberOf(request).organizationId, userIdOf(request.params.id))
+        const { organizationId } = memberOf(request)
+        const { revoke_api_keys: revokeKeys, pause_webhooks: pauseWebhooks } = request.query
+        const id = userIdOf(request.params.id)
+        let afterCommit = () => {}
+        const revoked = await removeMember(db, organizationId, id, {
+          revokeApiKeys: revokeKeys === 'true',
+          onRemove: async (tx) => {
+            if (pauseWebhooks === 'true') afterCommit = await pauseWebhooksOf(tx, organizationId, id)
+          },
+        })
+        for (const key of revoked) keys.forget(key)
+        afterCommit()
         return ok(null, 'The member is removed')
       },
     )

@@ -32,6 +32,12 @@ export async function deleteMember(tx: Tx, organizationId: OrganizationId, id: U
   return rows.length > 0
 }
 
+export async function isOwner(db: Reader, organizationId: OrganizationId, id: UserId): Promise<boolean> {
+  const rows = await db`
+    select from users where organization_id = ${organizationId} and id = ${id} and role = 'owner'`
+  return rows.length > 0
+}
+
 export async function hasOwner(db: Reader, organizationId: OrganizationId): Promise<boolean> {
   const [row] = await db<{ any: boolean }>`
     select exists (select from users where organization_id = ${organizationId} and role = 'owner') as any`

@@ -111,3 +111,96 @@ test('an unknown role is refused and changes nothing', async () => {
   const answer = await app.manage('PATCH', `/organization/members/${bob.id}`, { role: 'king' })
   expect(answer.body.error.fields).toEqual([{ path: 'role', problem: 'must be one of owner, member' }])
 })
+
+test('open invitations of an owner are withdrawn when the owner is demoted or removed', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const eve = await join(app, 'eve@acme.example', 'owner')
+  const kept = (await app.manage('POST', '/organization/invitations', { role: 'member' })).body.data
+  const inviteTwice = async () => {
+    const bodies = [{ email: 'eve2@acme.example', role: 'owner' }, { role: 'member' }]
+    const made = await Promise.all(bodies.map((body) => eve.manage('POST', '/organization/invitations', body)))
+    return made.map(({ body }) => body.data.token as string)
+  }
+  const statusOf = async (token: string) => (await app.call('GET', `/api/v1/auth/invitations/${token}`)).status
+
+  const beforeDemotion = await inviteTwice()
+  await app.manage('PATCH', `/organization/members/${eve.id}`, { role: 'member' })
+  expect(await Promise.all(beforeDemotion.map(statusOf))).toEqual([404, 404])
+
+  await app.manage('PATCH', `/organization/members/${eve.id}`, { role: 'owner' })
+  const beforeRemoval = await inviteTwice()
+  await app.manage('DELETE', `/organization/members/${eve.id}`)
+  expect(await Promise.all(beforeRemoval.map(statusOf))).toEqual([404, 404])
+  const accepted = await app.call('POST', '/api/v1/auth/accept-invitation', {
+    body: { token: beforeRemoval[0], password },
+  })
+  expect(accepted.status).toBe(404)
+  expect(await statusOf(kept.token)).toBe(200)
+})
+
+test('no invitation survives its inviter, however requests interleave', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  for (let round = 0; round < 5; round++) {
+    const eve = await join(app, `eve${round}@acme.example`, 'owner')
+    const body = { email: `friend${round}@acme.example`, role: 'owner' }
+    await Promise.all([
+      eve.manage('POST', '/organization/invitations', body),
+      app.manage('DELETE', `/organization/members/${eve.id}`),
+      eve.manage('POST', '/organization/invitations', { role: 'member' }),
+    ])
+    expect(await app.db`select from invitations`).toEqual([])
+  }
+})
+
+test('a link without an address makes members only', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const answer = await app.manage('POST', '/organization/invitations', { role: 'owner' })
+  expect(answer.body.error.fields).toEqual([
+    { path: 'role', problem: 'must be member unless the invitation names an email address' },
+  ])
+})
+
+test('API keys and webhooks name their creator, and can be stopped when the creator is removed', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const make = async (email: string) => {
+    const person = await join(app, email, 'member')
+    const key = (await person.manage('POST', '/organization/api-keys', { name: 'Shop' })).body.data
+    const webhook = (
+      await person.manage('POST', '/organization/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
+    ).body.data
+    return { ...person, key, webhook }
+  }
+  const checkKey = async (key: string) =>
+    (await app.call('GET', '/public/api/v1/token/check', { headers: { 'x-api-token': key } })).status
+  const [bob, eve] = [await make('bob@acme.example'), await make('eve@acme.example')]
+  expect(bob.key.created_by).toEqual({ id: bob.id, email: 'bob@acme.example' })
+  expect(bob.webhook.created_by).toEqual({ id: bob.id, email: 'bob@acme.example' })
+
+  await app.manage('DELETE', `/organization/members/${bob.id}`)
+  await app.manage('DELETE', `/organization/members/${eve.id}?revoke_api_keys=true&pause_webhooks=true`)
+
+  expect([await checkKey(bob.key.api_key), await checkKey(eve.key.api_key)]).toEqual([200, 401])
+  const keys = (await app.manage('GET', '/organization/api-keys')).body.data
+  expect(keys.map(({ created_by }: { created_by: unknown }) => created_by)).toEqual([
+    { id: bob.id, email: null },
+    { id: await myId(app), email: 'owner@acme.example' },
+  ])
+  const webhooks = (await app.manage('GET', '/organization/webhooks')).body.data
+  expect(webhooks).toMatchObject([
+    { id: eve.webhook.id, status: 'paused', paused_reason: expect.any(String), created_by: { email: null } },
+    { id: bob.webhook.id, status: 'active', created_by: { id: bob.id, email: null } },
+  ])
+})
+
+test('somebody removed while creating an API key leaves none behind', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  for (let round = 0; round < 5; round++) {
+    const eve = await join(app, `eve${round}@acme.example`, 'member')
+    await Promise.all([
+      eve.manage('POST', '/organization/api-keys', { name: 'Back door' }),
+      app.manage('DELETE', `/organization/members/${eve.id}?revoke_api_keys=true`),
+    ])
+  }
+  const keys = (await app.manage('GET', '/organization/api-keys')).body.data
+  expect(keys.map(({ name }: { name: string }) => name)).toEqual(['test'])
+})

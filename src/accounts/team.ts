@@ -1,21 +1,41 @@
 import type { Db, Tx } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
-import type { OrganizationId, UserId } from '../ids.ts'
+import type { ApiKeyId, OrganizationId, UserId } from '../ids.ts'
 import { lockOrganization, type Role } from './accounts.sql.ts'
+import { revokeApiKeysOf } from './api-keys.sql.ts'
+import { deleteInvitationsBy } from './invitations.sql.ts'
 import { deleteMember, hasOwner, type TeamMember, updateRole } from './team.sql.ts'
 
 export async function changeRole(db: Db, organizationId: OrganizationId, id: UserId, role: Role): Promise<TeamMember> {
   return keepingAnOwner(db, organizationId, async (tx) => {
     const member = await updateRole(tx, organizationId, id, role)
     if (!member) throw noSuchMember()
+    if (role !== 'owner') await deleteInvitationsBy(tx, organizationId, id)
     return member
   })
 }
 
-/** Sessions of whoever was removed end with their next request. */
-export async function removeMember(db: Db, organizationId: OrganizationId, id: UserId): Promise<void> {
-  await keepingAnOwner(db, organizationId, async (tx) => {
+export type Removal = {
+  revokeApiKeys: boolean
+  /** Called in the transaction of the removal, for what other parts of the service hold of the member. */
+  onRemove?: (tx: Tx) => Promise<void>
+}
+
+/**
+ * Removes a member and withdraws their open invitations. Their sessions end with the next request. Returns the API keys
+ * that were revoked.
+ */
+export async function removeMember(
+  db: Db,
+  organizationId: OrganizationId,
+  id: UserId,
+  { revokeApiKeys, onRemove }: Removal = { revokeApiKeys: false },
+): Promise<ApiKeyId[]> {
+  return keepingAnOwner(db, organizationId, async (tx) => {
     if (!(await deleteMember(tx, organizationId, id))) throw noSuchMember()
+    await deleteInvitationsBy(tx, organizationId, id)
+    await onRemove?.(tx)
+    return revokeApiKeys ? revokeApiKeysOf(tx, organizationId, id) : []
   })
 }
 

@@ -23,7 +23,7 @@ export async function createOrganization(flags: Record<string, string | undefine
     await migrate(database.db)
     const user = await register(database.db, 'operator', { organizationName: name, email, password })
     const { token, expiresAt } = await sessions.issue(user)
-    const { record, key } = await createApiKey(database.db, user.organizationId, { name: 'first key' })
+    const { record, key } = await createApiKey(database.db, user, { name: 'first key' })
     const made = {
       organization_id: toText('org', user.organizationId),
       user_id: toText('usr', user.id),

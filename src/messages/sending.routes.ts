@@ -1,9 +1,8 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { isOperator, type Member, memberOf, requireOperator } from '../accounts/guards.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
-import type { OrganizationId } from '../ids.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import type { SmtpTarget } from '../mail/smtp-url.ts'
 import { liveProblems } from './going-live.ts'
@@ -13,19 +12,25 @@ import type { Sending } from './sending.ts'
 
 const queuedMax = 10_000
 
+const forOperators = 'Only for owners of the organization that runs this installation; empty for everybody else.'
+
 const SendingOut = Type.Object({
+  details: Type.Boolean({ description: 'Whether you may see and check the settings of the mail relay.' }),
   transport: oneOf('inbox', 'smtp'),
   relay: Nullable(
-    Type.Object({
-      host: Type.String(),
-      port: Type.Integer(),
-      secure: Type.Boolean(),
-      user: Nullable(Type.String()),
-    }),
+    Type.Object(
+      {
+        host: Type.String(),
+        port: Type.Integer(),
+        secure: Type.Boolean(),
+        user: Nullable(Type.String()),
+      },
+      { description: forOperators },
+    ),
   ),
   mail_from: Type.String(),
   state: oneOf('ok', 'failing', 'unknown'),
-  last_error: Nullable(Type.String()),
+  last_error: Nullable(Type.String({ description: forOperators })),
   last_sent_at: Nullable(Timestamp),
   queued: Type.Integer({ description: `Mails that wait to be sent; ${queuedMax} means at least so many.` }),
   problems: Type.Array(Type.Object({ severity: oneOf('fault', 'hint'), message: Type.String() }), {
@@ -62,40 +67,46 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
     api.get(
       '/sending',
       { schema: { tags, summary: 'Where mail goes, and what to set in the DNS', response: answers(SendingOut) } },
-      async (request) => ok(await sendingOut(parts, memberOf(request).organizationId)),
+      async (request) => ok(await sendingOut(parts, memberOf(request))),
     )
 
     api.post(
       '/sending/check',
-      { schema: { tags, summary: 'Try the relay and look up the DNS records', response: answers(SendingOut) } },
+      {
+        onRequest: requireOperator,
+        schema: {
+          tags,
+          summary: 'Test the mail relay and look up the DNS records (operators)',
+          response: answers(SendingOut),
+        },
+      },
       async (request) => {
         await parts.sending.check()
-        return ok(await sendingOut(parts, memberOf(request).organizationId))
+        return ok(await sendingOut(parts, memberOf(request)))
       },
     )
   }
 }
 
-async function sendingOut(
-  { config, db, sending, dkim, settings, bounceProviders }: SendingRouteParts,
-  organizationId: OrganizationId,
-) {
-  const figures = await findSendingFigures(db, organizationId, queuedMax)
+async function sendingOut({ config, db, sending, dkim, settings, bounceProviders }: SendingRouteParts, member: Member) {
+  const figures = await findSendingFigures(db, member.organizationId, queuedMax)
   const { queued, lastSentAt } = figures
   const { state, lastError } = sending.health(figures)
+  const details = isOperator(member)
   return {
+    details,
     transport: sending.target ? ('smtp' as const) : ('inbox' as const),
-    relay: sending.target ? relayOut(sending.target) : null,
+    relay: details && sending.target ? relayOut(sending.target) : null,
     mail_from: mailboxText(settings.mailFrom),
     state,
-    last_error: lastError,
+    last_error: details ? lastError : null,
     last_sent_at: lastSentAt?.toISOString() ?? null,
     queued,
-    problems: liveProblems(config),
+    problems: details ? liveProblems(config) : [],
     dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
     bounce_domain: settings.bounceDomain ?? null,
     bounce_providers: bounceProviders,
-    records: sending.records,
+    records: details ? sending.records : [],
     checked_at: sending.checkedAt?.toISOString() ?? null,
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startNameServer } from '../../test/support/name-server.ts'
-import { registerOther } from '../../test/support/people.ts'
+import { join, registerOther } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
@@ -21,6 +21,7 @@ const sending = async (app: TestApp) => (await app.manage('GET', '/organization/
 test('without a relay mail goes to the inbox, and there is nothing to set', async () => {
   await using app = await startTestApp()
   expect(await sending(app)).toEqual({
+    details: true,
     transport: 'inbox',
     relay: null,
     mail_from: 'hello@localhost',
@@ -86,8 +87,8 @@ test('a check tries the relay and looks the records up; others then see what it 
       { purpose: 'DMARC', name: '_dmarc.acme.example', status: 'found', found: 'v=DMARC1; p=none' },
     ],
   })
-  const other = await registerOther(app)
-  expect((await other.manage('GET', '/organization/sending')).body.data).toEqual(checked.body.data)
+  const another = await join(app, 'second@acme.example', 'owner')
+  expect((await another.manage('GET', '/organization/sending')).body.data).toEqual(checked.body.data)
 })
 
 test('a relay that is down is told with its reason, mails wait, and other organizations’ do not count', async () => {
@@ -121,4 +122,31 @@ test('the relay’s password is in no answer, and settings that do not suit a re
   expect(answer.body.data.relay).toEqual({ host: 'relay.acme.example', port: 465, secure: true, user: 'someone' })
   expect(answer.text).not.toContain('secret-password')
   expect(answer.body.data.problems.map(({ severity }: { severity: string }) => severity)).toEqual(['fault', 'fault'])
+})
+
+test('only owners of the first organization see the relay, its error and the settings; others see whether it works', async () => {
+  const gone = await startRelay()
+  await gone.stop()
+  const environment = { SMTP_URL: gone.url.replace('//', '//relay-user:relay-password@'), MAIL_FROM: 'hello@acme.example' }
+  await using app = await startTestApp(environment, ['serve'])
+  const other = await registerOther(app)
+  const member = await join(app, 'bob@acme.example', 'member')
+  await app.manage('POST', '/organization/sending/check')
+  expect(await sending(app)).toMatchObject({ details: true, relay: { user: 'relay-user' }, state: 'failing' })
+  for (const person of [other, member]) {
+    const answer = await person.manage('GET', '/organization/sending')
+    expect(answer.body.data).toMatchObject({
+      details: false,
+      transport: 'smtp',
+      relay: null,
+      state: 'failing',
+      last_error: null,
+      problems: [],
+      records: [],
+    })
+    expect(answer.text).not.toMatch(/relay-user|127\.0\.0\.1|refused/i)
+    expect((await person.manage('POST', '/organization/sending/check')).status).toBe(403)
+    expect((await person.manage('GET', '/me')).body.data.operator).toBe(false)
+  }
+  expect((await app.manage('GET', '/me')).body.data.operator).toBe(true)
 })

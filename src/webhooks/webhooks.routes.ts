@@ -1,5 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { memberOf } from '../accounts/guards.ts'
+import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
 import { type EventName, eventNames } from '../event-types.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText } from '../ids.ts'
@@ -31,6 +33,7 @@ const WebhookOut = Type.Object({
   last_delivery_at: Nullable(Timestamp),
   failing_since: Nullable(Timestamp),
   secret_rotation_ends_at: Nullable(Timestamp),
+  created_by: CreatorOut,
   stats_24h: Type.Object({ delivered: Type.Integer(), failed: Type.Integer(), pending: Type.Integer() }),
 })
 const WithSecret = Type.Object({
@@ -84,7 +87,7 @@ export function webhookRoutes(
       },
       async (request, reply) => {
         const { name, url, event_types: eventTypes, all_events: allEvents } = request.body
-        const { webhook, secret } = await createWebhook(parts, memberOf(request).organizationId, {
+        const { webhook, secret } = await createWebhook(parts, creatorOf(request), {
           name,
           url,
           eventTypes,
@@ -192,6 +195,11 @@ export function webhookRoutes(
   }
 }
 
+function creatorOf(request: FastifyRequest) {
+  const { organizationId, id: userId } = memberOf(request)
+  return { organizationId, userId }
+}
+
 const nobody = { delivered: 0, failed: 0, pending: 0 }
 
 const webhookOut = (webhook: Webhook, figures: Omit<DeliveryFigures, 'webhookId'> = nobody) => ({
@@ -207,5 +215,6 @@ const webhookOut = (webhook: Webhook, figures: Omit<DeliveryFigures, 'webhookId'
   last_delivery_at: webhook.lastDeliveryAt?.toISOString() ?? null,
   failing_since: webhook.failingSince?.toISOString() ?? null,
   secret_rotation_ends_at: webhook.previousSecretUntil?.toISOString() ?? null,
+  created_by: creatorOut(webhook.createdBy, webhook.createdByEmail),
   stats_24h: { delivered: figures.delivered, failed: figures.failed, pending: figures.pending },
 })

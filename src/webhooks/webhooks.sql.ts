@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { EventName } from '../event-types.ts'
-import type { OrganizationId, WebhookId } from '../ids.ts'
+import type { OrganizationId, UserId, WebhookId } from '../ids.ts'
 
 export type Webhook = {
   organizationId: OrganizationId
@@ -17,10 +17,15 @@ export type Webhook = {
   updatedAt: Date
   lastDeliveryAt: Date | null
   failingSince: Date | null
+  createdBy: UserId | null
+  /** Null if the creator is no longer a member. */
+  createdByEmail: string | null
 }
 
 const columns = sql`organization_id, id, name, url, all_events, event_types, status, paused_reason, previous_secret_until,
-  created_at, updated_at, last_delivery_at, failing_since`
+  created_at, updated_at, last_delivery_at, failing_since, created_by,
+  (select email from users where users.id = webhooks.created_by and users.organization_id = webhooks.organization_id)
+    as created_by_email`
 
 export async function selectWebhooks(db: Reader, organizationId: OrganizationId): Promise<Webhook[]> {
   return db.run<Webhook>(
@@ -56,13 +61,14 @@ export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Pro
 
 export type NewWebhook = Pick<Webhook, 'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes'> & {
   secret: Buffer
+  createdBy: UserId
 }
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
   const [row] = await tx.run<Webhook>(sql`
-    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret)
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret, created_by)
     values (${webhook.organizationId}, ${webhook.id}, ${webhook.name}, ${webhook.url}, ${webhook.allEvents},
-      ${webhook.eventTypes}, ${webhook.secret})
+      ${webhook.eventTypes}, ${webhook.secret}, ${webhook.createdBy})
     returning ${columns}`)
   return row!
 }
@@ -81,6 +87,20 @@ export async function updateWebhook(
     where organization_id = ${webhook.organizationId} and id = ${webhook.id}
     returning ${columns}`)
   return row
+}
+
+/** Returns the webhooks that were paused. */
+export async function pauseActiveWebhooksOf(
+  tx: Tx,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<WebhookId[]> {
+  const rows = await tx<{ id: WebhookId }>`
+    update webhooks
+    set status = 'paused', paused_reason = 'The person who created it was removed from the team.', updated_at = now()
+    where organization_id = ${organizationId} and created_by = ${userId} and status = 'active'
+    returning id`
+  return rows.map(({ id }) => id)
 }
 
 /** False when there is no such webhook. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type EventName, eventNames, isEventName } from '../event-types.ts'
-import { newId, type OrganizationId, parseId, type WebhookId } from '../ids.ts'
+import { newId, type OrganizationId, parseId, type UserId, type WebhookId } from '../ids.ts'
 import { checkName } from '../names.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, holdLane } from '../queue/queue.ts'
@@ -14,6 +14,7 @@ import {
   findWebhook,
   insertWebhook,
   lockWebhook,
+  pauseActiveWebhooksOf,
   rotateSecret,
   updateWebhook,
   type Webhook,
@@ -43,7 +44,7 @@ const newSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
 /** The secret is answered here and never again. */
 export async function createWebhook(
   { db, box, allowPrivate }: WebhookParts,
-  organizationId: OrganizationId,
+  { organizationId, userId }: { organizationId: OrganizationId; userId: UserId },
   input: WebhookInput,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const name = checkName(input.name)
@@ -53,7 +54,15 @@ export async function createWebhook(
   const webhook = await db.begin(async (tx) => {
     if ((await countWebhooks(tx, organizationId)) >= webhooksMax)
       throw new Refusal('conflict', `An organization can have ${webhooksMax} webhooks. Delete one that is not needed.`)
-    return insertWebhook(tx, { organizationId, id: newId('whk'), name, url, ...selection, secret: box.seal(secret) })
+    return insertWebhook(tx, {
+      organizationId,
+      id: newId('whk'),
+      name,
+      url,
+      ...selection,
+      secret: box.seal(secret),
+      createdBy: userId,
+    })
   })
   return { webhook, secret }
 }
@@ -90,6 +99,20 @@ export async function changeWebhook(
   hints.give(deliverKind, id)
   hints.give(deliverKind)
   return changed
+}
+
+/** Pauses the webhooks that a member created. The returned function tells the workers; call it after the commit. */
+export async function pauseWebhooksOf(
+  { hints }: { hints: Hints },
+  tx: Tx,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<() => void> {
+  const ids = await pauseActiveWebhooksOf(tx, organizationId, userId)
+  for (const id of ids) await holdLane(tx, organizationId, deliverKind, id, true)
+  return () => {
+    for (const id of ids) hints.give(deliverKind, id)
+  }
 }
 
 /** Its log goes with it, a little later: it may be long. */
