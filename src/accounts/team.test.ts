@@ -166,7 +166,11 @@ test('API keys and webhooks name their creator, and can be stopped when the crea
     const person = await join(app, email, 'member')
     const key = (await person.manage('POST', '/organization/api-keys', { name: 'Shop' })).body.data
     const webhook = (
-      await person.manage('POST', '/organization/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
+      await person.manage('POST', '/organization/webhooks', {
+        name: 'CRM',
+        url: 'http://127.0.0.1:9/',
+        all_events: true,
+      })
     ).body.data
     return { ...person, key, webhook }
   }

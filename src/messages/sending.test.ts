@@ -127,7 +127,10 @@ test('the relay’s password is in no answer, and settings that do not suit a re
 test('only owners of the first organization see the relay, its error and the settings; others see whether it works', async () => {
   const gone = await startRelay()
   await gone.stop()
-  const environment = { SMTP_URL: gone.url.replace('//', '//relay-user:relay-password@'), MAIL_FROM: 'hello@acme.example' }
+  const environment = {
+    SMTP_URL: gone.url.replace('//', '//relay-user:relay-password@'),
+    MAIL_FROM: 'hello@acme.example',
+  }
   await using app = await startTestApp(environment, ['serve'])
   const other = await registerOther(app)
   const member = await join(app, 'bob@acme.example', 'member')

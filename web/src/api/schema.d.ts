@@ -228,6 +228,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me/sign-out-everywhere": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign out everywhere: end all sessions of this account, including this one */
+        post: operations["postMeSignOutEverywhere"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me/password": {
         parameters: {
             query?: never;
@@ -307,7 +324,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove somebody (owners) */
+        /**
+         * Remove a member (owners)
+         * @description Ends the sessions of the member and withdraws their open invitations. API keys and webhooks that they created keep working unless you ask otherwise.
+         */
         delete: operations["deleteMembersId"];
         options?: never;
         head?: never;
@@ -851,7 +871,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Try the relay and look up the DNS records */
+        /** Test the mail relay and look up the DNS records (operators) */
         post: operations["postSendingCheck"];
         delete?: never;
         options?: never;
@@ -1921,11 +1941,58 @@ export interface operations {
                             };
                             /** @enum {string} */
                             role: "owner" | "member";
+                            /** @description Whether you may see and check the settings of the mail relay. */
+                            operator: boolean;
                             mail: {
                                 /** @enum {string} */
                                 transport: "inbox" | "smtp";
                             };
                         };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postMeSignOutEverywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
                     };
                 };
             };
@@ -2249,7 +2316,12 @@ export interface operations {
     };
     deleteMembersId: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also revoke the API keys that the member created. */
+                revoke_api_keys?: "true" | "false";
+                /** @description Also pause the webhooks that the member created. */
+                pause_webhooks?: "true" | "false";
+            };
             header?: never;
             path: {
                 id: string;
@@ -2421,7 +2493,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Left out: for anyone, once. */
+                    /** @description If omitted, anyone with the link can use it once, as a member. */
                     email?: string | null;
                     /** @enum {string} */
                     role: "owner" | "member";
@@ -2555,6 +2627,11 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             last_used_at: string | null;
+                            created_by: {
+                                id: string;
+                                /** @description Null if this person is no longer a member. */
+                                email: string | null;
+                            } | null;
                         }[];
                     };
                 };
@@ -2617,6 +2694,11 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             last_used_at: string | null;
+                            created_by: {
+                                id: string;
+                                /** @description Null if this person is no longer a member. */
+                                email: string | null;
+                            } | null;
                             api_key: string;
                         };
                     };
@@ -4980,8 +5062,11 @@ export interface operations {
                         status: "success";
                         message: string;
                         data: {
+                            /** @description Whether you may see and check the settings of the mail relay. */
+                            details: boolean;
                             /** @enum {string} */
                             transport: "inbox" | "smtp";
+                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
                             relay: {
                                 host: string;
                                 port: number;
@@ -4991,6 +5076,7 @@ export interface operations {
                             mail_from: string;
                             /** @enum {string} */
                             state: "ok" | "failing" | "unknown";
+                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
                             last_error: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
@@ -5068,8 +5154,11 @@ export interface operations {
                         status: "success";
                         message: string;
                         data: {
+                            /** @description Whether you may see and check the settings of the mail relay. */
+                            details: boolean;
                             /** @enum {string} */
                             transport: "inbox" | "smtp";
+                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
                             relay: {
                                 host: string;
                                 port: number;
@@ -5079,6 +5168,7 @@ export interface operations {
                             mail_from: string;
                             /** @enum {string} */
                             state: "ok" | "failing" | "unknown";
+                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
                             last_error: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
@@ -5610,6 +5700,11 @@ export interface operations {
                             failing_since: string | null;
                             /** Format: date-time */
                             secret_rotation_ends_at: string | null;
+                            created_by: {
+                                id: string;
+                                /** @description Null if this person is no longer a member. */
+                                email: string | null;
+                            } | null;
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -5688,6 +5783,11 @@ export interface operations {
                             failing_since: string | null;
                             /** Format: date-time */
                             secret_rotation_ends_at: string | null;
+                            created_by: {
+                                id: string;
+                                /** @description Null if this person is no longer a member. */
+                                email: string | null;
+                            } | null;
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -5761,6 +5861,11 @@ export interface operations {
                             failing_since: string | null;
                             /** Format: date-time */
                             secret_rotation_ends_at: string | null;
+                            created_by: {
+                                id: string;
+                                /** @description Null if this person is no longer a member. */
+                                email: string | null;
+                            } | null;
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -5890,6 +5995,11 @@ export interface operations {
                             failing_since: string | null;
                             /** Format: date-time */
                             secret_rotation_ends_at: string | null;
+                            created_by: {
+                                id: string;
+                                /** @description Null if this person is no longer a member. */
+                                email: string | null;
+                            } | null;
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -5967,6 +6077,11 @@ export interface operations {
                             failing_since: string | null;
                             /** Format: date-time */
                             secret_rotation_ends_at: string | null;
+                            created_by: {
+                                id: string;
+                                /** @description Null if this person is no longer a member. */
+                                email: string | null;
+                            } | null;
                             stats_24h: {
                                 delivered: number;
                                 failed: number;

@@ -7,6 +7,7 @@ import { baseUrl } from '../api/base.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
 import { ApiReferenceLink } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { CreatedBy } from '../ui/created-by.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -86,6 +87,7 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
   },
   { header: 'May', cell: (key) => <Text size="xs">{key.scopes.join(', ')}</Text> },
   { header: 'Last used', align: 'right', cell: (key) => <Time at={key.last_used_at} /> },
+  { header: 'Created by', cell: (key) => <CreatedBy creator={key.created_by} /> },
   { header: 'Created', align: 'right', cell: (key) => <Time at={key.created_at} /> },
   {
     header: 'Actions',

@@ -17,8 +17,10 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
+  // Whoever has such a link could use it, so it makes members only.
+  const open = email.trim() === ''
   const send = useMutation({
-    mutationFn: () => invite({ ...given({ email: email.trim() }), role }),
+    mutationFn: () => invite({ ...given({ email: email.trim() }), role: open ? 'member' : role }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
   })
   return (
@@ -53,7 +55,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           <Stack gap="sm">
             <TextInput
               label="Email"
-              description="Leave it empty to let anyone with the link join, once."
+              description="Leave it empty to let anyone with the link join once, as a member."
               type="email"
               data-autofocus
               value={email}
@@ -63,7 +65,8 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
             <Select
               label="Role"
               data={roleOptions}
-              value={role}
+              value={open ? 'member' : role}
+              disabled={open}
               allowDeselect={false}
               onChange={(value) => setRole((value ?? 'member') as Role)}
             />

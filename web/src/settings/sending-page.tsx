@@ -25,13 +25,15 @@ export function SendingPage() {
       title="Sending"
       description="Where mail goes, who signs it, and what to set in the DNS so that it is believed."
       actions={
-        <Button
-          leftSection={<IconPlugConnected size={16} aria-hidden />}
-          loading={check.isPending}
-          onClick={() => check.mutate()}
-        >
-          Check now
-        </Button>
+        sending.data?.details && (
+          <Button
+            leftSection={<IconPlugConnected size={16} aria-hidden />}
+            loading={check.isPending}
+            onClick={() => check.mutate()}
+          >
+            Check now
+          </Button>
+        )
       }
     >
       {check.isError && <ErrorLine>{messageOf(check.error)}</ErrorLine>}
@@ -52,12 +54,16 @@ function SendingState({ sending }: { sending: Sending }) {
     <Stack gap="md">
       {sending.transport === 'inbox' && <NoRelay />}
       {sending.problems.length > 0 && <BeforeGoingLive problems={sending.problems} />}
-      {sending.state === 'failing' && sending.last_error && (
-        <ErrorLine>The relay cannot be used: {sending.last_error}</ErrorLine>
+      {sending.state === 'failing' && (
+        <ErrorLine>
+          {sending.last_error
+            ? `The relay cannot be used: ${sending.last_error}`
+            : 'The mail relay is not working. Pending email is sent when it works again; ask whoever runs this installation.'}
+        </ErrorLine>
       )}
       <Facts
         facts={[
-          ['Mail goes to', sending.relay ? `${sending.relay.host}:${sending.relay.port}` : 'the built-in inbox'],
+          ['Mail goes to', destinationOf(sending)],
           [
             'State',
             <StatusBadge key="state" tone={state.tone}>
@@ -74,23 +80,30 @@ function SendingState({ sending }: { sending: Sending }) {
             : []),
         ]}
       />
-      <Section title="DNS records" description="Set these where the domain of your sender is managed.">
-        {sending.records.length === 0 ? (
-          <Empty title="None yet">
-            Set MAIL_FROM to an address of your own domain, and DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE to
-            sign mail. The records to set will stand here.
-          </Empty>
-        ) : (
-          <DataTable
-            label="DNS records"
-            columns={recordColumns}
-            rows={sending.records}
-            rowKey={(record) => `${record.purpose} ${record.type} ${record.name}`}
-          />
-        )}
-      </Section>
+      {sending.details && (
+        <Section title="DNS records" description="Set these where the domain of your sender is managed.">
+          {sending.records.length === 0 ? (
+            <Empty title="None yet">
+              Set MAIL_FROM to an address of your own domain, and DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE
+              to sign mail. The records to set will stand here.
+            </Empty>
+          ) : (
+            <DataTable
+              label="DNS records"
+              columns={recordColumns}
+              rows={sending.records}
+              rowKey={(record) => `${record.purpose} ${record.type} ${record.name}`}
+            />
+          )}
+        </Section>
+      )}
     </Stack>
   )
+}
+
+function destinationOf({ transport, relay }: Sending): string {
+  if (transport === 'inbox') return 'the built-in inbox'
+  return relay ? `${relay.host}:${relay.port}` : 'the mail relay of this installation'
 }
 
 function bouncesOf({ bounce_domain: domain, bounce_providers: providers }: Sending): string {

@@ -52,7 +52,19 @@ export const membersQuery = queryOptions({
 })
 export const changeMember = (id: string, role: Role) =>
   dataOf(api.PATCH('/api/v1/organization/members/{id}', { ...at(id), body: { role } }))
-export const removeMember = (id: string) => done(api.DELETE('/api/v1/organization/members/{id}', at(id)))
+type Removal = { revokeApiKeys: boolean; pauseWebhooks: boolean }
+export const removeMember = (id: string, removal: Removal = { revokeApiKeys: false, pauseWebhooks: false }) =>
+  done(
+    api.DELETE('/api/v1/organization/members/{id}', {
+      params: {
+        path: { id },
+        query: {
+          revoke_api_keys: removal.revokeApiKeys ? 'true' : 'false',
+          pause_webhooks: removal.pauseWebhooks ? 'true' : 'false',
+        },
+      },
+    }),
+  )
 
 export const invitationsQuery = queryOptions({
   queryKey: ['invitations'],

@@ -1,4 +1,4 @@
-import { Button, Select, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Select, Stack, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -12,8 +12,16 @@ import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
+import { webhooksQuery } from '../webhooks/webhooks.api.ts'
 import { InviteDialog } from './invite-dialog.tsx'
-import { changeMember, invitationsQuery, membersQuery, removeMember, withdrawInvitation } from './settings.api.ts'
+import {
+  apiKeysQuery,
+  changeMember,
+  invitationsQuery,
+  membersQuery,
+  removeMember,
+  withdrawInvitation,
+} from './settings.api.ts'
 
 const roles: Record<Role, string> = { owner: 'Owner', member: 'Member' }
 export const roleOptions = Object.entries(roles).map(([value, label]) => ({ value, label }))
@@ -70,19 +78,58 @@ function Members({ owner, myId }: MembersProps) {
         {(list) => <DataTable label="Members" columns={columns} rows={list} rowKey={(member) => member.id} />}
       </Load>
       <Leave member={removing?.id === myId ? removing : undefined} onClose={() => setRemoving(undefined)} />
-      <Confirm
-        opened={removing !== undefined && removing.id !== myId}
-        onClose={() => setRemoving(undefined)}
-        title="Remove from team"
-        action="Remove"
-        run={async () => {
-          if (removing) await removeMember(removing.id)
-          await queries.invalidateQueries({ queryKey: ['members'] })
-        }}
-      >
-        <strong>{removing?.email}</strong> can no longer sign in. What they made stays.
-      </Confirm>
+      <Remove member={removing?.id === myId ? undefined : removing} onClose={() => setRemoving(undefined)} />
     </Stack>
+  )
+}
+
+/** API keys and webhooks outlive their creator, so the owner decides about them here. */
+function Remove({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
+  const queries = useQueryClient()
+  const keys = useQuery({ ...apiKeysQuery, enabled: member !== undefined })
+  const webhooks = useQuery({ ...webhooksQuery, enabled: member !== undefined })
+  const [revokeApiKeys, setRevokeApiKeys] = useState(true)
+  const [pauseWebhooks, setPauseWebhooks] = useState(true)
+  const byMember = <Made extends { name: string; created_by: { id: string } | null }>(list: Made[] | undefined) =>
+    (list ?? []).filter((made) => member && made.created_by?.id === member.id).map((made) => made.name)
+  const [keyNames, webhookNames] = [byMember(keys.data), byMember(webhooks.data)]
+  return (
+    <Confirm
+      opened={member !== undefined}
+      onClose={onClose}
+      title="Remove from team"
+      action="Remove"
+      run={async () => {
+        if (member) await removeMember(member.id, { revokeApiKeys, pauseWebhooks })
+        await Promise.all(
+          ['members', 'invitations', 'api-keys', 'webhooks'].map((name) =>
+            queries.invalidateQueries({ queryKey: [name] }),
+          ),
+        )
+      }}
+    >
+      <Stack gap="sm">
+        <Text>
+          <strong>{member?.email}</strong> can no longer sign in, and their open invitations are withdrawn.
+        </Text>
+        {keyNames.length > 0 && (
+          <Checkbox
+            label={`Revoke the API keys they created: ${keyNames.join(', ')}`}
+            description="Programs that use these keys stop working within seconds."
+            checked={revokeApiKeys}
+            onChange={(event) => setRevokeApiKeys(event.currentTarget.checked)}
+          />
+        )}
+        {webhookNames.length > 0 && (
+          <Checkbox
+            label={`Pause the webhooks they created: ${webhookNames.join(', ')}`}
+            description="Events are kept and delivered when you resume the webhook."
+            checked={pauseWebhooks}
+            onChange={(event) => setPauseWebhooks(event.currentTarget.checked)}
+          />
+        )}
+      </Stack>
+    </Confirm>
   )
 }
 

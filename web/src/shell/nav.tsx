@@ -4,6 +4,7 @@ import {
   IconBook,
   IconChartBar,
   IconChevronUp,
+  IconDevicesOff,
   IconInbox,
   IconLock,
   IconLogout,
@@ -20,8 +21,9 @@ import { NavLink } from 'react-router'
 import logo from '../logo.svg'
 import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
-import { useMe } from '../session/session.api.ts'
+import { signOutEverywhere, useMe } from '../session/session.api.ts'
 import { apiReference } from '../ui/api-reference.tsx'
+import { Confirm } from '../ui/confirm.tsx'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
 import { useSignOut } from './sign-out.ts'
@@ -88,6 +90,7 @@ function Account() {
   const { dark, toggle } = useTheme()
   const signOut = useSignOut()
   const [changing, setChanging] = useState(false)
+  const [leaving, setLeaving] = useState(false)
   return (
     <>
       <Menu position="top-start" width={220}>
@@ -117,8 +120,23 @@ function Account() {
           <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
             Sign out
           </Menu.Item>
+          <Menu.Item leftSection={<IconDevicesOff size={16} aria-hidden />} onClick={() => setLeaving(true)}>
+            Sign out everywhere
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      <Confirm
+        opened={leaving}
+        onClose={() => setLeaving(false)}
+        title="Sign out everywhere"
+        action="Sign out everywhere"
+        run={async () => {
+          await signOutEverywhere()
+          signOut()
+        }}
+      >
+        All sessions of your account end, on this device and on every other one. API keys keep working.
+      </Confirm>
       <Suspense>{changing && <PasswordDialog onClose={() => setChanging(false)} />}</Suspense>
     </>
   )

@@ -1,5 +1,6 @@
 import type { Webhook } from '../api/types.ts'
 import { Copyable } from '../ui/copy.tsx'
+import { CreatedBy } from '../ui/created-by.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { DayAndClock, Time } from '../ui/time.tsx'
 import { eventsOf, successShare } from './webhook-health.tsx'
@@ -14,6 +15,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         ['Waiting', String(webhook.stats_24h?.pending ?? 0)],
         ['Last delivery', <Time key="last" at={webhook.last_delivery_at} />],
         ['Created', <Time key="created" at={webhook.created_at} />],
+        ['Created by', <CreatedBy key="creator" creator={webhook.created_by} />],
         ...(webhook.secret_rotation_ends_at
           ? [
               ['Old secret also signs until', <DayAndClock key="rotation" at={webhook.secret_rotation_ends_at} />] as [

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { NewWebhook, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { ApiReferenceLink } from '../ui/api-reference.tsx'
+import { CreatedBy } from '../ui/created-by.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { RowLink } from '../ui/row-link.tsx'
@@ -32,6 +33,7 @@ const columns: Column<Webhook>[] = [
   { header: 'Health', cell: (webhook) => <WebhookHealth webhook={webhook} /> },
   { header: 'Events', phone: 'hide', cell: (webhook) => <Text size="xs">{eventsOf(webhook)}</Text> },
   { header: 'Acknowledged, 24 h', align: 'right', cell: successShare },
+  { header: 'Created by', phone: 'hide', cell: (webhook) => <CreatedBy creator={webhook.created_by} /> },
   { header: 'Last delivery', align: 'right', cell: (webhook) => <Time at={webhook.last_delivery_at} /> },
 ]
 
