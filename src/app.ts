@@ -6,7 +6,7 @@ import { Loop } from './loop.ts'
 import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
 import { measureRelay } from './mail/relay-report.ts'
 import { mailNotices } from './messages/notice-mails.ts'
-import { recordPausedWebhook } from './messages/notices.ts'
+import { recordFailingWebhook, recordPausedWebhook } from './messages/notices.ts'
 import { sendJob } from './messages/send.job.ts'
 import { forgetOldKeys, keepInboxSmall } from './messages/upkeep.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
@@ -15,7 +15,12 @@ import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { bounceTlsOf } from './setting-files.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
-import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './webhooks/health.ts'
+import {
+  pauseDeadEndpoints,
+  removeOldDeliveries,
+  removeOrphanDeliveries,
+  reportFailingEndpoints,
+} from './webhooks/health.ts'
 import { resealSecrets } from './webhooks/signing-secrets.ts'
 
 const secondMs = 1_000
@@ -105,7 +110,6 @@ function createWorkers(parts: Parts) {
   const delivering = deliverJob({
     ...parts,
     metrics: parts.deliveryMetrics,
-    retryDelays: config.WEBHOOK_RETRY_DELAYS,
     laneWidthMax: config.WEBHOOK_CONCURRENCY,
   })
   const sender = new Worker({ db, log, hints, spec: sending })
@@ -120,9 +124,17 @@ const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths
 /** Everything that is done again and again. */
 function createLoops(parts: Parts): Loop[] {
   const { config, db, hints, log } = parts
-  const health = { db, hints, log, logDays: config.WEBHOOK_LOG_DAYS, onPaused: recordPausedWebhook }
+  const health = {
+    db,
+    hints,
+    log,
+    logDays: config.WEBHOOK_LOG_DAYS,
+    onPaused: recordPausedWebhook,
+    onFailing: recordFailingWebhook,
+  }
   return [
     new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => keepPartitions(partitionsOf(parts)), log }),
+    new Loop({ name: 'report failing endpoints', everyMs: minuteMs, run: () => reportFailingEndpoints(health), log }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
     new Loop({
       name: 'mail notices',

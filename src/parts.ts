@@ -30,6 +30,7 @@ import { createPageSender } from './tracking/page.ts'
 import { idHeadersFor } from './tracking/providers/id-headers.ts'
 import { sendgridReports } from './tracking/providers/sendgrid.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
+import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
 
 /** What the service is told before any of its parts is made. */
@@ -78,6 +79,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     box: new SecretBox(secrets, 'webhook secrets'),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
     deliveryMetrics: deliveryMetrics(metrics, db),
+    retryDelays: retryDelaysOf(config.WEBHOOK_RETRY_DELAYS),
     safePost: createSafePost({
       timeoutMs: config.WEBHOOK_TIMEOUT_MS,
       allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,

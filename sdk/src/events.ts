@@ -7,6 +7,8 @@ export type EventData = {
   message_id: string | null
   flow_id: string | null
   contact: EventContact
+  /** True if the event was made up to test the endpoint: there is no such message or contact. */
+  test?: boolean
 }
 
 /** `machine` is true for scanners and privacy proxies; `ip` is there only if the organization keeps addresses. */

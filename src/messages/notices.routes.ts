@@ -9,7 +9,7 @@ const shown = 20
 
 const NoticeOut = Type.Object({
   id: Type.String(),
-  kind: oneOf('webhook_paused'),
+  kind: oneOf('webhook_paused', 'webhook_failing'),
   title: Type.String(),
   detail: Type.String(),
   webhook_id: Nullable(Type.String()),
@@ -23,7 +23,7 @@ export function noticeRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags: ['Organization'],
-          summary: `What the service did by itself: the newest ${shown}`,
+          summary: `List the newest ${shown} notices about webhooks`,
           response: answers(Type.Array(NoticeOut)),
         },
       },

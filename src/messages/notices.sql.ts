@@ -4,7 +4,7 @@ import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../
 export type Notice = {
   organizationId: OrganizationId
   id: NoticeId
-  kind: 'webhook_paused'
+  kind: 'webhook_paused' | 'webhook_failing'
   title: string
   detail: string
   webhookId: WebhookId | null

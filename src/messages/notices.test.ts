@@ -1,16 +1,19 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { happen } from '../../test/support/events.ts'
 import { join, registerOther } from '../../test/support/people.ts'
 import { startRelay } from '../../test/support/relay.ts'
 import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { startReceiver } from '../../test/support/webhook-receiver.ts'
 import { createApp } from '../app.ts'
 import { type OrganizationId, parseId } from '../ids.ts'
 import { openRelay } from '../mail/relay.ts'
 import type { Transport } from '../mail/transport.ts'
+import { reportFailingEndpoints } from '../webhooks/health.ts'
 import { mailNotices } from './notice-mails.ts'
-import { recordPausedWebhook } from './notices.ts'
+import { recordFailingWebhook, recordPausedWebhook } from './notices.ts'
 
 const log = pino({ level: 'silent' })
 const settings = {
@@ -38,7 +41,7 @@ test('a webhook that pauses by itself is noted, and every owner gets a mail into
   const member = await join(app, 'member@acme.example', 'member')
   const other = await registerOther(app)
   const webhook = await subscribe(app, 'Orders <b>&')
-  await app.db.alone`update webhooks set failing_since = now() - interval '4 days', last_delivery_at = now()`
+  await app.db.alone`update webhooks set failing_since = now() - interval '4 days', last_attempt_at = now()`
   const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
   const worker = await createApp({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
   await worker.start()
@@ -152,4 +155,47 @@ test('the newest twenty are shown, and two hundred are kept', async () => {
   expect(data[0].title).toContain('W203')
   const [kept] = await app.db<{ count: number }>`select count(*) from notices`
   expect(kept!.count).toBe(200)
+})
+
+test('owners get one email when an endpoint starts failing, and another only for a later failing period', async () => {
+  await using receiver = await startReceiver((response) => response.writeHead(503).end(), { plain: true })
+  await using app = await startTestApp({ WEBHOOK_RETRY_DELAYS: '0.03' })
+  const body = { name: 'Orders', url: receiver.url(), all_events: true }
+  const { id } = (await app.manage('POST', '/organization/webhooks', body)).body.data
+  const failing = () => reportFailingEndpoints({ db: app.db, log, onFailing: recordFailingWebhook })
+  const inbox = async () => (await app.manage('GET', '/organization/inbox')).body.data
+  const fail = async () => {
+    await happen(app.db, app.organizationId, 'emailOpen', 1)
+    await until('the endpoint to fail', async () => {
+      const { data } = (await app.manage('GET', `/organization/webhooks/${id}`)).body
+      return data.failing_since
+    })
+  }
+
+  await fail()
+  await failing()
+  expect(await waiting(app)).toEqual([])
+  await app.db.alone`update webhooks set failing_since = now() - interval '6 minutes'`
+  await Promise.all([failing(), failing()])
+  await failing()
+  await mail(app)
+
+  const [received, ...others] = await inbox()
+  expect(others).toEqual([])
+  expect(received).toMatchObject({ to: 'owner@acme.example', subject: 'The webhook “Orders” is failing' })
+  const { text } = (await app.manage('GET', `/organization/inbox/${received.id}`)).body.data
+  expect(text).toMatch(/Deliveries have been failing since [\d-]+ [\d:]+ UTC\. The last result was: answered 503/)
+  expect(text).toContain(`/settings/webhooks/${id}`)
+  expect((await app.manage('GET', '/organization/notices')).body.data).toMatchObject([
+    { kind: 'webhook_failing', webhook_id: id },
+  ])
+
+  // It recovers and fails again within a day: no second email. A day later there is one.
+  await app.db.alone`update webhooks set failing_since = now() - interval '10 minutes',
+    failing_notified_at = now() - interval '20 minutes'`
+  await failing()
+  expect(await waiting(app)).toEqual([])
+  await app.db.alone`update webhooks set failing_notified_at = now() - interval '25 hours'`
+  await failing()
+  expect(await waiting(app)).toHaveLength(1)
 })

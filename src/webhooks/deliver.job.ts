@@ -13,6 +13,7 @@ import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { type PostOutcome, reasonInWords } from './post-outcome.ts'
+import type { RetryDelays, RetrySchedule } from './retry-schedules.ts'
 import type { SafePost } from './safe-post.ts'
 import { openSecrets, unreadableSecret } from './signing-secrets.ts'
 import { deliverKind } from './webhooks.ts'
@@ -23,8 +24,7 @@ export type DeliverParts = {
   box: SecretBox
   safePost: SafePost
   metrics: DeliveryMetrics
-  /** Seconds before the second attempt, the third, and so on. */
-  retryDelays: readonly number[]
+  retryDelays: RetryDelays
   /** Requests under way at once to one endpoint. */
   laneWidthMax: number
 }
@@ -72,7 +72,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     load: (claims) => load(parts, claims),
     handle: async (claim, toAttempt) => {
       const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
-      const ending = endingOf(claim, toAttempt.body, attempt, outcome, parts.retryDelays)
+      const ending = endingOf(claim, toAttempt, attempt, outcome, parts.retryDelays[toAttempt.retrySchedule])
       if (!ending) {
         rest(attempt.reason)
         return { health: 'unchanged' }
@@ -95,8 +95,8 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
     if (body === undefined) withoutEvent.push(row)
     else if (!secrets) withoutSecret.push(row)
     if (body === undefined || !secrets) return undefined
-    const { id: deliveryId, eventName, url, attemptCount } = row
-    return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1 }
+    const { id: deliveryId, eventName, url, attemptCount, retrySchedule, isTest } = row
+    return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1, retrySchedule, isTest }
   })
   if (withoutEvent.length > 0) await failDeliveries(db.alone, withoutEvent, 'not sent: the event is no longer kept')
   if (withoutSecret.length > 0) await failDeliveries(db.alone, withoutSecret, `not sent: ${unreadableSecret}`)
@@ -131,16 +131,19 @@ export function bodyOf(row: DeliveryRow): string | undefined {
   })
 }
 
-export type ToAttempt = Pick<DeliveryRow, 'id' | 'eventName' | 'url'> & {
+/** One request to make. */
+export type ToPost = Pick<DeliveryRow, 'id' | 'eventName' | 'url'> & {
   body: string
   secrets: string[]
   number: number
 }
 
+export type ToAttempt = ToPost & { retrySchedule: RetrySchedule; isTest: boolean }
+
 /** One signed request, outside any transaction: a slow receiver must never hold a database connection. */
 export async function attemptDelivery(
   { safePost, metrics }: Pick<DeliverParts, 'safePost' | 'metrics'>,
-  { id, eventName, url, body, secrets, number }: ToAttempt,
+  { id, eventName, url, body, secrets, number }: ToPost,
 ): Promise<{ attempt: Attempt; outcome: PostOutcome }> {
   const at = new Date()
   const signed = signWebhook({ id: toText('dlv', id), timestamp: Math.floor(at.getTime() / 1000), body, secrets })
@@ -170,7 +173,7 @@ export async function attemptDelivery(
 /** Undefined when the endpoint was not even asked: the delivery stays due. */
 function endingOf(
   claim: Claim,
-  body: string,
+  { body, isTest }: ToAttempt,
   attempt: Attempt,
   outcome: PostOutcome,
   retryDelays: readonly number[],
@@ -180,6 +183,7 @@ function endingOf(
     body,
     status,
     attempt,
+    isTest,
   })
   switch (outcome.kind) {
     case 'acknowledged':

@@ -4,6 +4,7 @@ import type { EventData, EventName } from '../event-types.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import { type Attempt, type DeliveryStatus, keptBody } from './deliveries.sql.ts'
+import type { RetrySchedule } from './retry-schedules.ts'
 import { type SealedSecrets, sealedSecrets } from './signing-secrets.sql.ts'
 
 export type DeliveryRow = SealedSecrets & {
@@ -14,6 +15,8 @@ export type DeliveryRow = SealedSecrets & {
   attemptCount: number
   body: string | null
   url: string
+  retrySchedule: RetrySchedule
+  isTest: boolean
   occurredAt: Date | null
   messageId: MessageId | null
   flowId: FlowId | null
@@ -32,7 +35,7 @@ export async function findDeliveriesToSend(
 ): Promise<DeliveryRow[]> {
   return db<DeliveryRow>`
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
-      ${keptBody}, webhooks.url, ${sealedSecrets},
+      deliveries.is_test, ${keptBody}, webhooks.url, webhooks.retry_schedule, ${sealedSecrets},
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
       contacts.email as contact_email, contacts.first_name as contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
@@ -52,6 +55,8 @@ export type DeliveryEnding = {
   body: string
   status: DeliveryStatus
   attempt: Attempt
+  /** Of a made-up event, which says nothing about how the endpoint fares. */
+  isTest: boolean
 }
 
 /**
@@ -60,10 +65,11 @@ export type DeliveryEnding = {
  */
 export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise<void> {
   const outcomes = {
-    columns: sql`body, status, number, at, duration_ms, status_code, outcome, reason, signature, response_body`,
+    columns: sql`body, status, is_test, number, at, duration_ms, status_code, outcome, reason, signature, response_body`,
     arrays: sql`
       ${endings.map(({ body }) => body)}::text[],
       ${endings.map(({ status }) => status)}::text[],
+      ${endings.map(({ isTest }) => isTest)}::bool[],
       ${endings.map(({ attempt }) => attempt.number)}::int[],
       ${endings.map(({ attempt }) => attempt.at)}::timestamptz[],
       ${endings.map(({ attempt }) => attempt.durationMs)}::int[],
@@ -81,14 +87,15 @@ export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise
     with ${settled},
     endpoints as (
       update webhooks
-      set last_delivery_at = now(), failing_since = case when tally.succeeded then null else coalesce(failing_since, now()) end
+      set last_attempt_at = now(), last_delivery_at = case when tally.succeeded then now() else last_delivery_at end,
+        failing_since = case when tally.succeeded then null else coalesce(failing_since, now()) end
       from (
         select organization_id, lane::uuid as webhook_id, bool_or(status = 'delivered') as succeeded
-        from ours group by organization_id, lane order by organization_id, lane
+        from ours where not is_test group by organization_id, lane order by organization_id, lane
       ) tally
       where webhooks.organization_id = tally.organization_id and webhooks.id = tally.webhook_id
         -- A busy endpoint's row is written once a second, not with every batch.
-        and (last_delivery_at is null or last_delivery_at < now() - interval '1 second'
+        and (last_attempt_at is null or last_attempt_at < now() - interval '1 second'
           or (failing_since is null) <> tally.succeeded)
     ),
     recorded as (

@@ -20,6 +20,7 @@ import { deliverJob } from './deliver.job.ts'
 import { deleteOldDeliveries, replayFailed } from './deliveries.sql.ts'
 import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from './health.ts'
 import { deliveryMetrics } from './metrics.ts'
+import { retryDelaysOf } from './retry-schedules.ts'
 import { createSafePost } from './safe-post.ts'
 import { selectFigures } from './webhooks.sql.ts'
 
@@ -413,7 +414,7 @@ test('a post for which nothing is left to connect with is no attempt, and is mad
   const parts = { db, log: pino({}, { write: (line) => logged.push(JSON.parse(line).msg) }), safePost }
   const box = new SecretBox({ current: appSecret, previous: undefined }, 'webhook secrets')
   const metrics = deliveryMetrics(new Registry(), db)
-  const spec = deliverJob({ ...parts, box, metrics, retryDelays: [0.03], laneWidthMax: 8 })
+  const spec = deliverJob({ ...parts, box, metrics, retryDelays: retryDelaysOf([0.03]), laneWidthMax: 8 })
   const worker = new Worker({ ...parts, hints: new Hints(db), spec })
   const { id } = await subscribe(app, receiver.url())
   for (let n = 0; n < 3; n++) await happen(app.db, app.organizationId, 'emailClick')
@@ -480,10 +481,10 @@ test('an endpoint that failed for three days is paused, its jobs are kept, and i
   const status = async () => (await app.manage('GET', `/organization/webhooks/${id}`)).body.data.status
 
   await app.db
-    .alone`update webhooks set failing_since = now() - interval '4 days', last_delivery_at = now() - interval '2 days'`
+    .alone`update webhooks set failing_since = now() - interval '4 days', last_attempt_at = now() - interval '2 days'`
   await pauseDeadEndpoints(parts)
   expect([await status(), told]).toEqual(['active', []])
-  await app.db.alone`update webhooks set last_delivery_at = now()`
+  await app.db.alone`update webhooks set last_attempt_at = now()`
   await pauseDeadEndpoints(parts)
   expect([await status(), told]).toEqual(['paused', ['Orders']])
   expect(await app.db`select held from lanes`).toEqual([{ held: true }])

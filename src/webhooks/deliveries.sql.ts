@@ -12,6 +12,7 @@ export type Delivery = {
   webhookId: WebhookId
   eventId: EventId
   eventName: EventName
+  isTest: boolean
   status: DeliveryStatus
   attemptCount: number
   nextAttemptAt: Date | null
@@ -20,8 +21,8 @@ export type Delivery = {
   deliveredAt: Date | null
 }
 
-const columns = sql`deliveries.id, webhook_id, event_id, event_name, status, attempt_count, next_attempt_at, reason, created_at,
-  delivered_at`
+const columns = sql`deliveries.id, webhook_id, event_id, event_name, is_test, status, attempt_count, next_attempt_at, reason,
+  created_at, delivered_at`
 
 /**
  * Erasing a contact empties the bodies that name it. An empty one is never written again, so that an attempt which was
@@ -106,8 +107,9 @@ export async function insertTestDelivery(
   const delivered = attempt.outcome === 'acknowledged'
   await tx`
     with written as (
-      insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, attempt_count, reason, body, delivered_at)
-      values (${delivery.organizationId}, ${delivery.id}, ${delivery.webhookId}, ${delivery.eventId}, ${delivery.eventName},
+      insert into deliveries (organization_id, id, webhook_id, event_id, event_name, is_test, status, attempt_count, reason, body,
+        delivered_at)
+      values (${delivery.organizationId}, ${delivery.id}, ${delivery.webhookId}, ${delivery.eventId}, ${delivery.eventName}, true,
         ${delivered ? 'delivered' : 'failed'}, 1, ${attempt.reason}, ${delivery.body}, ${delivered ? attempt.at : null})
     )
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,

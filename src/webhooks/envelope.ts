@@ -12,6 +12,8 @@ export type WebhookEvent = {
   machine: boolean
   data: EventData
   contact: { id: ContactId; email: string | null; firstName: string | null }
+  /** A made-up event, so that receivers can ignore it. */
+  isTest?: boolean
 }
 
 /** The body of a delivery: serialised once, kept, and sent byte for byte at every attempt. */
@@ -31,6 +33,7 @@ export function webhookBody(event: WebhookEvent): string {
       },
       ...(isReaction(event.eventName) && { machine: event.machine, user_agent: null }),
       ...event.data,
+      ...(event.isTest && { test: true }),
     },
   })
 }

@@ -3,11 +3,15 @@ import type { Log } from '../log.ts'
 import type { Hints } from '../queue/hints.ts'
 import { holdLane } from '../queue/queue.ts'
 import { deleteOldDeliveries, deleteOrphanDeliveries } from './deliveries.sql.ts'
-import { type PausedWebhook, pauseFailing } from './health.sql.ts'
+import { type FailingWebhook, markFailingReported, type PausedWebhook, pauseFailing } from './health.sql.ts'
 import { deliverKind } from './webhooks.ts'
 
 const pauseAfterDays = 3
-const reason = `paused by itself: nothing but failures for ${pauseAfterDays} days`
+const reason = `Paused automatically: every delivery failed for ${pauseAfterDays} days.`
+/** Long enough for the usual retries: an endpoint that restarts is not worth an email. */
+const reportAfterMinutes = 5
+const reportEveryHours = 24
+const reportBatchMax = 100
 const deleteBatchMax = 1_000
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -18,10 +22,31 @@ export type HealthParts = {
   logDays: number
   /** Tells the organization, within the transaction that pauses. */
   onPaused: (tx: Tx, webhook: PausedWebhook) => Promise<void>
+  /** The same when an endpoint starts failing. */
+  onFailing: (tx: Tx, webhook: FailingWebhook) => Promise<void>
+}
+
+/** Reports endpoints that started failing, once per failing period. */
+export async function reportFailingEndpoints({ db, log, onFailing }: Pick<HealthParts, 'db' | 'log' | 'onFailing'>) {
+  const failing = await db.begin(async (tx) => {
+    const webhooks = await markFailingReported(tx, {
+      minutes: reportAfterMinutes,
+      hours: reportEveryHours,
+      limit: reportBatchMax,
+    })
+    for (const webhook of webhooks) await onFailing(tx, webhook)
+    return webhooks
+  })
+  for (const { id } of failing) log.warn({ webhook: id }, 'A webhook is failing')
 }
 
 /** Pauses endpoints that have been dead for days, so that nobody keeps knocking. */
-export async function pauseDeadEndpoints({ db, hints, log, onPaused }: HealthParts): Promise<void> {
+export async function pauseDeadEndpoints({
+  db,
+  hints,
+  log,
+  onPaused,
+}: Pick<HealthParts, 'db' | 'hints' | 'log' | 'onPaused'>): Promise<void> {
   const paused = await db.begin(async (tx) => {
     const webhooks = await pauseFailing(tx, pauseAfterDays, reason)
     for (const webhook of webhooks) {

@@ -37,6 +37,7 @@ export async function sendTestEvent(
     machine,
     data,
     contact: { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },
+    isTest: true,
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1 }
   const { attempt, outcome } = await attemptDelivery(parts, toAttempt)

@@ -7,6 +7,7 @@ import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } fr
 import { toText } from '../ids.ts'
 import type { NamedShares } from '../shares.ts'
 import { AttemptOut, attemptOut } from './deliveries.routes.ts'
+import { type RetryDelays, type RetrySchedule, retrySchedules, scheduleInWords } from './retry-schedules.ts'
 import { sendTestEvent, type TestParts } from './test-event.ts'
 import { type DeliveryFigures, selectFigures, selectWebhooks } from './webhooks.sql.ts'
 import {
@@ -28,17 +29,30 @@ const WebhookOut = Type.Object({
   all_events: Type.Boolean(),
   status: oneOf('active', 'paused'),
   paused_reason: Nullable(Type.String()),
+  retry_schedule: oneOf(...retrySchedules),
   created_at: Timestamp,
   updated_at: Timestamp,
-  last_delivery_at: Nullable(Timestamp),
+  last_delivery_at: Nullable(
+    Type.String({ format: 'date-time', description: 'Time of the last acknowledged delivery. Tests do not count.' }),
+  ),
   failing_since: Nullable(Timestamp),
   secret_rotation_ends_at: Nullable(Timestamp),
   created_by: CreatorOut,
-  stats_24h: Type.Object({ delivered: Type.Integer(), failed: Type.Integer(), pending: Type.Integer() }),
+  stats_24h: Type.Object(
+    { delivered: Type.Integer(), failed: Type.Integer(), pending: Type.Integer() },
+    { description: 'Deliveries of the last 24 hours, without tests.' },
+  ),
 })
 const WithSecret = Type.Object({
   ...WebhookOut.properties,
   signing_secret: Type.String({ description: 'Shown here and never again.' }),
+})
+
+const RetryScheduleName = Type.Unsafe<RetrySchedule>({
+  type: 'string',
+  enum: retrySchedules,
+  description:
+    '`standard` (default): retries after 30, 60 and 120 seconds, unless the operator changed that. `extended`: 7 retries over about 28 hours.',
 })
 
 // Names and URLs are checked with sentences of their own.
@@ -47,13 +61,20 @@ const fields = {
   url: Type.String({ maxLength: 5000 }),
   event_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })),
   all_events: Type.Optional(Type.Boolean()),
+  retry_schedule: Type.Optional(RetryScheduleName),
 }
+const RetryScheduleOut = Type.Object({
+  name: oneOf(...retrySchedules),
+  delays_seconds: Type.Array(Type.Number(), { description: 'Before the second attempt, the third, and so on.' }),
+  in_words: Type.String({ description: 'For example "3 times over 3.5 minutes".' }),
+})
 const Params = Type.Object({ id: Type.String() })
 const tags = ['Webhooks']
 
-export function webhookRoutes(
-  parts: WebhookParts & TestParts & { shares: Pick<NamedShares, 'webhookTests'> },
-): FastifyPluginAsyncTypebox {
+export type WebhookRouteParts = WebhookParts &
+  TestParts & { shares: Pick<NamedShares, 'webhookTests'>; retryDelays: RetryDelays }
+
+export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypebox {
   const { db } = parts
   const withFigures = async (webhooks: Webhook[]) => {
     const [first] = webhooks
@@ -86,15 +107,34 @@ export function webhookRoutes(
         },
       },
       async (request, reply) => {
-        const { name, url, event_types: eventTypes, all_events: allEvents } = request.body
+        const {
+          name,
+          url,
+          event_types: eventTypes,
+          all_events: allEvents,
+          retry_schedule: retrySchedule,
+        } = request.body
         const { webhook, secret } = await createWebhook(parts, creatorOf(request), {
           name,
           url,
           eventTypes,
           allEvents,
+          retrySchedule,
         })
         return reply.status(201).send(created({ ...webhookOut(webhook), signing_secret: secret }))
       },
+    )
+
+    api.get(
+      '/webhooks/retry-schedules',
+      {
+        schema: {
+          tags,
+          summary: 'List the retry schedules that a webhook can have',
+          response: answers(Type.Array(RetryScheduleOut)),
+        },
+      },
+      async () => ok(retrySchedules.map((name) => scheduleOut(name, parts.retryDelays[name]))),
     )
 
     api.get(
@@ -118,12 +158,20 @@ export function webhookRoutes(
         },
       },
       async (request) => {
-        const { name, url, event_types: eventTypes, all_events: allEvents, status } = request.body
+        const {
+          name,
+          url,
+          event_types: eventTypes,
+          all_events: allEvents,
+          status,
+          retry_schedule: retrySchedule,
+        } = request.body
         const changes = {
           ...(name === undefined ? {} : { name }),
           ...(url === undefined ? {} : { url }),
           eventTypes,
           allEvents,
+          retrySchedule,
           status,
         }
         const webhook = await changeWebhook(
@@ -200,6 +248,12 @@ function creatorOf(request: FastifyRequest) {
   return { organizationId, userId }
 }
 
+const scheduleOut = (name: RetrySchedule, delays: readonly number[]) => ({
+  name,
+  delays_seconds: [...delays],
+  in_words: scheduleInWords(delays),
+})
+
 const nobody = { delivered: 0, failed: 0, pending: 0 }
 
 const webhookOut = (webhook: Webhook, figures: Omit<DeliveryFigures, 'webhookId'> = nobody) => ({
@@ -210,6 +264,7 @@ const webhookOut = (webhook: Webhook, figures: Omit<DeliveryFigures, 'webhookId'
   all_events: webhook.allEvents,
   status: webhook.status,
   paused_reason: webhook.pausedReason,
+  retry_schedule: webhook.retrySchedule,
   created_at: webhook.createdAt.toISOString(),
   updated_at: webhook.updatedAt.toISOString(),
   last_delivery_at: webhook.lastDeliveryAt?.toISOString() ?? null,

@@ -2,6 +2,7 @@ import type { Reader, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { EventName } from '../event-types.ts'
 import type { OrganizationId, UserId, WebhookId } from '../ids.ts'
+import type { RetrySchedule } from './retry-schedules.ts'
 
 export type Webhook = {
   organizationId: OrganizationId
@@ -12,9 +13,11 @@ export type Webhook = {
   eventTypes: EventName[]
   status: 'active' | 'paused'
   pausedReason: string | null
+  retrySchedule: RetrySchedule
   previousSecretUntil: Date | null
   createdAt: Date
   updatedAt: Date
+  /** Of the last delivery that was acknowledged. */
   lastDeliveryAt: Date | null
   failingSince: Date | null
   createdBy: UserId | null
@@ -22,8 +25,8 @@ export type Webhook = {
   createdByEmail: string | null
 }
 
-const columns = sql`organization_id, id, name, url, all_events, event_types, status, paused_reason, previous_secret_until,
-  created_at, updated_at, last_delivery_at, failing_since, created_by,
+const columns = sql`organization_id, id, name, url, all_events, event_types, status, paused_reason, retry_schedule,
+  previous_secret_until, created_at, updated_at, last_delivery_at, failing_since, created_by,
   (select email from users where users.id = webhooks.created_by and users.organization_id = webhooks.organization_id)
     as created_by_email`
 
@@ -59,27 +62,34 @@ export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Pro
   return row!.count
 }
 
-export type NewWebhook = Pick<Webhook, 'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes'> & {
+export type NewWebhook = Pick<
+  Webhook,
+  'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | 'retrySchedule'
+> & {
   secret: Buffer
   createdBy: UserId
 }
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
   const [row] = await tx.run<Webhook>(sql`
-    insert into webhooks (organization_id, id, name, url, all_events, event_types, secret, created_by)
+    insert into webhooks (organization_id, id, name, url, all_events, event_types, retry_schedule, secret, created_by)
     values (${webhook.organizationId}, ${webhook.id}, ${webhook.name}, ${webhook.url}, ${webhook.allEvents},
-      ${webhook.eventTypes}, ${webhook.secret}, ${webhook.createdBy})
+      ${webhook.eventTypes}, ${webhook.retrySchedule}, ${webhook.secret}, ${webhook.createdBy})
     returning ${columns}`)
   return row!
 }
 
 export async function updateWebhook(
   tx: Tx,
-  webhook: Pick<Webhook, 'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | 'status'>,
+  webhook: Pick<
+    Webhook,
+    'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | 'retrySchedule' | 'status'
+  >,
 ): Promise<Webhook | undefined> {
   const [row] = await tx.run<Webhook>(sql`
     update webhooks
     set name = ${webhook.name}, url = ${webhook.url}, all_events = ${webhook.allEvents}, event_types = ${webhook.eventTypes},
+      retry_schedule = ${webhook.retrySchedule},
       -- Whoever resumes it starts afresh.
       failing_since = case when status = 'paused' and ${webhook.status} = 'active' then null else failing_since end,
       paused_reason = case when ${webhook.status} = 'paused' then paused_reason end,
@@ -131,7 +141,7 @@ export type DeliveryFigures = { webhookId: WebhookId; delivered: number; failed:
 /** Beyond so many the share is what counts. */
 const figuresOfMax = 2_000
 
-/** How the deliveries of the last 24 hours went, as far as they are among the webhook's newest by id. */
+/** How the deliveries of the last 24 hours went, without tests, as far as they are among the webhook's newest by id. */
 export async function selectFigures(
   db: Reader,
   organizationId: OrganizationId,
@@ -144,13 +154,13 @@ export async function selectFigures(
       count(*) filter (where recent.status = 'pending') as pending
     from unnest(${ids}::uuid[]) as webhook (id)
     left join lateral (
-      select status, created_at from deliveries
+      select status, created_at, is_test from deliveries
       -- A range of one and its order, so that it is the webhook's index that is read: going down the organization's log
       -- for a webhook that gets little would not end before the log does.
       where organization_id = ${organizationId} and webhook_id between webhook.id and webhook.id
       order by webhook_id desc, deliveries.id desc
       -- Before the time is looked at: a webhook that got nothing today may have a long log.
       limit ${figuresOfMax}
-    ) recent on recent.created_at > now() - interval '24 hours'
+    ) recent on recent.created_at > now() - interval '24 hours' and not recent.is_test
     group by webhook.id`
 }

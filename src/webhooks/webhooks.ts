@@ -7,6 +7,7 @@ import { checkName } from '../names.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, holdLane } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets.ts'
+import type { RetrySchedule } from './retry-schedules.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 import {
   countWebhooks,
@@ -33,6 +34,7 @@ export type WebhookInput = {
   url: string
   eventTypes?: string[] | undefined
   allEvents?: boolean | undefined
+  retrySchedule?: RetrySchedule | undefined
 }
 export type WebhookChanges = Partial<WebhookInput> & { status?: 'active' | 'paused' | undefined }
 
@@ -60,6 +62,7 @@ export async function createWebhook(
       name,
       url,
       ...selection,
+      retrySchedule: input.retrySchedule ?? 'standard',
       secret: box.seal(secret),
       createdBy: userId,
     })
@@ -91,6 +94,7 @@ export async function changeWebhook(
       name: changes.name === undefined ? current.name : checkName(changes.name),
       url: changes.url === undefined ? current.url : checkUrl(changes.url, allowPrivate),
       ...selection,
+      retrySchedule: changes.retrySchedule ?? current.retrySchedule,
       status,
     })
   })

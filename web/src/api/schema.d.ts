@@ -886,7 +886,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the service did by itself: the newest 20 */
+        /** List the newest 20 notices about webhooks */
         get: operations["listNotices"];
         put?: never;
         post?: never;
@@ -959,6 +959,23 @@ export interface paths {
         put?: never;
         /** Create a webhook; `signing_secret` is shown only here */
         post: operations["postWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/webhooks/retry-schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the retry schedules that a webhook can have */
+        get: operations["listWebhooksRetrySchedules"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5248,7 +5265,7 @@ export interface operations {
                         data: {
                             id: string;
                             /** @enum {string} */
-                            kind: "webhook_paused";
+                            kind: "webhook_paused" | "webhook_failing";
                             title: string;
                             detail: string;
                             webhook_id: string | null;
@@ -5690,11 +5707,16 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            retry_schedule: "standard" | "extended";
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
                             updated_at: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Time of the last acknowledged delivery. Tests do not count.
+                             */
                             last_delivery_at: string | null;
                             /** Format: date-time */
                             failing_since: string | null;
@@ -5705,6 +5727,7 @@ export interface operations {
                                 /** @description Null if this person is no longer a member. */
                                 email: string | null;
                             } | null;
+                            /** @description Deliveries of the last 24 hours, without tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -5748,6 +5771,11 @@ export interface operations {
                     url: string;
                     event_types?: string[];
                     all_events?: boolean;
+                    /**
+                     * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator changed that. `extended`: 7 retries over about 28 hours.
+                     * @enum {string}
+                     */
+                    retry_schedule?: "standard" | "extended";
                 };
             };
         };
@@ -5773,11 +5801,16 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            retry_schedule: "standard" | "extended";
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
                             updated_at: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Time of the last acknowledged delivery. Tests do not count.
+                             */
                             last_delivery_at: string | null;
                             /** Format: date-time */
                             failing_since: string | null;
@@ -5788,6 +5821,7 @@ export interface operations {
                                 /** @description Null if this person is no longer a member. */
                                 email: string | null;
                             } | null;
+                            /** @description Deliveries of the last 24 hours, without tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -5796,6 +5830,58 @@ export interface operations {
                             /** @description Shown here and never again. */
                             signing_secret: string;
                         };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhooksRetrySchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** @enum {string} */
+                            name: "standard" | "extended";
+                            /** @description Before the second attempt, the third, and so on. */
+                            delays_seconds: number[];
+                            /** @description For example "3 times over 3.5 minutes". */
+                            in_words: string;
+                        }[];
                     };
                 };
             };
@@ -5851,11 +5937,16 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            retry_schedule: "standard" | "extended";
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
                             updated_at: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Time of the last acknowledged delivery. Tests do not count.
+                             */
                             last_delivery_at: string | null;
                             /** Format: date-time */
                             failing_since: string | null;
@@ -5866,6 +5957,7 @@ export interface operations {
                                 /** @description Null if this person is no longer a member. */
                                 email: string | null;
                             } | null;
+                            /** @description Deliveries of the last 24 hours, without tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -5958,6 +6050,11 @@ export interface operations {
                     url?: string;
                     event_types?: string[];
                     all_events?: boolean;
+                    /**
+                     * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator changed that. `extended`: 7 retries over about 28 hours.
+                     * @enum {string}
+                     */
+                    retry_schedule?: "standard" | "extended";
                     /** @enum {string} */
                     status?: "active" | "paused";
                 };
@@ -5985,11 +6082,16 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            retry_schedule: "standard" | "extended";
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
                             updated_at: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Time of the last acknowledged delivery. Tests do not count.
+                             */
                             last_delivery_at: string | null;
                             /** Format: date-time */
                             failing_since: string | null;
@@ -6000,6 +6102,7 @@ export interface operations {
                                 /** @description Null if this person is no longer a member. */
                                 email: string | null;
                             } | null;
+                            /** @description Deliveries of the last 24 hours, without tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -6067,11 +6170,16 @@ export interface operations {
                             /** @enum {string} */
                             status: "active" | "paused";
                             paused_reason: string | null;
+                            /** @enum {string} */
+                            retry_schedule: "standard" | "extended";
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
                             updated_at: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Time of the last acknowledged delivery. Tests do not count.
+                             */
                             last_delivery_at: string | null;
                             /** Format: date-time */
                             failing_since: string | null;
@@ -6082,6 +6190,7 @@ export interface operations {
                                 /** @description Null if this person is no longer a member. */
                                 email: string | null;
                             } | null;
+                            /** @description Deliveries of the last 24 hours, without tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -6219,6 +6328,8 @@ export interface operations {
                             event_id: string;
                             /** @enum {string} */
                             event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            /** @description Whether the event was made up to test the endpoint. */
+                            is_test: boolean;
                             /** @enum {string} */
                             status: "pending" | "delivered" | "failed";
                             attempt_count: number;
@@ -6283,6 +6394,8 @@ export interface operations {
                             event_id: string;
                             /** @enum {string} */
                             event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                            /** @description Whether the event was made up to test the endpoint. */
+                            is_test: boolean;
                             /** @enum {string} */
                             status: "pending" | "delivered" | "failed";
                             attempt_count: number;

@@ -9,6 +9,7 @@ import { More } from '../ui/more.tsx'
 import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { DeliveryStatusBadge } from './delivery-status.tsx'
@@ -25,7 +26,17 @@ const columns: Column<Delivery>[] = [
   {
     header: 'Event',
     phone: 'title',
-    cell: (delivery) => <RowLink to={paths.delivery(delivery.webhook_id, delivery.id)}>{delivery.event_name}</RowLink>,
+    cell: (delivery) => (
+      <>
+        <RowLink to={paths.delivery(delivery.webhook_id, delivery.id)}>{delivery.event_name}</RowLink>
+        {delivery.is_test && (
+          <>
+            {' '}
+            <StatusBadge tone="still">Test</StatusBadge>
+          </>
+        )}
+      </>
+    ),
   },
   { header: 'Status', cell: (delivery) => <DeliveryStatusBadge delivery={delivery} /> },
   {

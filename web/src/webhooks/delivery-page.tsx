@@ -11,6 +11,7 @@ import { Facts } from '../ui/facts.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { AttemptView } from './attempt-view.tsx'
@@ -31,7 +32,14 @@ export function DeliveryPage() {
   return (
     <Page
       title={delivery.data ? `Delivery of ${delivery.data.event_name}` : 'Delivery'}
-      beside={delivery.data && <DeliveryStatusBadge delivery={delivery.data} />}
+      beside={
+        delivery.data && (
+          <>
+            <DeliveryStatusBadge delivery={delivery.data} />
+            {delivery.data.is_test && <StatusBadge tone="still">Test</StatusBadge>}
+          </>
+        )
+      }
       back={{ to: paths.webhook(webhookId), label: 'Webhook' }}
       actions={
         <Button

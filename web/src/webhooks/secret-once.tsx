@@ -1,11 +1,16 @@
 import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
+import type { Webhook } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { verificationCode } from './verification-code.ts'
+import { useRetriesInWords } from './webhooks.api.ts'
+
+type Props = { secret: string; retrySchedule: Webhook['retry_schedule']; onDone: () => void }
 
 /** The one moment at which the signing secret can be seen. */
-export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
+export function SecretOnce({ secret, retrySchedule, onDone }: Props) {
+  const retries = useRetriesInWords(retrySchedule)
   return (
     <Stack gap="md">
       <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the signing secret now">
@@ -15,8 +20,8 @@ export function SecretOnce({ secret, onDone }: { secret: string; onDone: () => v
       <Stack gap={6}>
         <Title order={3}>Verify each delivery with it</Title>
         <Text c="dimmed">
-          The header X-Service-Signature carries the time and an HMAC of the time and the raw body. Answer 200 to
-          acknowledge; a 4xx is final, anything else is tried again, as often and as late as WEBHOOK_RETRY_DELAYS says.
+          The header X-Service-Signature carries the time and an HMAC of the time and the raw body. Respond with 200 to
+          acknowledge a delivery. 4xx responses aren’t retried; anything else is retried{retries && ` ${retries}`}.
         </Text>
         <VerificationCode />
       </Stack>

@@ -83,7 +83,9 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         closeOnEscape={false}
         withCloseButton={false}
       >
-        {secret !== undefined && <SecretOnce secret={secret} onDone={closeSecret} />}
+        {secret !== undefined && (
+          <SecretOnce secret={secret} retrySchedule={webhook.retry_schedule} onDone={closeSecret} />
+        )}
       </Dialog>
     </>
   )

@@ -4,15 +4,18 @@ import { CreatedBy } from '../ui/created-by.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { DayAndClock, Time } from '../ui/time.tsx'
 import { eventsOf, successShare } from './webhook-health.tsx'
+import { useRetriesInWords } from './webhooks.api.ts'
 
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  const retries = useRetriesInWords(webhook.retry_schedule)
   return (
     <Facts
       facts={[
         ['URL', <Copyable key="url" value={webhook.url} label="Copy URL" />],
         ['Events', eventsOf(webhook)],
+        ['If a delivery fails', retries === undefined ? '–' : `Retry ${retries}`],
         ['Acknowledged in the last 24 hours', successShare(webhook)],
-        ['Waiting', String(webhook.stats_24h?.pending ?? 0)],
+        ['Pending', String(webhook.stats_24h?.pending ?? 0)],
         ['Last delivery', <Time key="last" at={webhook.last_delivery_at} />],
         ['Created', <Time key="created" at={webhook.created_at} />],
         ['Created by', <CreatedBy key="creator" creator={webhook.created_by} />],

@@ -1,10 +1,10 @@
-import { Button, Checkbox, Group, Paper, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Paper, Radio, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { EventName, EventType, Webhook, WebhookInput } from '../api/types.ts'
 import { ErrorLine, Load } from '../ui/states.tsx'
-import { eventTypesQuery } from './webhooks.api.ts'
+import { eventTypesQuery, retrySchedulesQuery } from './webhooks.api.ts'
 
 const shownPaths = ['name', 'url']
 
@@ -16,13 +16,14 @@ type Props<Result> = {
   onCancel: () => void
 }
 
-/** Name, URL and events, for a new webhook and for one that is edited. */
+/** Name, URL, events and retries, for a new webhook and for one that is edited. */
 export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }: Props<Result>) {
   const eventTypes = useQuery(eventTypesQuery)
   const [name, setName] = useState(webhook?.name ?? '')
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [all, setAll] = useState(webhook?.all_events ?? false)
   const [chosen, setChosen] = useState<EventName[]>(webhook?.event_types ?? [])
+  const [schedule, setSchedule] = useState<Webhook['retry_schedule']>(webhook?.retry_schedule ?? 'standard')
   const [tried, setTried] = useState(false)
   const problems = problemsOf({ name, url, all, chosen })
   const saving = useMutation({
@@ -31,6 +32,7 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
         name: name.trim(),
         url: url.trim(),
         ...(all ? { all_events: true } : { all_events: false, event_types: chosen }),
+        retry_schedule: schedule,
       }),
     onSuccess: onSaved,
   })
@@ -72,6 +74,7 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
             <EventChoice {...{ types, all, setAll, chosen, setChosen }} problem={tried ? problems.events : undefined} />
           )}
         </Load>
+        <RetryChoice schedule={schedule} setSchedule={setSchedule} />
         <ErrorLine>{remainingProblem(saving.error, shownPaths)}</ErrorLine>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onCancel}>
@@ -101,6 +104,30 @@ function problemsOf({ name, url, all, chosen }: { name: string; url: string; all
 function urlProblem(url: string): string | undefined {
   if (url === '') return 'must not be empty'
   return URL.canParse(url) ? undefined : 'is not a URL; write it like https://example.com/webhooks'
+}
+
+type RetryProps = { schedule: Webhook['retry_schedule']; setSchedule: (schedule: Webhook['retry_schedule']) => void }
+
+function RetryChoice({ schedule, setSchedule }: RetryProps) {
+  const schedules = useQuery(retrySchedulesQuery)
+  return (
+    <Load query={schedules}>
+      {(choices) => (
+        <Radio.Group
+          label="If a delivery fails"
+          description="Responses with a 4xx status are not retried."
+          value={schedule}
+          onChange={(value) => setSchedule(value as Webhook['retry_schedule'])}
+        >
+          <Stack gap="xs" mt="xs">
+            {choices.map(({ name, in_words: words }) => (
+              <Radio key={name} value={name} label={`Retry ${words}`} />
+            ))}
+          </Stack>
+        </Radio.Group>
+      )}
+    </Load>
+  )
 }
 
 type ChoiceProps = {

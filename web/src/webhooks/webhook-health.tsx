@@ -15,7 +15,7 @@ export function WebhookHealth({ webhook }: { webhook: Webhook }) {
   return <StatusBadge tone="good">Healthy</StatusBadge>
 }
 
-/** The share of yesterday's finished deliveries that were acknowledged. */
+/** The share of finished deliveries of the last 24 hours that were acknowledged, without tests. */
 export function successShare(webhook: Webhook): string {
   const { delivered = 0, failed = 0 } = webhook.stats_24h ?? {}
   const finished = delivered + failed

@@ -89,7 +89,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       withCloseButton={!created}
     >
       {created ? (
-        <SecretOnce secret={created.signing_secret} onDone={onClose} />
+        <SecretOnce secret={created.signing_secret} retrySchedule={created.retry_schedule} onDone={onClose} />
       ) : (
         <WebhookForm
           action="Create webhook"

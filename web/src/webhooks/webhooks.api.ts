@@ -1,7 +1,7 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, done, given, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
-import type { Delivery, DeliveryStatus, EventName, WebhookChange, WebhookInput } from '../api/types.ts'
+import type { Delivery, DeliveryStatus, EventName, Webhook, WebhookChange, WebhookInput } from '../api/types.ts'
 
 const stillGoingEveryMs = 2_000
 const at = (id: string) => ({ params: { path: { id } } })
@@ -22,6 +22,18 @@ export const eventTypesQuery = queryOptions({
   queryFn: () => dataOf(api.GET('/api/v1/event-types')),
   staleTime: Number.POSITIVE_INFINITY,
 })
+
+export const retrySchedulesQuery = queryOptions({
+  queryKey: ['retry-schedules'],
+  queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks/retry-schedules')),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** For example "3 times over 3.5 minutes". Undefined until it is loaded. */
+export function useRetriesInWords(schedule: Webhook['retry_schedule']): string | undefined {
+  const schedules = useQuery(retrySchedulesQuery)
+  return schedules.data?.find(({ name }) => name === schedule)?.in_words
+}
 
 export type DeliveryFilter = { status: DeliveryStatus | ''; event_name: EventName | '' }
 
