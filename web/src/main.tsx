@@ -33,12 +33,12 @@ const queries = new QueryClient({
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
-    '--mantine-color-error': 'var(--mantine-color-wax-6)',
+    '--mantine-color-error': 'var(--mantine-color-red-6)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
     '--mantine-color-default-border': 'var(--mantine-color-gray-3)',
   },
   dark: {
-    '--mantine-color-error': 'var(--mantine-color-wax-3)',
+    '--mantine-color-error': 'var(--mantine-color-red-3)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
   },
 })

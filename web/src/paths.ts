@@ -1,4 +1,4 @@
-/** Every place in the app, so that a link to a place that is not there does not compile. */
+/** All addresses of the app. A link to an unknown address does not compile. */
 export const paths = {
   overview: '/',
   login: '/login',
@@ -20,11 +20,11 @@ export const paths = {
   inbox: '/inbox',
   inboxMail: (id: string) => `/inbox/${id}`,
   settings: '/settings',
-  webhooks: '/settings/webhooks',
-  webhook: (id: string) => `/settings/webhooks/${id}`,
-  delivery: (webhookId: string, id: string) => `/settings/webhooks/${webhookId}/deliveries/${id}`,
-  apiKeys: '/settings/api-keys',
-  suppressions: '/settings/suppressions',
+  webhooks: '/developers/webhooks',
+  webhook: (id: string) => `/developers/webhooks/${id}`,
+  delivery: (webhookId: string, id: string) => `/developers/webhooks/${webhookId}/deliveries/${id}`,
+  apiKeys: '/developers/api-keys',
+  suppressions: '/contacts/suppressions',
   sending: '/settings/sending',
   team: '/settings/team',
   organization: '/settings/organization',

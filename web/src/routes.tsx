@@ -1,25 +1,40 @@
 import type { ComponentType } from 'react'
-import { createBrowserRouter, Navigate, type RouteObject } from 'react-router'
+import { createBrowserRouter, Navigate, type RouteObject, useLocation } from 'react-router'
 import { basePath } from './api/base.ts'
 import { paths } from './paths.ts'
 import { BrokenPage, MissingPage, StartingPage } from './shell/odd-pages.tsx'
 import { Shell } from './shell/shell.tsx'
 import { noteUnloaded } from './shell/unloaded.ts'
 
-// Every page is a script of its own, loaded when somebody goes there.
+// Every page is a separate script, loaded on the first visit.
 function page<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
   return { lazy: async () => ({ Component: (await load())[name] }) }
 }
 
 const settings: RouteObject[] = [
-  { index: true, element: <Navigate to={paths.webhooks} replace /> },
-  { path: 'webhooks', ...page(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage') },
-  { path: 'api-keys', ...page(() => import('./settings/api-keys-page.tsx'), 'ApiKeysPage') },
-  { path: 'suppressions', ...page(() => import('./settings/suppressions-page.tsx'), 'SuppressionsPage') },
+  { index: true, element: <Navigate to={paths.organization} replace /> },
   { path: 'sending', ...page(() => import('./settings/sending-page.tsx'), 'SendingPage') },
   { path: 'team', ...page(() => import('./settings/team-page.tsx'), 'TeamPage') },
   { path: 'organization', ...page(() => import('./settings/organization-page.tsx'), 'OrganizationPage') },
 ]
+
+const developers: RouteObject[] = [
+  { index: true, element: <Navigate to={paths.webhooks} replace /> },
+  { path: 'webhooks', ...page(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage') },
+  { path: 'api-keys', ...page(() => import('./settings/api-keys-page.tsx'), 'ApiKeysPage') },
+]
+
+/** Pages that moved: old bookmarks, and the links in emails that were sent before, still work. */
+const moved: RouteObject[] = [
+  { path: 'settings/webhooks/*', element: <Moved from="/settings/webhooks" to={paths.webhooks} /> },
+  { path: 'settings/api-keys', element: <Moved from="/settings/api-keys" to={paths.apiKeys} /> },
+  { path: 'settings/suppressions', element: <Moved from="/settings/suppressions" to={paths.suppressions} /> },
+]
+
+function Moved({ from, to }: { from: string; to: string }) {
+  const { pathname, search, hash } = useLocation()
+  return <Navigate to={`${to}${pathname.slice(from.length)}${search}${hash}`} replace />
+}
 
 const places: RouteObject[] = [
   { index: true, ...page(() => import('./overview/overview-page.tsx'), 'OverviewPage') },
@@ -31,17 +46,24 @@ const places: RouteObject[] = [
   { path: 'contacts/imports', ...page(() => import('./contacts/imports-page.tsx'), 'ImportsPage') },
   { path: 'contacts/imports/new', ...page(() => import('./contacts/new-import-page.tsx'), 'NewImportPage') },
   { path: 'contacts/imports/:id', ...page(() => import('./contacts/import-page.tsx'), 'ImportPage') },
+  { path: 'contacts/suppressions', ...page(() => import('./settings/suppressions-page.tsx'), 'SuppressionsPage') },
   { path: 'contacts/:id', ...page(() => import('./contacts/contact-page.tsx'), 'ContactPage') },
   { path: 'messages', ...page(() => import('./messages/messages-page.tsx'), 'MessagesPage') },
   { path: 'messages/:id', ...page(() => import('./messages/message-page.tsx'), 'MessagePage') },
   { path: 'activity', ...page(() => import('./activity/activity-page.tsx'), 'ActivityPage') },
   { path: 'inbox/:id?', ...page(() => import('./inbox/inbox-page.tsx'), 'InboxPage') },
   { path: 'settings', ...page(() => import('./settings/settings-frame.tsx'), 'SettingsFrame'), children: settings },
-  { path: 'settings/webhooks/:id', ...page(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage') },
   {
-    path: 'settings/webhooks/:webhookId/deliveries/:id',
+    path: 'developers',
+    ...page(() => import('./settings/developers-frame.tsx'), 'DevelopersFrame'),
+    children: developers,
+  },
+  { path: 'developers/webhooks/:id', ...page(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage') },
+  {
+    path: 'developers/webhooks/:webhookId/deliveries/:id',
     ...page(() => import('./webhooks/delivery-page.tsx'), 'DeliveryPage'),
   },
+  ...moved,
   { path: '*', Component: MissingPage },
 ]
 

@@ -1,9 +1,23 @@
-import { ActionIcon, Button, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
+import { ActionIcon, Button, createTheme, Input, type MantineColorsTuple, Menu, Modal, Popover } from '@mantine/core'
 import { PressOnce } from './ui/press-once.tsx'
 
-// Contrast, computed by WCAG 2: white on wax 6 is 6.0:1, on wax 5 4.5:1; wax 4 on dark 6 is 4.8:1; the dimmed text is
-// at least 5:1 on every surface it stands on, in both themes.
-const wax: MantineColorsTuple = [
+// One colour per meaning: blue for primary actions, links, focus and selection, red for danger and errors, green for
+// success. Contrast, computed by WCAG 2: white on blue 6 is 6.5:1, on blue 5 4.6:1; blue 4 on dark 6 is 6.1:1; white on red
+// 6 is 6.0:1; dimmed text is at least 5:1 on every surface, in both themes.
+const blue: MantineColorsTuple = [
+  '#eef5fc',
+  '#d9e8f8',
+  '#b3d1f0',
+  '#8ab8e6',
+  '#7ab0e6',
+  '#2f78c0',
+  '#1f5fa3',
+  '#194e87',
+  '#143f6d',
+  '#0f2f52',
+]
+
+const red: MantineColorsTuple = [
   '#fdf2f1',
   '#f8dedb',
   '#efbab5',
@@ -43,8 +57,8 @@ const night: MantineColorsTuple = [
 ]
 
 export const theme = createTheme({
-  colors: { wax, gray: slate, dark: night },
-  primaryColor: 'wax',
+  colors: { blue, red, gray: slate, dark: night },
+  primaryColor: 'blue',
   primaryShade: { light: 6, dark: 5 },
   black: '#18202c',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif',
@@ -65,6 +79,10 @@ export const theme = createTheme({
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
     // A link that looks like a button names its own component.
     Button: Button.extend({ defaultProps: { component: PressOnce } }),
+    // Most forms consist of required fields: the optional ones are labelled instead.
+    InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
+    Menu: Menu.extend({ defaultProps: { shadow: 'md' } }),
+    Popover: Popover.extend({ defaultProps: { shadow: 'md' } }),
     Modal: Modal.extend({
       defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.5 } },
       styles: { title: { fontSize: '16px', fontWeight: 600 } },

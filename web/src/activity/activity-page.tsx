@@ -30,6 +30,7 @@ export function ActivityPage() {
   const flows = useQuery(flowChoicesQuery)
   return (
     <Page
+      wide
       title="Activity"
       description="Everything that happens to your mail, as it happens."
       beside={<LiveMark pages={events} />}

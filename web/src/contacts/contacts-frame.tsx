@@ -7,11 +7,12 @@ const tabs = [
   { to: paths.contacts, label: 'People', end: true },
   { to: paths.groups, label: 'Groups' },
   { to: paths.imports, label: 'Imports' },
+  { to: paths.suppressions, label: 'Suppressions' },
 ]
 
 export function ContactsFrame({ tab, actions, children }: { tab?: string; actions?: ReactNode; children: ReactNode }) {
   return (
-    <Page title="Contacts" {...(tab && { tabTitle: `${tab} · Contacts` })} actions={actions}>
+    <Page title="Contacts" {...(tab && { tabTitle: `${tab} · Contacts` })} actions={actions} wide>
       <TabLinks label="Contacts" tabs={tabs} />
       {children}
     </Page>

@@ -98,7 +98,7 @@ const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => open({ kind: 'rename', group })}>Rename</Menu.Item>
-          <Menu.Item color="red.9" onClick={() => open({ kind: 'delete', group })}>
+          <Menu.Item color="var(--mantine-color-error)" onClick={() => open({ kind: 'delete', group })}>
             Delete
           </Menu.Item>
         </Menu.Dropdown>

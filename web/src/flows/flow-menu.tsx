@@ -55,7 +55,11 @@ export function FlowMenu({ flow, onDeleted }: { flow: Flow; onDeleted: () => voi
             </Menu.Item>
           )}
           <Menu.Divider />
-          <Menu.Item color="red.9" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setDeleting(true)}>
+          <Menu.Item
+            color="var(--mantine-color-error)"
+            leftSection={<IconTrash size={16} aria-hidden />}
+            onClick={() => setDeleting(true)}
+          >
             Delete
           </Menu.Item>
         </Menu.Dropdown>

@@ -51,6 +51,7 @@ function OneFlow({ flow }: { flow: Flow }) {
   if (deleted) return <Navigate to={paths.flows} replace />
   return (
     <Page
+      wide
       title={flow.name}
       beside={
         <>

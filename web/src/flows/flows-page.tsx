@@ -61,7 +61,7 @@ export function FlowsPage() {
     </Button>
   )
   return (
-    <Page title="Flows" description="A flow sends one email to one contact, when your program says so." actions={add}>
+    <Page title="Flows" description="A flow is an email template your app can send through the API." actions={add} wide>
       <Filters>
         <SearchField label="Search flows" value={query} onChange={(value) => set('query', value)} />
         <SegmentedControl

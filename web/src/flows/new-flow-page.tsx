@@ -34,6 +34,7 @@ export function NewFlowPage() {
   })
   return (
     <Page
+      wide
       title="New flow"
       back={{ to: paths.flows, label: 'Flows' }}
       actions={

@@ -24,7 +24,7 @@ export function UnsavedGuard({ dirty, within }: { dirty: boolean; within: string
           <Button variant="default" onClick={() => blocker.reset?.()}>
             Stay
           </Button>
-          <Button color="red.9" onClick={() => blocker.proceed?.()}>
+          <Button color="red" onClick={() => blocker.proceed?.()}>
             Leave
           </Button>
         </Group>

@@ -24,6 +24,7 @@ export function InboxPage() {
   const some = (inbox.data?.length ?? 0) > 0
   return (
     <Page
+      wide
       title="Inbox"
       description="Mail that this service would have sent."
       actions={

@@ -47,6 +47,7 @@ export function MessagesPage() {
   const flows = useQuery(flowChoicesQuery)
   return (
     <Page
+      wide
       title="Messages"
       description="Every mail that was accepted, and what became of it."
       beside={<LiveMark pages={messages} />}

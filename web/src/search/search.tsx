@@ -9,33 +9,22 @@ import { api, pageOf } from '../api/client.ts'
 import type { Contact, FlowRow, Group, Message, Webhook } from '../api/types.ts'
 import { groupsQuery } from '../contacts/contacts.api.ts'
 import { paths } from '../paths.ts'
-import { places } from '../shell/nav.tsx'
 import { webhooksQuery } from '../webhooks/webhooks.api.ts'
+import { byIdQuery, idAction, isId } from './by-id.tsx'
+import { useCommands } from './commands.tsx'
 import { useSearchWanted } from './open-search.ts'
 
 const typingPauseMs = 200
 const perKind = 5
 
-const settings: [string, string][] = [
-  ['Webhooks', paths.webhooks],
-  ['API keys', paths.apiKeys],
-  ['Suppressions', paths.suppressions],
-  ['Sending', paths.sending],
-  ['Team', paths.team],
-  ['Organization', paths.organization],
-  ['Groups', paths.groups],
-  ['Imports', paths.imports],
-  ['New flow', paths.newFlow],
-  ['Import contacts', paths.newImport],
-]
-
-/** Ctrl-K: one field that finds contacts, flows, messages, groups, webhooks and pages. */
+/** Ctrl-K: finds contacts, flows, messages, groups, webhooks, ids and pages, and runs actions. */
 export function Search() {
   const navigate = useNavigate()
   const wanted = useSearchWanted()
   const [text, setText] = useState('')
   const [query] = useDebouncedValue(text.trim(), typingPauseMs)
   const { groups, searching } = useFound(query, navigate)
+  const { pages, actions } = useCommands(text.trim())
 
   useEffect(() => {
     if (wanted > 0) spotlight.open()
@@ -45,15 +34,15 @@ export function Search() {
     <Spotlight
       query={text}
       onQueryChange={setText}
-      // A group without actions would count as something found.
-      actions={[...groups, { group: 'Pages', actions: pages(text.trim(), navigate) }].filter(hasActions)}
-      // The service has searched already; filtering once more would lose what it found by other words.
+      // A group without actions would count as a result.
+      actions={[...groups, { group: 'Actions', actions }, { group: 'Pages', actions: pages }].filter(hasActions)}
+      // The server has searched already, by more than the label; filtering here would lose results.
       filter={(_query, actions) => actions}
       shortcut={null}
-      nothingFound={searching ? 'Searching …' : 'Nothing found'}
+      nothingFound={searching ? 'Searching …' : 'No results'}
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
-        placeholder: 'Search contacts, flows, messages and more',
+        placeholder: 'Search, paste an ID, or run a command',
         'aria-label': 'Search',
         onKeyDown: (event) => {
           if (event.key === 'Enter') takeFirst(event.currentTarget)
@@ -62,11 +51,14 @@ export function Search() {
       attributes={{ content: { 'aria-label': 'Search' } }}
       scrollable
       maxHeight={440}
+      // Fixed at the top: a centred box would jump whenever the number of results changes.
+      centered={false}
+      yOffset="12vh"
     />
   )
 }
 
-/** Enter without having chosen takes what stands first. */
+/** Enter without a selection runs the first result. */
 function takeFirst(field: HTMLElement): void {
   const dialog = field.closest('[role=dialog]')
   if (dialog?.querySelector('[data-action][data-selected]')) return
@@ -75,9 +67,10 @@ function takeFirst(field: HTMLElement): void {
 
 const hasActions = (group: SpotlightActionGroupData) => group.actions.length > 0
 
-/** Each kind is asked for by itself: what is found first is shown first. */
+/** One request per kind, so that a slow search does not delay the others. */
 function useFound(query: string, navigate: NavigateFunction) {
-  const search = { enabled: query !== '', staleTime: 10_000 }
+  const search = { enabled: query !== '' && !isId(query), staleTime: 10_000 }
+  const byId = useQuery(byIdQuery(query))
   const asked = (signal: AbortSignal) => ({ params: { query: { query, limit: String(perKind) } }, signal })
   const contacts = useQuery({
     queryKey: ['search', 'contacts', query],
@@ -94,7 +87,7 @@ function useFound(query: string, navigate: NavigateFunction) {
     queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/messages', asked(signal))),
     ...search,
   })
-  // These two the service lists whole, without a search.
+  // The API lists these two completely, without a search.
   const groups = useQuery({ ...groupsQuery, ...search })
   const webhooks = useQuery({ ...webhooksQuery, ...search })
   const has = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(query.toLowerCase()))
@@ -107,9 +100,10 @@ function useFound(query: string, navigate: NavigateFunction) {
     { group: 'Groups', actions: groupsFound.map((group) => groupAction(group, navigate)) },
     { group: 'Webhooks', actions: webhooksFound.map((webhook) => webhookAction(webhook, navigate)) },
   ]
+  const withId = byId.data ? [{ group: 'Found by ID', actions: [idAction(query, byId.data, navigate)] }] : []
   return {
-    groups: query === '' ? [] : found,
-    searching: [contacts, flows, messages, groups, webhooks].some((asked) => asked.isFetching),
+    groups: query === '' ? [] : isId(query) ? withId : found,
+    searching: [contacts, flows, messages, groups, webhooks, byId].some((asked) => asked.isFetching),
   }
 }
 
@@ -151,18 +145,3 @@ const webhookAction = (webhook: Webhook, navigate: NavigateFunction): SpotlightA
   leftSection: <IconWebhook size={18} aria-hidden />,
   onClick: () => void navigate(paths.webhook(webhook.id)),
 })
-
-function pages(text: string, navigate: NavigateFunction): SpotlightActionData[] {
-  const all = [
-    ...places.map(({ to, label, icon }) => ({ to, label, icon })),
-    ...settings.map(([label, to]) => ({ to, label, icon: undefined })),
-  ]
-  return all
-    .filter((place) => place.label.toLowerCase().includes(text.toLowerCase()))
-    .map((place) => ({
-      id: place.to,
-      label: place.label,
-      leftSection: place.icon,
-      onClick: () => void navigate(place.to),
-    }))
-}

@@ -4,12 +4,9 @@ import { Page } from '../ui/page.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
 
 const tabs = [
-  { to: paths.webhooks, label: 'Webhooks' },
-  { to: paths.apiKeys, label: 'API keys' },
-  { to: paths.suppressions, label: 'Suppressions' },
-  { to: paths.sending, label: 'Sending' },
-  { to: paths.team, label: 'Team' },
   { to: paths.organization, label: 'Organization' },
+  { to: paths.team, label: 'Team' },
+  { to: paths.sending, label: 'Sending' },
 ]
 
 export function SettingsFrame() {

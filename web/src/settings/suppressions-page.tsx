@@ -4,13 +4,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
+import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Section } from '../ui/section.tsx'
 import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
@@ -21,7 +21,7 @@ import { addSuppression, liftSuppression, reasonsQuery, useSuppressions } from '
 const reasons: Record<SuppressionReason, string> = {
   hard_bounce: 'Hard bounce',
   complaint: 'Complaint',
-  manual: 'By hand',
+  manual: 'Manual',
   unsubscribe: 'Unsubscribed',
 }
 const reasonOptions = Object.entries(reasons).map(([value, label]) => ({ value, label }))
@@ -39,11 +39,11 @@ export function SuppressionsPage() {
     </Button>
   )
   return (
-    <Section
-      title="Suppressions"
-      description="Addresses that get no mail: after a hard bounce or a complaint, or because you said so. Who unsubscribed gets no marketing mail."
-      actions={add}
-    >
+    <ContactsFrame tab="Suppressions" actions={add}>
+      <Text c="dimmed" mb="sm" maw={720}>
+        Addresses that don’t receive email: after a hard bounce or a complaint, or added manually. Unsubscribed contacts
+        don’t receive marketing email.
+      </Text>
       <Filters>
         <SearchField label="Search addresses" value={query} onChange={(value) => set('query', value)} />
         <Select
@@ -60,10 +60,10 @@ export function SuppressionsPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty
-            title={filtered ? 'No address matches' : 'Nobody is suppressed'}
+            title={filtered ? 'No matching addresses' : 'No suppressed addresses'}
             icon={<IconBan size={32} aria-hidden />}
           >
-            {filtered ? 'Try another search or reason.' : 'Addresses that bounce or complain will appear here.'}
+            {filtered ? 'Try another search or reason.' : 'Addresses that hard-bounce or report spam will appear here.'}
           </Empty>
         }
       >
@@ -81,8 +81,8 @@ export function SuppressionsPage() {
       <Confirm
         opened={lifting !== undefined}
         onClose={() => setLifting(undefined)}
-        title="Lift suppression"
-        action="Lift suppression"
+        title="Remove suppression"
+        action="Remove suppression"
         run={async () => {
           if (lifting) await liftSuppression(lifting.email)
           await Promise.all(['suppressions', 'contacts'].map((name) => queries.invalidateQueries({ queryKey: [name] })))
@@ -90,24 +90,24 @@ export function SuppressionsPage() {
       >
         {lifting && <WhatIsLifted row={lifting} />}
       </Confirm>
-    </Section>
+    </ContactsFrame>
   )
 }
 
-/** The service lifts all reasons of an address at once: each is named, also those that the list does not show now. */
+/** All reasons of an address are removed at once, so all are named, including those that the list does not show. */
 function WhatIsLifted({ row }: { row: Suppression }) {
   const found = useQuery(reasonsQuery(row.email))
   const names = reasonOptions.filter(({ value }) => found.data?.some((reason) => reason === value))
   return (
     <>
-      <strong>{row.email}</strong> can get mail again.{' '}
+      <strong>{row.email}</strong> will receive email again.{' '}
       {names.length > 0
-        ? `This lifts every reason for this address: ${names.map(({ label }) => label).join(', ')}.`
-        : 'This lifts every reason for this address, not only this one. Who has unsubscribed will get marketing mail again.'}{' '}
+        ? `This removes every reason for this address: ${names.map(({ label }) => label).join(', ')}.`
+        : 'This removes every reason for this address. If the contact unsubscribed, they will receive marketing email again.'}{' '}
       {found.data?.includes('unsubscribe') && (
-        <strong>This person has unsubscribed and will get marketing mail again. </strong>
+        <strong>This contact unsubscribed and will receive marketing email again. </strong>
       )}
-      If it bounces or complains again, it comes back here.
+      If the address bounces or complains again, it is suppressed again.
     </>
   )
 }
@@ -129,8 +129,8 @@ const columns = (lift: (row: Suppression) => void): Column<Suppression>[] => [
     align: 'right',
     phone: 'bare',
     cell: (row) => (
-      <Button size="compact-sm" variant="default" onClick={() => lift(row)} aria-label={`Lift ${row.email}`}>
-        Lift
+      <Button size="compact-sm" variant="default" onClick={() => lift(row)} aria-label={`Remove ${row.email}`}>
+        Remove
       </Button>
     ),
   },
@@ -158,7 +158,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
         <Stack gap="sm">
           <TextInput
             label="Email"
-            description="It will get no mail at all, from any flow."
+            description="No flow will send email to this address."
             type="email"
             required
             data-autofocus

@@ -5,7 +5,9 @@ import {
   IconChartBar,
   IconChevronUp,
   IconDevicesOff,
+  IconExternalLink,
   IconInbox,
+  IconKey,
   IconLock,
   IconLogout,
   IconMailForward,
@@ -15,12 +17,14 @@ import {
   IconSettings,
   IconSun,
   IconUsers,
+  IconWebhook,
 } from '@tabler/icons-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { NavLink } from 'react-router'
 import logo from '../logo.svg'
 import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
+import { setPasswordDialog } from '../session/open-password.ts'
 import { signOutEverywhere, useMe } from '../session/session.api.ts'
 import { apiReference } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
@@ -28,19 +32,25 @@ import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
 import { useSignOut } from './sign-out.ts'
 
-const PasswordDialog = lazy(async () => ({
-  default: (await import('../session/password-dialog.tsx')).PasswordDialog,
-}))
+type Place = { to: string; label: string; icon: ReactNode }
 
-export const places: { to: string; label: string; icon: ReactNode }[] = [
+export const places: Place[] = [
   { to: paths.overview, label: 'Overview', icon: <IconChartBar size={18} aria-hidden /> },
   { to: paths.flows, label: 'Flows', icon: <IconMailForward size={18} aria-hidden /> },
   { to: paths.contacts, label: 'Contacts', icon: <IconUsers size={18} aria-hidden /> },
   { to: paths.messages, label: 'Messages', icon: <IconSend size={18} aria-hidden /> },
   { to: paths.activity, label: 'Activity', icon: <IconActivity size={18} aria-hidden /> },
   { to: paths.inbox, label: 'Inbox', icon: <IconInbox size={18} aria-hidden /> },
-  { to: paths.settings, label: 'Settings', icon: <IconSettings size={18} aria-hidden /> },
 ]
+export const developerPlaces: Place[] = [
+  { to: paths.webhooks, label: 'Webhooks', icon: <IconWebhook size={18} aria-hidden /> },
+  { to: paths.apiKeys, label: 'API keys', icon: <IconKey size={18} aria-hidden /> },
+]
+export const settingsPlace: Place = {
+  to: paths.settings,
+  label: 'Settings',
+  icon: <IconSettings size={18} aria-hidden />,
+}
 
 export function Brand() {
   return (
@@ -62,26 +72,42 @@ export function Nav({ onLeave }: { onLeave?: () => void }) {
         }}
       >
         <IconSearch size={16} aria-hidden /> Search
-        <Kbd size="xs" ml="auto" aria-hidden>
+        <Kbd size="xs" ml="auto" aria-hidden className={classes.shortcut ?? ''}>
           Ctrl K
         </Kbd>
       </UnstyledButton>
       <nav aria-label="Main" className={classes.places}>
         {places.map((place) => (
-          <NavLink
-            key={place.to}
-            to={place.to}
-            end={place.to === paths.overview}
-            className={classes.place ?? ''}
-            onClick={() => onLeave?.()}
-          >
-            {place.icon}
-            {place.label}
-          </NavLink>
+          <PlaceLink key={place.to} place={place} onLeave={onLeave} />
         ))}
+        <div className={classes.heading}>Developers</div>
+        {developerPlaces.map((place) => (
+          <PlaceLink key={place.to} place={place} onLeave={onLeave} />
+        ))}
+        <a href={apiReference} target="_blank" rel="noreferrer" className={classes.place}>
+          <IconBook size={18} aria-hidden />
+          API reference
+          <IconExternalLink size={14} className={classes.external} role="img" aria-label="opens in a new tab" />
+        </a>
+        <div className={classes.gap} />
+        <PlaceLink place={settingsPlace} onLeave={onLeave} />
       </nav>
       <Account />
     </div>
+  )
+}
+
+function PlaceLink({ place, onLeave }: { place: Place; onLeave: (() => void) | undefined }) {
+  return (
+    <NavLink
+      to={place.to}
+      end={place.to === paths.overview}
+      className={classes.place ?? ''}
+      onClick={() => onLeave?.()}
+    >
+      {place.icon}
+      {place.label}
+    </NavLink>
   )
 }
 
@@ -89,11 +115,10 @@ function Account() {
   const me = useMe()
   const { dark, toggle } = useTheme()
   const signOut = useSignOut()
-  const [changing, setChanging] = useState(false)
   const [leaving, setLeaving] = useState(false)
   return (
     <>
-      <Menu position="top-start" width={220}>
+      <Menu position="top-start" width="target">
         <Menu.Target>
           <UnstyledButton className={classes.account}>
             <VisuallyHidden>Account</VisuallyHidden>
@@ -111,11 +136,8 @@ function Account() {
           >
             {dark ? 'Light theme' : 'Dark theme'}
           </Menu.Item>
-          <Menu.Item leftSection={<IconLock size={16} aria-hidden />} onClick={() => setChanging(true)}>
+          <Menu.Item leftSection={<IconLock size={16} aria-hidden />} onClick={() => setPasswordDialog(true)}>
             Change password
-          </Menu.Item>
-          <Menu.Item component="a" href={apiReference} target="_blank" leftSection={<IconBook size={16} aria-hidden />}>
-            API reference
           </Menu.Item>
           <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
             Sign out
@@ -137,7 +159,6 @@ function Account() {
       >
         All sessions of your account end, on this device and on every other one. API keys keep working.
       </Confirm>
-      <Suspense>{changing && <PasswordDialog onClose={() => setChanging(false)} />}</Suspense>
     </>
   )
 }

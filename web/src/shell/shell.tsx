@@ -5,11 +5,15 @@ import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Link, Navigate, Outlet, useLocation, useNavigation } from 'react-router'
 import { paths } from '../paths.ts'
 import { openSearch, useSearchWanted } from '../search/open-search.ts'
+import { setPasswordDialog, usePasswordDialog } from '../session/open-password.ts'
 import { useSession } from '../session/session.ts'
 import { Brand, Nav } from './nav.tsx'
 import { OfflineBar } from './offline-bar.tsx'
 import classes from './shell.module.css'
 
+const PasswordDialog = lazy(async () => ({
+  default: (await import('../session/password-dialog.tsx')).PasswordDialog,
+}))
 const RenewSession = lazy(async () => ({ default: (await import('../session/renew-session.tsx')).RenewSession }))
 const Search = lazy(async () => ({ default: (await import('../search/search.tsx')).Search }))
 
@@ -70,6 +74,7 @@ function Chrome() {
         <Outlet />
       </main>
       <SearchOnDemand />
+      <PasswordOnDemand />
     </div>
   )
 }
@@ -79,7 +84,12 @@ function SearchOnDemand() {
   return <Suspense>{wanted > 0 && <Search />}</Suspense>
 }
 
-/** Tells a screen reader that the page changed, and lets the keyboard start at its top. */
+function PasswordOnDemand() {
+  const opened = usePasswordDialog()
+  return <Suspense>{opened && <PasswordDialog onClose={() => setPasswordDialog(false)} />}</Suspense>
+}
+
+/** Announces the new page to screen readers and moves the keyboard focus to its top. */
 function useFocusOnNavigation() {
   const main = useRef<HTMLElement>(null)
   const { pathname } = useLocation()

@@ -65,7 +65,7 @@ export function Confirm({ opened, onClose, title, children, action, dismiss = 'C
             <Button variant="default" onClick={close}>
               {dismiss}
             </Button>
-            <Button type="submit" color="red.9" loading={busy} disabled={typed !== undefined && text !== typed}>
+            <Button type="submit" color="red" loading={busy} disabled={typed !== undefined && text !== typed}>
               {action}
             </Button>
           </Group>

@@ -6,19 +6,21 @@ import classes from './page.module.css'
 
 type Props = {
   title: string
-  /** What the browser's tab says, where it is not the title. */
+  /** The title of the browser tab, if it differs. */
   tabTitle?: string
-  /** What stands beside the title: a state, a copy button. */
+  /** Shown next to the title: a status, a copy button. */
   beside?: ReactNode
   description?: ReactNode
   back?: { to: string; label: string }
   actions?: ReactNode
+  /** Uses the full width of large screens, for tables and editors. Text is easier to read in a narrow column. */
+  wide?: boolean
   children: ReactNode
 }
 
-export function Page({ title, tabTitle, beside, description, back, actions, children }: Props) {
+export function Page({ title, tabTitle, beside, description, back, actions, wide, children }: Props) {
   return (
-    <Box className={classes.page}>
+    <Box className={classes.page} data-wide={wide || undefined}>
       <title>{`${tabTitle ?? title} · Waxwing`}</title>
       {back && (
         <Anchor component={Link} to={back.to} size="sm" c="dimmed" className={classes.back}>

@@ -1,8 +1,9 @@
 import { CloseButton } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useEffect, useSyncExternalStore } from 'react'
 import classes from './toast.module.css'
 
-type Toast = { id: number; text: string; tone: 'still' | 'bad' }
+type Toast = { id: number; text: string; tone: 'good' | 'bad' }
 
 const shownForMs = 6_000
 const toastsMax = 3
@@ -11,8 +12,8 @@ let toasts: Toast[] = []
 let lastId = 0
 const listeners = new Set<() => void>()
 
-/** A short word that something is done. What needs an answer belongs where the person is looking, not here. */
-export function toast(text: string, tone: Toast['tone'] = 'still'): void {
+/** A short confirmation that disappears. Anything that needs a decision belongs next to its cause instead. */
+export function toast(text: string, tone: Toast['tone'] = 'good'): void {
   change([...toasts.slice(1 - toastsMax), { id: ++lastId, text, tone }])
 }
 
@@ -47,7 +48,8 @@ function OneToast({ toast: { id, text, tone } }: { toast: Toast }) {
   }, [id])
   return (
     <div className={classes.toast} data-tone={tone}>
-      {text}
+      {tone === 'good' ? <IconCircleCheck size={18} aria-hidden /> : <IconAlertTriangle size={18} aria-hidden />}
+      <span className={classes.text}>{text}</span>
       <CloseButton size="sm" aria-label="Dismiss" onClick={() => dismiss(id)} />
     </div>
   )

@@ -105,7 +105,11 @@ function MoreMenu({ open }: { open: (dialog: WebhookDialog) => void }) {
           Replay failed
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item color="red.9" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => open('delete')}>
+        <Menu.Item
+          color="var(--mantine-color-error)"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={() => open('delete')}
+        >
           Delete
         </Menu.Item>
       </Menu.Dropdown>

@@ -1,0 +1,92 @@
+import type { SpotlightActionData } from '@mantine/spotlight'
+import {
+  IconKey,
+  IconMailForward,
+  IconPackageExport,
+  IconSend,
+  IconUser,
+  IconUsersGroup,
+  IconWebhook,
+} from '@tabler/icons-react'
+import { queryOptions } from '@tanstack/react-query'
+import type { NavigateFunction } from 'react-router'
+import { ApiError } from '../api/api-error.ts'
+import { api, dataOf } from '../api/client.ts'
+import { paths } from '../paths.ts'
+
+type Found = { to: string; label: string; description: string; icon: React.ReactNode }
+
+const at = (id: string) => ({ params: { path: { id } } })
+const size = { size: 18, 'aria-hidden': true } as const
+
+/** One lookup per kind of id. API responses, webhooks and logs name things by these ids. */
+const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
+  msg: async (id) => {
+    const message = await dataOf(api.GET('/api/v1/organization/messages/{id}', at(id)))
+    return {
+      to: paths.message(id),
+      label: message.subject || '(no subject)',
+      description: `Message to ${message.contact.email}`,
+      icon: <IconSend {...size} />,
+    }
+  },
+  con: async (id) => {
+    const contact = await dataOf(api.GET('/api/v1/organization/contacts/{id}', at(id)))
+    return { to: paths.contact(id), label: contact.email, description: 'Contact', icon: <IconUser {...size} /> }
+  },
+  flw: async (id) => {
+    const flow = await dataOf(api.GET('/api/v1/organization/flows/{id}', at(id)))
+    return { to: paths.flow(id), label: flow.name, description: 'Flow', icon: <IconMailForward {...size} /> }
+  },
+  grp: async (id) => {
+    const group = await dataOf(api.GET('/api/v1/organization/groups/{id}', at(id)))
+    const to = `${paths.contacts}?group=${group.id}`
+    return { to, label: group.name, description: 'Group', icon: <IconUsersGroup {...size} /> }
+  },
+  whk: async (id) => {
+    const webhook = await dataOf(api.GET('/api/v1/organization/webhooks/{id}', at(id)))
+    return { to: paths.webhook(id), label: webhook.name, description: 'Webhook', icon: <IconWebhook {...size} /> }
+  },
+  dlv: async (id) => {
+    const delivery = await dataOf(api.GET('/api/v1/organization/deliveries/{id}', at(id)))
+    return {
+      to: paths.delivery(delivery.webhook_id, id),
+      label: delivery.event_name,
+      description: 'Webhook delivery',
+      icon: <IconPackageExport {...size} />,
+    }
+  },
+  key: async (id) => {
+    const keys = await dataOf(api.GET('/api/v1/organization/api-keys'))
+    const key = keys.find((candidate) => candidate.id === id)
+    return key && { to: paths.apiKeys, label: key.name, description: 'API key', icon: <IconKey {...size} /> }
+  },
+}
+
+const idPattern = /^(msg|con|flw|grp|whk|dlv|key)_[0-9a-z-]{8,64}$/i
+
+export const isId = (text: string) => idPattern.test(text)
+
+/** The thing with this id; null if there is none in this organization. */
+export const byIdQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['by-id', id],
+    queryFn: async () => {
+      try {
+        return (await lookups[id.slice(0, 3).toLowerCase()]?.(id)) ?? null
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null
+        throw error
+      }
+    },
+    enabled: isId(id),
+    staleTime: 10_000,
+  })
+
+export const idAction = (id: string, found: Found, navigate: NavigateFunction): SpotlightActionData => ({
+  id,
+  label: found.label,
+  description: found.description,
+  leftSection: found.icon,
+  onClick: () => void navigate(found.to),
+})

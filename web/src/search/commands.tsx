@@ -1,0 +1,91 @@
+import type { SpotlightActionData } from '@mantine/spotlight'
+import {
+  IconBan,
+  IconBook,
+  IconBuilding,
+  IconKey,
+  IconLock,
+  IconLogout,
+  IconMailCog,
+  IconMailPlus,
+  IconMoon,
+  IconSun,
+  IconTableImport,
+  IconUpload,
+  IconUserPlus,
+  IconUsers,
+  IconUsersGroup,
+  IconWebhook,
+} from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { useNavigate } from 'react-router'
+import { paths } from '../paths.ts'
+import { setPasswordDialog } from '../session/open-password.ts'
+import { useTheme } from '../shell/color-scheme.ts'
+import { developerPlaces, places } from '../shell/nav.tsx'
+import { useSignOut } from '../shell/sign-out.ts'
+import { apiReference } from '../ui/api-reference.tsx'
+
+const size = { size: 18, 'aria-hidden': true } as const
+
+type Command = { label: string; icon: ReactNode; run: () => void; keywords?: string }
+
+/** The pages and actions of the app whose name matches the text; all of them for an empty text. */
+export function useCommands(text: string): { pages: SpotlightActionData[]; actions: SpotlightActionData[] } {
+  const navigate = useNavigate()
+  const theme = useTheme()
+  const signOut = useSignOut()
+  const go = (to: string) => () => void navigate(to)
+  const pages: Command[] = [
+    ...[...places, ...developerPlaces].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
+    { label: 'Groups', icon: <IconUsersGroup {...size} />, run: go(paths.groups) },
+    { label: 'Imports', icon: <IconTableImport {...size} />, run: go(paths.imports) },
+    {
+      label: 'Suppressions',
+      icon: <IconBan {...size} />,
+      run: go(paths.suppressions),
+      keywords: 'unsubscribed bounced',
+    },
+    { label: 'Organization settings', icon: <IconBuilding {...size} />, run: go(paths.organization) },
+    { label: 'Team', icon: <IconUsers {...size} />, run: go(paths.team), keywords: 'members users settings' },
+    {
+      label: 'Sending',
+      icon: <IconMailCog {...size} />,
+      run: go(paths.sending),
+      keywords: 'smtp mail server dns dkim',
+    },
+  ]
+  const actions: Command[] = [
+    { label: 'New flow', icon: <IconMailPlus {...size} />, run: go(paths.newFlow), keywords: 'create template' },
+    { label: 'Import contacts', icon: <IconUpload {...size} />, run: go(paths.newImport), keywords: 'csv upload' },
+    { label: 'Add webhook', icon: <IconWebhook {...size} />, run: go(paths.webhooks), keywords: 'create endpoint' },
+    { label: 'Create API key', icon: <IconKey {...size} />, run: go(paths.apiKeys), keywords: 'new token' },
+    { label: 'Invite a colleague', icon: <IconUserPlus {...size} />, run: go(paths.team), keywords: 'add member user' },
+    {
+      label: theme.dark ? 'Switch to light theme' : 'Switch to dark theme',
+      icon: theme.dark ? <IconSun {...size} /> : <IconMoon {...size} />,
+      run: theme.toggle,
+      keywords: 'appearance mode',
+    },
+    { label: 'Change password', icon: <IconLock {...size} />, run: () => setPasswordDialog(true) },
+    {
+      label: 'Open the API reference',
+      icon: <IconBook {...size} />,
+      run: () => void window.open(apiReference, '_blank', 'noreferrer'),
+      keywords: 'docs documentation',
+    },
+    { label: 'Sign out', icon: <IconLogout {...size} />, run: signOut, keywords: 'log out' },
+  ]
+  const matching = (commands: Command[]) =>
+    commands
+      .filter(({ label, keywords = '' }) => `${label} ${keywords}`.toLowerCase().includes(text.toLowerCase()))
+      .map(toAction)
+  return { pages: matching(pages), actions: matching(actions) }
+}
+
+const toAction = ({ label, icon, run }: Command): SpotlightActionData => ({
+  id: label,
+  label,
+  leftSection: icon,
+  onClick: run,
+})
