@@ -37,12 +37,12 @@ test.each(sizes)(
     await goTo(page, 'Overview')
     await stepDone(page, 'Click the link in it')
 
-    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'API keys' }).click()
     await createApiKey(page)
     await goTo(page, 'Overview')
     await stepDone(page, 'Create an API key')
 
-    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
     const secret = await createWebhook(page, receiver.url())
     await goTo(page, 'Overview')
     await page.getByRole('heading', { name: 'You have seen it all' }).waitFor()

@@ -145,7 +145,7 @@ test('filters stay after a reload and when one comes back', async () => {
     ['messages', 'Status', 'Sent'],
     ['activity', 'Event type', 'Opened'],
     ['activity', 'Made by', 'People only'],
-    ['settings/suppressions', 'Reason', 'By hand'],
+    ['settings/suppressions', 'Reason', 'Manual'],
     [`settings/webhooks/${webhook.body.data.id}`, 'Event type', 'Clicked'],
   ] as const) {
     await page.goto(path)
@@ -204,7 +204,7 @@ test('the search finds webhooks and groups, and says when there is nothing', asy
   await page.keyboard.press('Control+k')
   const field = page.getByRole('dialog').getByLabel('Search')
   await field.fill('zzzz')
-  await page.getByText('Nothing found').waitFor()
+  await page.getByText('No results').waitFor()
   await field.fill('custom')
   await page.getByRole('dialog').getByText('Customers').click()
   await page.waitForURL('**/contacts?group=*')

@@ -21,7 +21,7 @@ const formats = [
 export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
   const [part, setPart] = useState<Part>('html')
   const [wentTo, setWentTo] = useState(goTo)
-  // A chosen problem opens the part that it stands in.
+  // Choosing a problem opens the part that contains it.
   if (goTo !== wentTo) {
     setWentTo(goTo)
     if (goTo?.path === 'html' || goTo?.path === 'text') setPart(goTo.path)
@@ -32,10 +32,10 @@ export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
     <Box>
       <Group justify="space-between" mb={6} gap="xs">
         <SegmentedControl
-          aria-label="Part of the mail"
+          aria-label="Part of the email"
           size="xs"
           data={[
-            { value: 'html', label: draft.html_format === 'mjml' ? 'MJML' : 'HTML' },
+            { value: 'html', label: 'Design' },
             { value: 'text', label: 'Plain text' },
           ]}
           value={part}
@@ -70,7 +70,7 @@ export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
       </Suspense>
       {part === 'text' && !draft.text && (
         <Text size="xs" c="dimmed" mt={4}>
-          Leave it empty and it is made from the HTML.
+          Leave it empty to generate it from the HTML.
         </Text>
       )}
     </Box>

@@ -22,26 +22,27 @@ type Props = {
 
 const noProblems: TemplateProblem[] = []
 
-/** Text on the left, what comes of it on the right. */
+/** The template on the left, its preview on the right. */
 export function FlowEditor({ draft, setDraft, sample, setSample, state, saveError }: Props) {
   const [goTo, setGoTo] = useState<TemplateProblem>()
   const subject = useRef<HTMLInputElement>(null)
   const found = state.preview.data?.problems ?? noProblems
   const problems = found.length > 0 ? found : placedProblems(saveError)
+  const mjml = draft.html_format === 'mjml'
+  const goToProblem = (problem: TemplateProblem) =>
+    problem.path === 'subject' ? subject.current?.focus() : setGoTo(problem)
   return (
     <div className={classes.editor}>
       <Stack gap="md">
         <FlowFields draft={draft} setDraft={setDraft} error={saveError} problems={problems} subject={subject} />
         <FlowCode draft={draft} setDraft={setDraft} problems={problems} goTo={goTo} />
-        <Problems
-          problems={problems}
-          onChoose={(problem) => (problem.path === 'subject' ? subject.current?.focus() : setGoTo(problem))}
-        />
+        <Problems problems={problems} mjml={mjml} onChoose={goToProblem} />
       </Stack>
       <Stack gap="md" className={classes.result}>
-        <FlowPreview state={state} />
+        <FlowPreview state={state} problems={problems} mjml={mjml} onChoose={goToProblem} />
         <SampleForm
           variables={state.variables}
+          loading={state.preview.data === undefined}
           missing={state.preview.data?.missing ?? []}
           sample={sample}
           setSample={setSample}

@@ -12,8 +12,8 @@ type FieldsProps = Props & { problems: TemplateProblem[]; subject: Ref<HTMLInput
 
 const kinds = Object.entries(kindLabels).map(([value, label]) => ({ value, label }))
 const meaning: Record<FlowKind, string> = {
-  transactional: 'An answer to what somebody did. Goes to everybody who is not suppressed.',
-  marketing: 'Goes to subscribed contacts only, with an unsubscribe link and header.',
+  transactional: 'For receipts, resets and other expected emails. Sent to everyone except suppressed addresses.',
+  marketing: 'Sent to subscribed contacts only. Waxwing adds an unsubscribe link and header.',
 }
 
 export function FlowFields({ draft, setDraft, error, problems, subject }: FieldsProps) {
@@ -71,21 +71,21 @@ function Sender({ draft, setDraft, error }: Props) {
       <Collapse expanded={opened}>
         <div className={classes.fields} style={{ paddingTop: 8 }}>
           <TextInput
-            label="From name"
+            label="From name (optional)"
             value={draft.from_name ?? ''}
             onChange={change('from_name')}
             error={fieldProblem(error, 'from_name')}
           />
           <TextInput
-            label="From address"
+            label="From address (optional)"
             type="email"
-            placeholder="The default sender"
+            placeholder="Default sender"
             value={draft.from_email ?? ''}
             onChange={change('from_email')}
             error={fieldProblem(error, 'from_email')}
           />
           <TextInput
-            label="Replies go to"
+            label="Reply-to (optional)"
             type="email"
             value={draft.reply_to ?? ''}
             onChange={change('reply_to')}

@@ -9,9 +9,9 @@ import { toast } from '../ui/toast.tsx'
 import { changeFlow, deleteFlow, flowQuery } from './flows.api.ts'
 
 const done: Record<FlowStatus, string> = {
-  active: 'Active: it sends again.',
-  paused: 'Paused: sends through it are refused.',
-  archived: 'Archived: it sends nothing and is out of the list.',
+  active: 'Flow activated. It can be sent again.',
+  paused: 'Flow paused. API sends will be rejected.',
+  archived: 'Flow archived. API sends will be rejected.',
 }
 
 export function FlowMenu({ flow, onDeleted }: { flow: Flow; onDeleted: () => void }) {
@@ -72,8 +72,8 @@ export function FlowMenu({ flow, onDeleted }: { flow: Flow; onDeleted: () => voi
         typed={flow.name}
         run={deleteIt}
       >
-        <strong>{flow.name}</strong> and its versions are deleted. Programs that send through it get an error. Its
-        figures stay.
+        <strong>{flow.name}</strong> and its versions will be deleted, and API sends through it will fail. Its
+        statistics are kept.
       </Confirm>
     </>
   )

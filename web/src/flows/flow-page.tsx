@@ -40,14 +40,14 @@ export function FlowPage() {
   )
 }
 
-/** The draft lives here, above the tabs: looking at a version does not lose what was being written. */
+/** Holds the draft above the tabs, so that looking at a version does not lose unsaved changes. */
 function OneFlow({ flow }: { flow: Flow }) {
   const { tab = 'edit' } = useParams()
   const [testing, setTesting] = useState(false)
   const [deleted, setDeleted] = useState(false)
   const { base, draft, setDraft, dirty, newer, load, save, saving, saveError } = useFlowDraft(flow)
   const shown = useSampled(flow.id, draft)
-  // Leaving this way takes the guard along first: it must not ask about what no longer exists.
+  // Unmounts the unsaved-changes guard first: the flow no longer exists.
   if (deleted) return <Navigate to={paths.flows} replace />
   return (
     <Page
@@ -65,7 +65,7 @@ function OneFlow({ flow }: { flow: Flow }) {
       actions={
         <>
           <Button variant="default" leftSection={<IconSend size={16} aria-hidden />} onClick={() => setTesting(true)}>
-            Send test
+            Send test email
           </Button>
           <Button
             leftSection={<IconDeviceFloppy size={16} aria-hidden />}
@@ -100,10 +100,10 @@ function OneFlow({ flow }: { flow: Flow }) {
 const tabsOf = (id: string) => [
   { to: paths.flow(id), label: 'Edit', end: true },
   { to: paths.flowTab(id, 'versions'), label: 'Versions' },
-  { to: paths.flowTab(id, 'use'), label: 'Use it' },
+  { to: paths.flowTab(id, 'use'), label: 'API' },
 ]
 
-/** What the draft looks like, with the sample data that this browser keeps for the flow. */
+/** The preview of the draft, with the sample data that this browser stores for the flow. */
 function useSampled(id: string, draft: FlowText) {
   const [sample, setSample] = useState(() => readSample(id))
   return {

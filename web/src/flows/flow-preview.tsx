@@ -1,11 +1,15 @@
-import { Box, Group, Paper, SegmentedControl, Skeleton, Text, Title } from '@mantine/core'
-import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
+import { ActionIcon, Anchor, Box, Group, Modal, Paper, SegmentedControl, Skeleton, Text, Title } from '@mantine/core'
+import { IconArrowsMaximize, IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useState } from 'react'
+import type { TemplateProblem } from '../api/types.ts'
 import { MailFrame, MailText } from '../ui/mail-frame.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Failed } from '../ui/states.tsx'
+import { placeOf } from './problems.tsx'
 import type { PreviewState } from './use-preview.ts'
 
+/** Wider than the usual breakpoint of 600 px, so that the desktop layout is shown. */
+const desktopWidth = 680
 const phoneWidth = 375
 type Shown = 'desktop' | 'phone' | 'text'
 
@@ -24,34 +28,56 @@ function View({ icon, children }: { icon: React.ReactNode; children: string }) {
   )
 }
 
-export function FlowPreview({ state }: { state: PreviewState }) {
+type Mail = { html: string; text: string; subject: string }
+type Props = {
+  state: PreviewState
+  problems: TemplateProblem[]
+  mjml: boolean
+  onChoose: (problem: TemplateProblem) => void
+}
+
+export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
   const { preview } = state
   const [shown, setShown] = useState<Shown>('desktop')
-  const [last, setLast] = useState<{ html: string; text: string; subject: string }>()
-  // The last sound preview stays while the template is broken: the eye keeps its place.
+  const [large, setLarge] = useState(false)
+  const [last, setLast] = useState<Mail>()
+  // The last valid preview stays while the template has an error.
   const { html, text, subject } = preview.data ?? {}
   if (typeof html === 'string' && (last?.html !== html || last.subject !== subject || last.text !== text)) {
     setLast({ html, text: text ?? '', subject: subject ?? '' })
   }
-  const faulty = preview.data !== undefined && preview.data.problems.length > 0
+  const first = problems[0]
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">
       <Group justify="space-between" mb="sm" gap="xs">
         <Title order={2}>Preview</Title>
-        <SegmentedControl
-          aria-label="Preview as"
-          size="xs"
-          data={views}
-          value={shown}
-          onChange={(value) => setShown(value as Shown)}
-        />
+        <Group gap="xs">
+          <SegmentedControl
+            aria-label="Preview as"
+            size="xs"
+            data={views}
+            value={shown}
+            onChange={(value) => setShown(value as Shown)}
+          />
+          <ActionIcon
+            variant="default"
+            size={30}
+            aria-label="Open in full window"
+            title="Open in full window"
+            disabled={!last}
+            onClick={() => setLarge(true)}
+          >
+            <IconArrowsMaximize size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
       </Group>
-      {faulty && (
-        <Box mb="sm">
-          <Notice tone="warn">
-            {last ? 'Not up to date: the template has a problem.' : 'The template has a problem.'}
-          </Notice>
-        </Box>
+      {first && (
+        <Notice tone="bad" title={last ? 'Preview is out of date: fix the error first.' : 'Fix the error to see a preview.'}>
+          <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...first })}>
+            {placeOf(first, mjml)}
+          </Anchor>
+          : {first.problem}
+        </Notice>
       )}
       <Warnings warnings={preview.data?.warnings ?? []} />
       {preview.error && !preview.data ? (
@@ -64,27 +90,38 @@ export function FlowPreview({ state }: { state: PreviewState }) {
           <Text fw={600} mb="sm" className="break">
             {last.subject}
           </Text>
-          <Box>
-            {shown === 'text' ? (
-              <MailText text={last.text} />
-            ) : (
-              <MailFrame
-                html={last.html}
-                title="Preview of the mail"
-                height="min(520px, 60vh)"
-                {...(shown === 'phone' && { width: phoneWidth })}
-              />
-            )}
-          </Box>
+          {shown === 'text' ? (
+            <MailText text={last.text} />
+          ) : (
+            <MailFrame
+              html={last.html}
+              title="Preview of the email"
+              height="min(560px, 60vh)"
+              layoutWidth={shown === 'phone' ? phoneWidth : desktopWidth}
+            />
+          )}
+          <Modal
+            opened={large}
+            onClose={() => setLarge(false)}
+            fullScreen
+            title={last.subject}
+            closeButtonProps={{ 'aria-label': 'Close' }}
+          >
+            <MailFrame html={last.html} title="Email in full window" height="calc(100dvh - 90px)" />
+          </Modal>
         </>
       ) : (
-        !faulty && <Skeleton height={320} />
+        !first && (
+          <Box>
+            <Skeleton height={320} />
+          </Box>
+        )
       )}
     </Paper>
   )
 }
 
-/** What does not keep a flow from being saved, but should not go out. */
+/** Problems that do not prevent saving. */
 function Warnings({ warnings }: { warnings: string[] }) {
   return (
     <div aria-live="polite">

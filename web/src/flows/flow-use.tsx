@@ -7,7 +7,7 @@ import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { Section } from '../ui/section.tsx'
 import type { Context } from './sample-data.ts'
 
-/** The call for this very flow, ready to paste, filled with the editor's sample data. */
+/** API calls for this flow, filled with the editor's sample data. */
 export function FlowUse({ flow, context }: { flow: Flow; context: Context }) {
   const body = { flow_id: flow.id, contact_email: 'ada@example.com', context }
   return (
@@ -15,17 +15,17 @@ export function FlowUse({ flow, context }: { flow: Flow; context: Context }) {
       title="Send through this flow"
       description={
         <>
-          Put an{' '}
+          Replace YOUR_API_KEY with one of your{' '}
           <Anchor component={Link} to={paths.apiKeys} underline="always">
-            API key
-          </Anchor>{' '}
-          in the place of YOUR_API_KEY. The idempotency key makes it safe to try again: the same key never sends twice.
+            API keys
+          </Anchor>
+          . With an idempotency key a retry is safe: the same key never sends twice.
         </>
       }
     >
       <Stack gap="md">
         <Text component="div">
-          Flow id: <Copyable value={flow.id} label="Copy flow id" />
+          Flow ID: <Copyable value={flow.id} label="Copy flow ID" />
         </Text>
         <Tabs defaultValue="curl">
           <Tabs.List>

@@ -20,22 +20,22 @@ const lines = {
   html_format: 'Format',
   from_name: 'From name',
   from_email: 'From address',
-  reply_to: 'Replies go to',
+  reply_to: 'Reply-to',
 } as const satisfies Partial<Record<keyof FlowVersion, string>>
 const lineNames = Object.keys(lines) as (keyof typeof lines)[]
 
-/** Every saved text, what changed between two of them, and the way back. */
+/** Compares any two saved versions and restores an old one. */
 export function FlowVersions(props: Props) {
   const versions = useQuery(versionsQuery(props.flow.id))
   return (
     <Section
       title="Versions"
-      description="Saving makes a new version. A mail that was accepted keeps the version it had then."
+      description="Each save creates a version. Emails already queued keep the version they were queued with."
     >
       <Load
         query={versions}
         isEmpty={(list) => list.length < 2}
-        empty={<Empty title="One version so far">Change something and save, and you can compare here.</Empty>}
+        empty={<Empty title="Only one version so far">Save a change to compare versions here.</Empty>}
       >
         {(list) => <Compare {...props} versions={list} />}
       </Load>
@@ -65,7 +65,7 @@ function Compare({ versions, ...props }: Props & { versions: FlowVersionRow[] })
 
 type SelectProps = { label: string; versions: FlowVersionRow[]; chosen: number; choose: (version: number) => void }
 
-/** Who saved a version has a line of its own: an address may be longer than any select is wide. */
+/** The author is on a separate line: an address may be longer than the select is wide. */
 function VersionSelect({ label, versions, chosen, choose }: SelectProps) {
   const savedBy = (value: string) => {
     const by = versions.find((row) => String(row.version) === value)?.created_by
@@ -98,12 +98,12 @@ function VersionSelect({ label, versions, chosen, choose }: SelectProps) {
 function Difference({ before, after }: { before: FlowVersion; after: FlowVersion }) {
   const changed = lineNames.filter((name) => before[name] !== after[name])
   if (changed.length === 0 && before.html === after.html && before.text === after.text)
-    return <Empty title="These two say the same" />
+    return <Empty title="No differences" />
   return (
     <Stack gap="xs">
       {changed.map((name) => (
         <Text key={name}>
-          {lines[name]}: {before[name] ? <del>{shown(before, name)}</del> : 'empty'}, now{' '}
+          {lines[name]} changed from {before[name] ? <del>{shown(before, name)}</del> : 'empty'} to{' '}
           {after[name] ? <ins>{shown(after, name)}</ins> : 'empty'}
         </Text>
       ))}
@@ -138,7 +138,7 @@ function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVe
     onSuccess: async (saved) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, saved)
       onRestored(saved)
-      toast(`Version ${version.version} is back, as version ${saved.version}.`)
+      toast(`Restored version ${version.version} as version ${saved.version}.`)
       await queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] })
     },
     // The flow may have a newer version than this page knew: it is shown before the person tries again.
@@ -158,11 +158,11 @@ function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVe
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}
-        title="Discard what is not saved?"
+        title="Discard unsaved changes?"
         action={`Restore version ${version.version}`}
         run={() => restore.mutateAsync()}
       >
-        Your changes in the editor are not saved. They are lost when version {version.version} is restored.
+        Your unsaved changes in the editor will be lost when version {version.version} is restored.
       </Confirm>
     </>
   )

@@ -47,7 +47,7 @@ const columns: Column<FlowRow>[] = [
     phone: 'hide',
     cell: ({ stats_30d: stats }) => share(stats.bounces, stats.sent),
   },
-  { header: 'Changed', align: 'right', cell: (flow) => <Time at={flow.updated_at} /> },
+  { header: 'Updated', align: 'right', cell: (flow) => <Time at={flow.updated_at} /> },
 ]
 
 export function FlowsPage() {
@@ -76,10 +76,10 @@ export function FlowsPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           filtered ? (
-            <Empty title="No flow matches">Try another search or status.</Empty>
+            <Empty title="No matching flows">Try another search or status.</Empty>
           ) : (
             <Empty title="No flows yet" icon={<IconMailForward size={32} aria-hidden />} action={add}>
-              Write the first one: a subject, some HTML, and the variables your program will fill in.
+              Create your first one: a subject, some HTML and the variables your app fills in.
             </Empty>
           )
         }

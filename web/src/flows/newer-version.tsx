@@ -6,14 +6,14 @@ import { Notice } from '../ui/notice.tsx'
 
 type Props = { newer: Flow; base: Flow; onLoad: () => void; onSave: () => void }
 
-/** Two people have changed the same version: the one who comes second decides. */
+/** Two people changed the same version: the second one to save decides. */
 export function NewerVersion({ newer, base, onLoad, onSave }: Props) {
   return (
-    <Notice role="alert" tone="warn" title={`Somebody else has saved version ${newer.version} meanwhile`}>
+    <Notice role="alert" tone="warn" title={`Someone else saved version ${newer.version}`}>
       <Stack gap="xs">
         <Text>
-          Your changes were made from version {base.version} and are not saved. If you save them, the flow says what
-          stands in your editor, and version {newer.version} remains under{' '}
+          Your unsaved changes are based on version {base.version}. If you save them, they replace version{' '}
+          {newer.version}, which stays available under{' '}
           <Anchor component={Link} to={paths.flowTab(newer.id, 'versions')} underline="always">
             Versions
           </Anchor>

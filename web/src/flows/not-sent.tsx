@@ -3,18 +3,19 @@ import { Link } from 'react-router'
 import { paths } from '../paths.ts'
 import { Notice } from '../ui/notice.tsx'
 
-/** A mail to a suppressed address is accepted and kept, but goes nowhere: its message says why. */
+/** An email to a suppressed address is recorded but not sent. */
 export function NotSent({ messageId }: { messageId: string }) {
   return (
     <Notice tone="warn" role="status" title="Not sent: this address is suppressed">
+      See the reason on the{' '}
       <Anchor component={Link} to={paths.message(messageId)}>
-        The message
-      </Anchor>{' '}
-      says why, and{' '}
+        message page
+      </Anchor>
+      , or remove the address from{' '}
       <Anchor component={Link} to={paths.suppressions}>
         Suppressions
-      </Anchor>{' '}
-      is where that can be lifted.
+      </Anchor>
+      .
     </Notice>
   )
 }

@@ -3,20 +3,21 @@ import type { TemplateProblem } from '../api/types.ts'
 import { Notice } from '../ui/notice.tsx'
 
 const partNames: Record<string, string> = { html: 'HTML', text: 'Plain text', subject: 'Subject' }
+const mjmlNames: Record<string, string> = { ...partNames, html: 'MJML' }
 
-type Props = { problems: TemplateProblem[]; onChoose: (problem: TemplateProblem) => void }
+type Props = { problems: TemplateProblem[]; mjml: boolean; onChoose: (problem: TemplateProblem) => void }
 
-/** What is wrong with the template, each a way to the place where it is wrong. */
-export function Problems({ problems, onChoose }: Props) {
+/** The errors in the template, each linked to its place. */
+export function Problems({ problems, mjml, onChoose }: Props) {
   return (
     <div aria-live="polite">
       {problems.length > 0 && (
-        <Notice tone="bad" title="This template has a problem">
+        <Notice tone="bad" title={problems.length === 1 ? 'This template has an error' : `This template has ${problems.length} errors`}>
           <List spacing={4} listStyleType="none">
             {problems.map((problem) => (
               <List.Item key={`${problem.path} ${problem.line} ${problem.column} ${problem.problem}`}>
                 <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...problem })}>
-                  {placeOf(problem)}
+                  {placeOf(problem, mjml)}
                 </Anchor>
                 : {problem.problem}
               </List.Item>
@@ -28,7 +29,8 @@ export function Problems({ problems, onChoose }: Props) {
   )
 }
 
-function placeOf({ path, line, column }: TemplateProblem): string {
-  const part = partNames[path] ?? path
+/** For example “MJML, line 6, column 3”. */
+export function placeOf({ path, line, column }: TemplateProblem, mjml: boolean): string {
+  const part = (mjml ? mjmlNames : partNames)[path] ?? path
   return line === undefined ? part : `${part}, line ${line}, column ${column ?? 1}`
 }

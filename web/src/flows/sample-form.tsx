@@ -2,10 +2,10 @@ import { Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { Variable } from '../api/types.ts'
 import { isOfContext, type Sample } from './sample-data.ts'
 
-type Props = { variables: Variable[]; missing: string[]; sample: Sample; setSample: (sample: Sample) => void }
+type Props = { variables: Variable[]; loading: boolean; missing: string[]; sample: Sample; setSample: (sample: Sample) => void }
 
-/** One field for each variable that a program sends, so that the preview and the test mail have something to say. */
-export function SampleForm({ variables, missing, sample, setSample }: Props) {
+/** One field for each variable that the app sends, used by the preview and the test email. */
+export function SampleForm({ variables, loading, missing, sample, setSample }: Props) {
   const sent = variables.filter(isOfContext)
   const known = variables.filter((variable) => !isOfContext(variable))
   const lacking = known.filter(({ name }) => missing.includes(name))
@@ -13,9 +13,11 @@ export function SampleForm({ variables, missing, sample, setSample }: Props) {
     <Paper withBorder p="md" component="section" aria-label="Sample data">
       <Title order={2}>Sample data</Title>
       <Text c="dimmed" size="xs" mb="sm">
-        {sent.length === 0
-          ? 'This template uses no variables of its own. Write {{ name }} to use one.'
-          : 'What your program sends as context. Lists and objects as JSON, for example ["a", "b"].'}
+        {sent.length > 0
+          ? 'The variables your app sends in context. Enter lists and objects as JSON, for example ["a", "b"].'
+          : loading
+            ? 'Loading variables …'
+            : 'This template has no custom variables. Write {{ name }} to add one.'}
       </Text>
       <Stack gap="xs">
         {sent.map((variable) => (
@@ -31,12 +33,12 @@ export function SampleForm({ variables, missing, sample, setSample }: Props) {
       </Stack>
       {known.length > 0 && (
         <Text c="dimmed" size="xs" mt="sm">
-          Known from the contact and your organization: {namesOf(known)}.
+          Filled in automatically: {namesOf(known)}.
         </Text>
       )}
       {lacking.length > 0 && (
         <Text c="var(--warn-text)" size="xs" mt="xs">
-          A send to a contact without {namesOf(lacking)} is refused, unless the template has a default.
+          Sends to contacts without {namesOf(lacking)} are rejected. Add a default to the template to allow them.
         </Text>
       )}
     </Paper>
@@ -46,6 +48,6 @@ export function SampleForm({ variables, missing, sample, setSample }: Props) {
 const namesOf = (variables: Variable[]) => variables.map(({ name }) => name).join(', ')
 
 function note(variable: Variable, missing: string[]): string | undefined {
-  if (variable.has_default) return 'Has a default.'
-  return missing.includes(variable.name) ? 'Needed: without it the mail is refused.' : undefined
+  if (variable.has_default) return 'Optional: an empty value uses the default, and an empty list shows nothing.'
+  return missing.includes(variable.name) ? 'Required. Sends without it are rejected.' : undefined
 }

@@ -4,15 +4,14 @@ import { IconHelpCircle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { type Example, filterHelp, nameHelp, tagHelp } from './template-help.ts'
 
-/** What a template may say, one press away from where it is written. */
+/** A short reference of the template language. */
 export function TemplateHelp() {
   const [opened, drawer] = useDisclosure(false)
   return (
     <>
       <Button
         size="compact-sm"
-        variant="subtle"
-        color="gray"
+        variant="default"
         leftSection={<IconHelpCircle size={15} aria-hidden />}
         onClick={drawer.open}
       >
@@ -31,14 +30,14 @@ export function TemplateHelp() {
               <Entry key={name} source={name} note={meaning} />
             ))}
           </Part>
-          <Part title="Filters" note="In the examples, items is a list of two: Tea and Cake.">
+          <Part title="Filters" note="In the examples, items is a list of Tea and Cake.">
             <Examples examples={filterHelp} />
           </Part>
           <Part title="Conditions and loops">
             <Examples examples={tagHelp} />
           </Part>
           <Text size="xs" c="dimmed">
-            All filters, tags and limits: docs/templates.md, which comes with Waxwing.
+            For all filters, tags and limits, see docs/templates.md in the Waxwing repository.
           </Text>
         </Stack>
       </Drawer>
@@ -63,7 +62,7 @@ function Part({ title, note, children }: { title: string; note?: string; childre
 }
 
 const Examples = ({ examples }: { examples: Example[] }) =>
-  examples.map(({ source, result }) => <Entry key={source} source={source} note={`gives ${result}`} />)
+  examples.map(({ source, result }) => <Entry key={source} source={source} note={`→ ${result}`} />)
 
 function Entry({ source, note }: { source: string; note: string }) {
   return (

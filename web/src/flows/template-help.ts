@@ -1,13 +1,13 @@
 // What most templates need. docs/templates.md has the rest, and a test finds all of this there.
 
 export const nameHelp = [
-  { name: 'contact.email', meaning: 'Whom the mail goes to' },
-  { name: 'contact.first_name', meaning: 'The first name, where it is known' },
-  { name: 'contact.last_name', meaning: 'The last name, where it is known' },
-  { name: 'contact.attributes.plan', meaning: 'An attribute of the contact, here plan' },
-  { name: 'organization.name', meaning: 'Your organization' },
-  { name: 'unsubscribe_url', meaning: 'Where this contact unsubscribes' },
-  { name: 'order_id', meaning: 'Whatever your program sends as context, here order_id' },
+  { name: 'contact.email', meaning: 'Recipient’s email' },
+  { name: 'contact.first_name', meaning: 'First name, if known' },
+  { name: 'contact.last_name', meaning: 'Last name, if known' },
+  { name: 'contact.attributes.plan', meaning: 'A contact attribute, here plan' },
+  { name: 'organization.name', meaning: 'Your organization’s name' },
+  { name: 'unsubscribe_url', meaning: 'The contact’s unsubscribe link' },
+  { name: 'order_id', meaning: 'A variable your app sends in context, here order_id' },
 ]
 
 export type Example = { source: string; result: string }

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
 
-/** Asks before work that was not saved is left behind. Moving `within` the same thing loses nothing. */
+/** Asks before leaving unsaved changes. Navigation below `within` keeps them. */
 export function UnsavedGuard({ dirty, within }: { dirty: boolean; within: string }) {
   const blocker = useBlocker(({ nextLocation }) => dirty && !nextLocation.pathname.startsWith(within))
   useEffect(() => {
@@ -19,7 +19,7 @@ export function UnsavedGuard({ dirty, within }: { dirty: boolean; within: string
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack gap="md">
-        <Text>Your changes are not saved.</Text>
+        <Text>Your changes will be lost.</Text>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={() => blocker.reset?.()}>
             Stay

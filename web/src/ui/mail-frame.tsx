@@ -1,32 +1,46 @@
+import { useElementSize } from '@mantine/hooks'
 import classes from './mail-frame.module.css'
 
-type Props = { html: string; title: string; width?: number; height?: string }
+type Props = {
+  html: string
+  title: string
+  /** Lays the email out at this width and scales it down where there is less room, so that its breakpoints apply. */
+  layoutWidth?: number
+  height?: string
+}
 
 /**
- * Mail as a reader shows it. The frame may run no script, read nothing of the app and open links in a new tab only:
- * what stands in it was written by whoever wrote the template and its data.
+ * Shows an email like an email client. The sandbox runs no script, cannot read the app and opens links in a new tab only:
+ * the content comes from whoever wrote the template and its data.
  */
-export function MailFrame({ html, title, width, height = '60vh' }: Props) {
+export function MailFrame({ html, title, layoutWidth, height = '60vh' }: Props) {
+  const { ref, width } = useElementSize()
+  const scale = layoutWidth && width > 0 ? Math.min(1, width / layoutWidth) : 1
   return (
-    <div className={classes.desk}>
+    <div ref={ref} className={classes.desk} style={{ height }}>
       <iframe
         title={title}
         className={classes.frame}
         sandbox="allow-popups allow-popups-to-escape-sandbox"
         srcDoc={withLinksInNewTab(html)}
-        style={{ width: width ? `${width}px` : '100%', height }}
+        style={{
+          width: layoutWidth ? `${layoutWidth}px` : '100%',
+          height: `${100 / scale}%`,
+          left: layoutWidth ? `${Math.max(0, (width - layoutWidth * scale) / 2)}px` : 0,
+          transform: scale < 1 ? `scale(${scale})` : undefined,
+        }}
       />
     </div>
   )
 }
 
-// After the doctype: a document that starts with anything else is shown by the rules of 1998.
+// After the doctype: a document that starts with anything else is rendered in quirks mode.
 function withLinksInNewTab(html: string): string {
   const doctype = /^\s*<!doctype[^>]*>/i.exec(html)?.[0] ?? ''
   return `<!doctype html><base target="_blank">${html.slice(doctype.length)}`
 }
 
-/** Mail without HTML, in the frame's place. */
+/** The plain-text part of an email. */
 export function MailText({ text }: { text: string }) {
   return <pre className={classes.text}>{text}</pre>
 }
