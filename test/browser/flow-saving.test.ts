@@ -32,7 +32,7 @@ test('an editor in which nothing was changed shows what a colleague has saved', 
 test('a change made from an older version is not saved over a newer one, until the person says so', async () => {
   await using flow = await openFlow()
   const { page } = flow
-  const notice = page.getByRole('alert').filter({ hasText: 'Somebody else has saved version 2 meanwhile' })
+  const notice = page.getByRole('alert').filter({ hasText: 'Someone else saved version 2' })
 
   await page.goto(`flows/${flow.id}`)
   await subject(page).fill('My subject')
@@ -123,9 +123,9 @@ test('versions that differ in their sender or format alone are told apart, and t
   await flow.change({ from_name: 'Acme', from_email: 'shop@acme.example', reply_to: 'help@acme.example' })
 
   await page.goto(`flows/${flow.id}/versions`)
-  await page.getByText('From name: empty, now Acme').waitFor()
-  await page.getByText('From address: empty, now shop@acme.example').waitFor()
-  await page.getByText('Replies go to: empty, now help@acme.example').waitFor()
+  await page.getByText('From name changed from empty to Acme').waitFor()
+  await page.getByText('From address changed from empty to shop@acme.example').waitFor()
+  await page.getByText('Reply-to changed from empty to help@acme.example').waitFor()
   await page.getByRole('button', { name: 'Restore version 1' }).click()
   await version(page, 3).waitFor()
   expect(await flow.read()).toMatchObject({ from_name: null, from_email: null, reply_to: null, version: 3 })
@@ -134,7 +134,7 @@ test('versions that differ in their sender or format alone are told apart, and t
   await flow.change({ html })
   await flow.change({ html, html_format: 'mjml' })
   await page.reload()
-  await page.getByText('Format: HTML, now MJML').waitFor()
+  await page.getByText('Format changed from HTML to MJML').waitFor()
 })
 
 test('bringing a version back asks before it discards what was not saved', async () => {
@@ -142,7 +142,7 @@ test('bringing a version back asks before it discards what was not saved', async
   const { page } = flow
   await flow.change({ subject: 'Second subject' })
   const restore = page.getByRole('button', { name: 'Restore version 1' })
-  const dialog = page.getByRole('dialog', { name: 'Discard what is not saved?' })
+  const dialog = page.getByRole('dialog', { name: 'Discard unsaved changes?' })
   const tab = (label: string) => page.getByRole('navigation', { name: 'Flow' }).getByRole('link', { name: label })
 
   await page.goto(`flows/${flow.id}`)

@@ -23,9 +23,12 @@ test.each(sizes)(
     await page.goto('flows/new')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Order confirmation')
     await write(page, '<p>Hello</p>\n<p>{% if paid %}paid</p>\n')
-    await page.getByText('This template has a problem').waitFor()
+    await page.getByText('This template has an error').waitFor()
     await page.getByRole('button', { name: 'Create flow' }).click()
-    const place = page.getByRole('button', { name: /^HTML, line 2, column \d+$/ })
+    // The first error is also named beside the preview, which is in view without scrolling.
+    const problem = { name: /^HTML, line 2, column \d+$/ }
+    await page.getByRole('region', { name: 'Preview' }).getByRole('button', problem).waitFor()
+    const place = page.getByRole('button', problem).first()
     await place.click()
     expect(new URL(page.url()).pathname).toBe('/flows/new')
 
@@ -40,7 +43,7 @@ test.each(sizes)(
   },
 )
 
-test('the preview can be narrowed to a phone, runs no script of the template and shows its plain text', async () => {
+test('the preview has a desktop and a phone layout, runs no script of the template and shows its plain text', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -51,8 +54,16 @@ test('the preview can be narrowed to a phone, runs no script of the template and
   await page.frameLocator('iframe').getByText('Hello').waitFor()
   await segment(page, 'Preview as', 'Phone').click()
   expect((await page.locator('iframe').boundingBox())?.width).toBe(375)
+  await segment(page, 'Preview as', 'Desktop').click()
+  await write(page, '<style>@media (max-width: 600px) { b { display: none } }</style><p><b>Wide layout</b></p>')
+  await page.frameLocator('iframe').getByText('Wide layout').waitFor()
+  await page.getByRole('button', { name: 'Open in full window' }).click()
+  const large = page.getByRole('dialog').frameLocator('iframe')
+  await large.getByText('Wide layout').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await segment(page, 'Preview as', 'Text').click()
-  await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Hello').waitFor()
+  await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Wide layout').waitFor()
 })
 
 test('the preview warns of a link that leads nowhere, and the flow can be saved all the same', async () => {
@@ -127,7 +138,7 @@ test('what was not saved is not left behind without asking', async () => {
   expect(await page.getByLabel('Subject').inputValue()).toBe('Half a thou')
 })
 
-test('a test mail is sent with the sample data, and the call for a program does the same', async () => {
+test('a test email is sent with the sample data, and the API call uses it too', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
@@ -137,11 +148,11 @@ test('a test mail is sent with the sample data, and the call for a program does 
   await page.goto(`flows/${id}`)
   await page.getByLabel('name', { exact: true }).fill('Ada')
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
-  await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByRole('dialog').getByText('counts in the flow’s figures').waitFor()
+  await page.getByRole('button', { name: 'Send test email' }).click()
+  await page.getByRole('dialog').getByText('Test emails count in your stats').waitFor()
   await page.getByRole('dialog').getByLabel(/^To/).fill('ada@example.com')
-  await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click()
-  await page.getByRole('status').getByRole('link', { name: 'See what becomes of it' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send test email' }).click()
+  await page.getByRole('status').getByRole('link', { name: 'View delivery' }).click()
   await page.getByRole('heading', { name: 'Your order' }).waitFor()
   await page.getByText('Test', { exact: true }).waitFor()
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
@@ -165,10 +176,10 @@ test('a test mail to a suppressed address is not called sent', async () => {
   await page.goto(`flows/${id}`)
   await page.getByLabel('name', { exact: true }).fill('Ada')
   await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
-  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('button', { name: 'Send test email' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel(/^To/).fill('ada@example.com')
-  await dialog.getByRole('button', { name: 'Send test' }).click()
+  await dialog.getByRole('button', { name: 'Send test email' }).click()
   await dialog.getByRole('status').getByText('Not sent: this address is suppressed').waitFor()
   expect(await dialog.getByText('Sent', { exact: true }).count()).toBe(0)
   await dialog.getByRole('link', { name: 'Suppressions' }).click()
@@ -188,13 +199,16 @@ test('a faulty subject is marked at its field, and the preview says that it is a
   const subject = page.getByLabel('Subject')
   await subject.fill('Your order {{ order_id')
   await expect.poll(() => subject.getAttribute('aria-invalid')).toBe('true')
-  await preview.getByText('Not up to date').waitFor()
-  await page.getByRole('button', { name: /^Subject, line 1/ }).click()
+  await preview.getByText('Preview is out of date').waitFor()
+  await page
+    .getByRole('button', { name: /^Subject, line 1/ })
+    .first()
+    .click()
   expect(await subject.evaluate((field) => field.matches(':focus'))).toBe(true)
 
   await subject.fill('Your order is here')
   await preview.getByText('Your order is here').waitFor()
-  await preview.getByText('Not up to date').waitFor({ state: 'hidden' })
+  await preview.getByText('Preview is out of date').waitFor({ state: 'hidden' })
   expect(await subject.getAttribute('aria-invalid')).not.toBe('true')
 })
 
@@ -252,7 +266,7 @@ test('while another search is loading, the list says that it is not the answer y
   await page.getByLabel('Search flows').fill('nothing like it')
   await busy.getByRole('link', { name: 'Order confirmation' }).waitFor()
   await goOn()
-  await page.getByRole('heading', { name: 'No flow matches' }).waitFor()
+  await page.getByRole('heading', { name: 'No matching flows' }).waitFor()
   expect(await busy.count()).toBe(0)
 })
 

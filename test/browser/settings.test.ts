@@ -27,7 +27,7 @@ test('before a suppression is lifted, every reason that goes with it is named', 
   await page.getByRole('button', { name: 'Remove nevada@example.com' }).click()
   const dialog = page.getByRole('dialog', { name: 'Remove suppression' })
   await dialog.getByText('This removes every reason for this address: Manual.').waitFor()
-  expect(await dialog.getByText('marketing mail').count()).toBe(0)
+  expect(await dialog.getByText('marketing email').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'hidden' })
 
@@ -37,7 +37,7 @@ test('before a suppression is lifted, every reason that goes with it is named', 
   await page.getByRole('cell', { name: 'Unsubscribed' }).waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'Remove ada@example.com' }).click()
   await dialog.getByText('This removes every reason for this address: Manual, Unsubscribed.').waitFor()
-  await dialog.getByText('This person has unsubscribed and will get marketing mail again.').waitFor()
+  await dialog.getByText('This contact unsubscribed and will receive marketing email again.').waitFor()
   await dialog.getByRole('button', { name: 'Remove suppression' }).click()
   await dialog.waitFor({ state: 'hidden' })
   const left = await manage('GET', '/suppressions')
@@ -150,7 +150,9 @@ test('the API reference is linked from API keys, from webhooks and from the side
 
   for (const path of ['settings/api-keys', 'settings/webhooks']) {
     await page.goto(path)
-    expect(await page.getByRole('main').getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe(reference)
+    expect(await page.getByRole('main').getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe(
+      reference,
+    )
   }
   const sideBar = page.getByRole('navigation', { name: 'Main' })
   expect(await sideBar.getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe(reference)

@@ -12,7 +12,10 @@ export function Problems({ problems, mjml, onChoose }: Props) {
   return (
     <div aria-live="polite">
       {problems.length > 0 && (
-        <Notice tone="bad" title={problems.length === 1 ? 'This template has an error' : `This template has ${problems.length} errors`}>
+        <Notice
+          tone="bad"
+          title={problems.length === 1 ? 'This template has an error' : `This template has ${problems.length} errors`}
+        >
           <List spacing={4} listStyleType="none">
             {problems.map((problem) => (
               <List.Item key={`${problem.path} ${problem.line} ${problem.column} ${problem.problem}`}>

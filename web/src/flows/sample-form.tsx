@@ -2,7 +2,13 @@ import { Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { Variable } from '../api/types.ts'
 import { isOfContext, type Sample } from './sample-data.ts'
 
-type Props = { variables: Variable[]; loading: boolean; missing: string[]; sample: Sample; setSample: (sample: Sample) => void }
+type Props = {
+  variables: Variable[]
+  loading: boolean
+  missing: string[]
+  sample: Sample
+  setSample: (sample: Sample) => void
+}
 
 /** One field for each variable that the app sends, used by the preview and the test email. */
 export function SampleForm({ variables, loading, missing, sample, setSample }: Props) {

@@ -34,7 +34,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
     onClose()
   }
   return (
-    <Dialog opened={opened} onClose={close} title="Send a test mail" saved={send.isSuccess}>
+    <Dialog opened={opened} onClose={close} title="Send a test email" saved={send.isSuccess}>
       <form
         noValidate
         onSubmit={(event) => {
@@ -43,7 +43,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
         }}
       >
         <Stack gap="sm">
-          {dirty && <Notice tone="warn">The saved version is sent. Save first to test your changes.</Notice>}
+          {dirty && <Notice tone="warn">The saved version will be sent. Save your changes first to test them.</Notice>}
           <TextInput
             label="To"
             type="email"
@@ -54,21 +54,22 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
             error={fieldProblem(send.error, 'to')}
           />
           <Text size="xs" c="dimmed">
-            It is filled with the sample data of the editor. Otherwise it is a mail like any other: it counts in the
-            flow’s figures, goes to your webhooks, and makes a contact of a new address.
+            Uses the sample data from the editor. Test emails count in your stats, trigger webhooks, and create a
+            contact if the address is new.
           </Text>
           <ErrorLine>{remainingProblem(send.error, ['to'])}</ErrorLine>
           {send.data?.status === 'suppressed' && <NotSent messageId={send.data.message_id} />}
           {send.data?.status === 'queued' && (
-            <Notice tone="good" role="status" title="Sent">
+            <Notice tone="info" role="status" title="Queued for sending">
               <Anchor component={Link} to={paths.message(send.data.message_id)}>
-                See what becomes of it
+                View delivery
               </Anchor>
               {me.data?.mail.transport === 'inbox' && (
                 <>
-                  , or{' '}
-                  <Anchor component={Link} to={paths.inbox}>
-                    read it in the inbox
+                  {' '}
+                  or{' '}
+                  <Anchor component={Link} to={paths.inboxMail(send.data.message_id)}>
+                    open it in the inbox
                   </Anchor>
                 </>
               )}
@@ -80,7 +81,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
               Close
             </Button>
             <Button type="submit" loading={send.isPending}>
-              Send test
+              Send test email
             </Button>
           </Group>
         </Stack>
