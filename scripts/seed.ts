@@ -61,7 +61,8 @@ async function seedContacts(db: Db, organizationId: OrganizationId): Promise<Con
   for (let start = 0; start < contactsWanted; start += membersMax) {
     const members = Array.from({ length: membersMax }, (_, i) => memberOf(start + i))
     const group = groups[(start / membersMax) % groups.length]!
-    await adder.add(organizationId, { group_id: toText('grp', group.id), members })
+    const body = { group_id: toText('grp', group.id), members }
+    await adder.add(organizationId, body, { type: 'system', id: null })
     tell('contacts', start + membersMax, contactsWanted)
   }
   return db<Contact>`select id, email from contacts where organization_id = ${organizationId} order by id`

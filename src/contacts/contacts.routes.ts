@@ -17,6 +17,7 @@ import {
 } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { type ContactId, parseId, toText } from '../ids.ts'
+import { actorOf } from './actor.ts'
 import { type Contact, contactStatuses, selectContacts } from './contacts.sql.ts'
 import { createContact, editContact, eraseContact, getContact, type OnUnsubscribed } from './contacts.ts'
 import { attributeKeysMax, nameMax } from './fields.ts'
@@ -102,7 +103,7 @@ function searchAndCreate(api: Api, { db }: Parts): void {
       },
     },
     async (request, reply) => {
-      const contact = await createContact(db, memberOf(request).organizationId, request.body)
+      const contact = await createContact(db, memberOf(request).organizationId, request.body, actorOf(request))
       return reply.status(201).send(created(contactOut(contact)))
     },
   )
@@ -155,7 +156,8 @@ function edit(api: Api, { db, onUnsubscribed }: Parts): void {
     },
     async (request) => {
       const id = contactIdOf(request.params.id)
-      return ok(contactOut(await editContact(db, memberOf(request).organizationId, id, request.body, onUnsubscribed)))
+      const { organizationId } = memberOf(request)
+      return ok(contactOut(await editContact(db, organizationId, id, request.body, actorOf(request), onUnsubscribed)))
     },
   )
 }

@@ -3,6 +3,7 @@ import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
 import type { Attributes } from './fields.ts'
+import { type Actor, recordChange } from './history.sql.ts'
 import { objectionOf } from './objection.ts'
 import { matchesWords } from './search.sql.ts'
 
@@ -105,12 +106,15 @@ export async function insertContact(
     lastName: string | undefined
     attributes: string | undefined
   },
+  actor: Actor,
 ): Promise<ContactId | undefined> {
   const [row] = await tx<{ id: ContactId }>`
-    insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription)
+    insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
+      created_by_type, created_by_id)
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
-      coalesce(${objectionOf(sql`${organizationId}`, sql`${contact.emailKey}`)}, 'subscribed')
+      coalesce(${objectionOf(sql`${organizationId}`, sql`${contact.emailKey}`)}, 'subscribed'),
+      ${actor.type}, ${actor.id}::uuid
     on conflict (organization_id, email_key) do nothing
     returning id`
   return row?.id
@@ -131,7 +135,10 @@ export async function holdContact(
   return row
 }
 
-/** Undefined keeps a field, '' clears a name; attributes are replaced. Violates the index of addresses if it is taken. */
+/**
+ * Undefined keeps a field, '' clears a name; attributes are replaced. Returns the names of the fields that changed.
+ * Violates the unique index of addresses if the address is taken.
+ */
 export async function updateContact(
   tx: Tx,
   organizationId: OrganizationId,
@@ -143,14 +150,25 @@ export async function updateContact(
     lastName: string | undefined
     attributes: string | undefined
   },
-): Promise<void> {
-  await tx`
+): Promise<string[]> {
+  const [row] = await tx<{ edited: string[] }>`
+    with previous as (
+      select email, first_name, last_name, attributes from contacts
+      where organization_id = ${organizationId} and id = ${id}
+    )
     update contacts
-    set email = coalesce(${change.email}, email), email_key = coalesce(${change.emailKey}, email_key),
-      first_name = nullif(coalesce(${change.firstName}, first_name), ''),
-      last_name = nullif(coalesce(${change.lastName}, last_name), ''),
-      attributes = coalesce(${change.attributes}::jsonb, attributes), updated_at = now()
-    where organization_id = ${organizationId} and id = ${id}`
+    set email = coalesce(${change.email}, contacts.email), email_key = coalesce(${change.emailKey}, contacts.email_key),
+      first_name = nullif(coalesce(${change.firstName}, contacts.first_name), ''),
+      last_name = nullif(coalesce(${change.lastName}, contacts.last_name), ''),
+      attributes = coalesce(${change.attributes}::jsonb, contacts.attributes), updated_at = now()
+    from previous
+    where organization_id = ${organizationId} and id = ${id}
+    returning array_remove(array[
+      case when contacts.email <> previous.email then 'email' end,
+      case when contacts.first_name is distinct from previous.first_name then 'first_name' end,
+      case when contacts.last_name is distinct from previous.last_name then 'last_name' end,
+      case when contacts.attributes <> previous.attributes then 'attributes' end], null) as edited`
+  return row?.edited ?? []
 }
 
 /** Undefined when there is no such contact, or it has this subscription already. */
@@ -168,7 +186,12 @@ export async function updateSubscription(
 }
 
 /** Locked in the order of the key, as whoever adds many contacts does. */
-export async function unsubscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKeys: string[]): Promise<void> {
+export async function unsubscribeByEmail(
+  tx: Tx,
+  organizationId: OrganizationId,
+  emailKeys: string[],
+  actor: Actor,
+): Promise<void> {
   await tx`
     with held as (
       select id from contacts
@@ -176,15 +199,25 @@ export async function unsubscribeByEmail(tx: Tx, organizationId: OrganizationId,
         and subscription <> 'unsubscribed'
       order by email_key
       for no key update
-    )
+    ),
+    recorded as (${recordChange(organizationId, 'unsubscribed', actor, sql`held`)})
     update contacts set subscription = 'unsubscribed', updated_at = now()
     from held
     where contacts.organization_id = ${organizationId} and contacts.id = held.id`
 }
 
 /** Subscribes whoever had unsubscribed with this address. */
-export async function subscribeByEmail(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
+export async function subscribeByEmail(
+  tx: Tx,
+  organizationId: OrganizationId,
+  emailKey: string,
+  actor: Actor,
+): Promise<void> {
   await tx`
+    with changed as (
     update contacts set subscription = 'subscribed', updated_at = now()
-    where organization_id = ${organizationId} and email_key = ${emailKey} and subscription = 'unsubscribed'`
+    where organization_id = ${organizationId} and email_key = ${emailKey} and subscription = 'unsubscribed'
+      returning id
+    )
+    ${recordChange(organizationId, 'subscribed', actor, sql`changed`)}`
 }

@@ -103,6 +103,8 @@ test('the status follows unsubscribing, subscribing again and suppression, and s
   expect(await statusAfter({})).toBe('unsubscribed')
 })
 
+const actor = { type: 'system', id: null } as const
+
 test('unsubscribing by an edit is told once, in the same transaction', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
@@ -111,12 +113,12 @@ test('unsubscribing by an edit is told once, in the same transaction', async () 
   const onUnsubscribed = async (_tx: unknown, unsubscription: unknown) => {
     told.push(unsubscription)
   }
-  await editContact(db, organizationId, contactId, { status: 'unsubscribed' }, onUnsubscribed)
-  await editContact(db, organizationId, contactId, { status: 'unsubscribed' }, onUnsubscribed)
-  expect(told).toEqual([{ organizationId, contactId, method: 'api' }])
+  await editContact(db, organizationId, contactId, { status: 'unsubscribed' }, actor, onUnsubscribed)
+  await editContact(db, organizationId, contactId, { status: 'unsubscribed' }, actor, onUnsubscribed)
+  expect(told).toMatchObject([{ organizationId, contactId, method: 'api' }])
 
-  await db.begin((tx) => resubscribe(tx, organizationId, contactId))
-  const failing = editContact(db, organizationId, contactId, { status: 'unsubscribed' }, async () => {
+  await db.begin((tx) => resubscribe(tx, organizationId, contactId, actor))
+  const failing = editContact(db, organizationId, contactId, { status: 'unsubscribed' }, actor, async () => {
     throw new Error('not recorded')
   })
   await expect(failing).rejects.toThrow('not recorded')
@@ -280,10 +282,11 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   await app.db.alone`update events set occurred_at = ${later(1)}, id = ${clickId} where id = ${openId}`
   await app.db.alone`update events set occurred_at = ${later(60)}, id = ${lateId} where id = ${bounceId}`
 
-  const first = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=3`)
-  const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=3&cursor=${first.body.next_cursor}`)
+  const first = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4`)
+  const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4&cursor=${first.body.next_cursor}`)
   const [flow_id, message_id] = [toText('flw', flowId), toText('msg', sentId)]
-  const shared = { flow_id, flow_name: 'Welcome' }
+  const noChange = { change: null, fields: null, reasons: null, group: null, actor: null }
+  const shared = { flow_id, flow_name: 'Welcome', ...noChange }
   expect([...first.body.data, ...second.body.data]).toEqual([
     {
       ...shared,
@@ -333,6 +336,12 @@ test('the timeline shows messages and events, newest first, in pages', async () 
       machine: false,
       detail: null,
     },
+    expect.objectContaining({
+      kind: 'change',
+      change: 'created',
+      at: ada.created_at,
+      actor: { type: 'user', id: expect.stringMatching(/^usr_/), name: 'owner@acme.example' },
+    }),
   ])
   expect(second.body.next_cursor).toBe(null)
 })
@@ -373,8 +382,8 @@ test('every page of the timeline starts behind the one before, at whatever kind 
     }
     const times = seen.map(({ at }) => at)
     expect(times).toEqual([...times].sort().reverse())
-    expect(new Set(seen.map(({ event_id, message_id }) => event_id ?? message_id)).size).toBe(15)
-    expect(seen).toHaveLength(15)
+    expect(new Set(seen.map(({ event_id, message_id }) => event_id ?? message_id)).size).toBe(16)
+    expect(seen).toHaveLength(16)
   }
 })
 
@@ -414,6 +423,68 @@ test('erasing a contact leaves nothing that names it but its suppression, and al
   expect((await app.manage('DELETE', `${contacts}/${ada.id}`)).status).toBe(404)
   expect((await app.manage('GET', `${contacts}/${bob.id}`)).body.data.first_name).toBe('Bob')
   expect((await app.manage('GET', `/organization/groups/${group.id}`)).body.data.member_count).toBe(1)
+})
+
+test('the timeline names who created, edited, grouped, suppressed, unsubscribed and subscribed a contact', async () => {
+  await using app = await startTestApp()
+  const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  const group = await post('/groups', { name: 'News' })
+  await app.call('POST', '/public/api/v1/contacts/add-group-members', {
+    headers: { 'x-api-token': app.apiKey },
+    body: { group_id: group.id, members: [{ email: 'ada@example.com' }] },
+  })
+  const [ada] = (await app.manage('GET', `${contacts}?query=ada`)).body.data
+  await app.manage('PATCH', `${contacts}/${ada.id}`, { first_name: 'Ada', attributes: { plan: 'pro' } })
+  await app.manage('PATCH', `${contacts}/${ada.id}`, { first_name: 'Ada' })
+  await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'unsubscribed' })
+  await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'subscribed' })
+  await app.manage('DELETE', `/organization/groups/${group.id}/members/${ada.id}`)
+  await post('/suppressions', { email: 'ada@example.com' })
+  await post('/suppressions', { email: 'ada@example.com' })
+  await app.manage('DELETE', '/organization/suppressions/ada@example.com')
+
+  const entries = (await app.manage('GET', `${contacts}/${ada.id}/timeline`)).body.data as Record<string, never>[]
+  const owner = expect.objectContaining({ type: 'user', name: 'owner@acme.example' })
+  const key = expect.objectContaining({ type: 'api_key', id: expect.stringMatching(/^key_/), name: expect.any(String) })
+  const inGroup = { id: group.id, name: 'News' }
+  expect(entries.map(({ change, event_name }) => change ?? event_name)).toEqual([
+    'unsuppressed',
+    'suppressed',
+    'group_removed',
+    'subscribed',
+    'contactUnsubscribe',
+    'edited',
+    'group_added',
+    'created',
+  ])
+  expect(entries).toMatchObject([
+    { actor: owner, reasons: ['manual'] },
+    { actor: owner, reasons: ['manual'] },
+    { actor: owner, group: inGroup },
+    { actor: owner },
+    { actor: owner, detail: 'api' },
+    { actor: owner, fields: ['first_name', 'attributes'] },
+    { actor: key, group: inGroup },
+    { actor: key },
+  ])
+
+  await app.manage('DELETE', `${contacts}/${ada.id}`)
+  expect(await app.db`select from contact_history`).toHaveLength(0)
+})
+
+test('the history of a contact is bounded', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const { organizationId, contactId } = await storeContact(db, 'ada@example.com')
+  await db.alone`
+    insert into contact_history (organization_id, contact_id, at, id, type, actor_type)
+    select ${organizationId}, ${contactId}, now() - n * interval '1 minute', gen_random_uuid(), 'edited', 'system'
+    from generate_series(1, 1200) as n`
+  await db.begin((tx) => unsubscribe(tx, organizationId, contactId))
+  await db.begin((tx) => resubscribe(tx, organizationId, contactId, actor))
+  const [kept] = await db<{ count: number; newest: string }>`
+    select count(*), (array_agg(type order by at desc))[1] as newest from contact_history`
+  expect(kept).toEqual({ count: 1000, newest: 'subscribed' })
 })
 
 test('another organization sees, edits and erases nothing', async () => {

@@ -1,7 +1,7 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
 import { invalid, Refusal } from '../errors.ts'
-import { type ContactId, type MessageId, newId, type OrganizationId } from '../ids.ts'
+import { type ContactId, type EventId, type MessageId, newId, type OrganizationId } from '../ids.ts'
 import {
   type Contact,
   type HeldContact,
@@ -21,6 +21,7 @@ import {
 } from './erase.sql.ts'
 import { type Read, readAttributes, readName } from './fields.ts'
 import { joinGroups } from './groups.ts'
+import { type Actor, deleteHistory, insertHistory } from './history.sql.ts'
 import { deleteSuppressions, insertSuppressions, selectSuppressionsOf } from './suppressions.sql.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -29,7 +30,7 @@ export type { Contact } from './contacts.sql.ts'
 /** Records that someone unsubscribed, within the transaction in which it happens. */
 export type OnUnsubscribed = (
   tx: Tx,
-  unsubscription: { organizationId: OrganizationId; contactId: ContactId; method: 'api' },
+  unsubscription: { id: EventId; organizationId: OrganizationId; contactId: ContactId; method: 'api' },
 ) => Promise<void>
 
 const noSuchContact = () => new Refusal('not_found', 'There is no such contact.')
@@ -53,13 +54,14 @@ export async function createContact(
   db: Db,
   organizationId: OrganizationId,
   input: ContactInput & { email: string; group_ids?: string[] },
+  actor: Actor,
 ): Promise<Contact> {
   const fields = readFields(input)
   const email = readEmail(input.email)
   return inTransaction(db, async (tx) => {
-    const id = await insertContact(tx, organizationId, { ...fields, ...email, id: newId('con') })
+    const id = await insertContact(tx, organizationId, { ...fields, ...email, id: newId('con') }, actor)
     if (!id) throw emailTaken()
-    if (input.group_ids?.length) await joinGroups(tx, organizationId, input.group_ids, id)
+    if (input.group_ids?.length) await joinGroups(tx, organizationId, input.group_ids, id, actor)
     return getContact(tx, organizationId, id)
   })
 }
@@ -71,6 +73,7 @@ export async function editContact(
   organizationId: OrganizationId,
   id: ContactId,
   edit: ContactEdit,
+  actor: Actor,
   onUnsubscribed: OnUnsubscribed,
 ): Promise<Contact> {
   const fields = readFields(edit)
@@ -78,14 +81,19 @@ export async function editContact(
   return inTransaction(db, async (tx) => {
     const held = await holdContact(tx, organizationId, id)
     if (!held) throw noSuchContact()
-    await updateContact(tx, organizationId, id, { ...fields, ...email }).catch((error) => {
+    const edited = await updateContact(tx, organizationId, id, { ...fields, ...email }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error
     })
+    if (edited.length > 0)
+      await insertHistory(tx, organizationId, id, { type: 'edited', actor, details: { fields: edited } })
     if (email.email !== undefined && email.emailKey !== held.emailKey)
       await carryObjection(tx, organizationId, id, held, email)
-    if (edit.status === 'subscribed') await resubscribe(tx, organizationId, id)
-    if (edit.status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id)))
-      await onUnsubscribed(tx, { organizationId, contactId: id, method: 'api' })
+    if (edit.status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
+    if (edit.status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
+      const eventId = newId('evt')
+      await insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor, eventId })
+      await onUnsubscribed(tx, { id: eventId, organizationId, contactId: id, method: 'api' })
+    }
     return getContact(tx, organizationId, id)
   })
 }
@@ -101,8 +109,11 @@ async function carryObjection(
   const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)
   if (held.subscription === 'unsubscribed')
     await insertSuppressions(tx, [{ organizationId, ...address, reason: 'unsubscribe', detail: null, messageId: null }])
-  else if (entries.some(({ reason }) => reason === 'unsubscribe'))
-    await updateSubscription(tx, organizationId, id, 'unsubscribed')
+  else if (
+    entries.some(({ reason }) => reason === 'unsubscribe') &&
+    (await updateSubscription(tx, organizationId, id, 'unsubscribed'))
+  )
+    await insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor: { type: 'system', id: null } })
 }
 
 /** No marketing mail any more. False when there is no such contact, or it had unsubscribed before. */
@@ -119,10 +130,16 @@ export async function unsubscribe(
 }
 
 /** False when there is no such contact, or it is subscribed. A hard bounce, a complaint or a suppression by hand stays. */
-export async function resubscribe(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<boolean> {
+export async function resubscribe(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ContactId,
+  actor: Actor,
+): Promise<boolean> {
   const contact = await updateSubscription(tx, organizationId, id, 'subscribed')
   if (!contact) return false
   await deleteSuppressions(tx, organizationId, contact.emailKey, ['unsubscribe'])
+  await insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
   return true
 }
 
@@ -136,6 +153,7 @@ export async function eraseContact(db: Db, organizationId: OrganizationId, id: C
     const emailKey = await deleteContact(tx, organizationId, id)
     if (emailKey === undefined) throw noSuchContact()
     await deleteMemberships(tx, organizationId, id)
+    await deleteHistory(tx, organizationId, id)
     await emptyMessages(tx, organizationId, id)
     await emptyDeliveries(tx, organizationId, id)
     await emptyEvents(tx, organizationId, id)

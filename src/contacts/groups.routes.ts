@@ -5,6 +5,7 @@ import { Refusal } from '../errors.ts'
 import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { type GroupId, parseId, toText } from '../ids.ts'
 import { nameMax } from '../names.ts'
+import { actorOf } from './actor.ts'
 import { type Group, selectGroups } from './groups.sql.ts'
 import { addToGroup, createGroup, getGroup, removeFromGroup, removeGroup, renameGroup } from './groups.ts'
 import { noSuchGroup } from './members.ts'
@@ -82,7 +83,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     async (request) => {
       const { organizationId } = memberOf(request)
       const groupId = groupIdOf(request.params.id)
-      return ok({ added: await addToGroup(db, organizationId, groupId, request.body.contact_ids) })
+      return ok({ added: await addToGroup(db, organizationId, groupId, request.body.contact_ids, actorOf(request)) })
     },
   )
 
@@ -99,7 +100,8 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     async (request) => {
       const contactId = parseId('con', request.params.contact_id)
       if (!contactId) throw new Refusal('not_found', 'There is no such contact.')
-      await removeFromGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id), contactId)
+      const groupId = groupIdOf(request.params.id)
+      await removeFromGroup(db, memberOf(request).organizationId, groupId, contactId, actorOf(request))
       return ok(null, 'The contact is not in the group any more')
     },
   )

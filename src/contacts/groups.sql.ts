@@ -2,6 +2,7 @@ import { equalsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
+import { type Actor, recordChange } from './history.sql.ts'
 import { subscriptionOnJoining } from './objection.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
@@ -78,7 +79,12 @@ export async function deleteGroupMembers(tx: Tx, organizationId: OrganizationId,
  * Held against erasure until the end of the transaction; those who were only ever sent to become subscribed, unless the
  * address objected.
  */
-export async function holdContacts(tx: Tx, organizationId: OrganizationId, ids: ContactId[]): Promise<ContactId[]> {
+export async function holdContacts(
+  tx: Tx,
+  organizationId: OrganizationId,
+  ids: ContactId[],
+  actor: Actor,
+): Promise<ContactId[]> {
   const rows = await tx<{ id: ContactId }>`
     with held as materialized (
       select id from contacts
@@ -91,6 +97,10 @@ export async function holdContacts(tx: Tx, organizationId: OrganizationId, ids: 
       from held
       where contacts.organization_id = ${organizationId} and contacts.id = held.id
         and contacts.subscription = 'not_subscribed'
+      returning contacts.id, contacts.subscription
+    ),
+    recorded as (
+      ${recordChange(organizationId, 'subscribed', actor, sql`subscribed where subscription = 'subscribed'`)}
     )
     select id from held`
   return rows.map(({ id }) => id)
@@ -102,27 +112,14 @@ export async function insertMemberships(
   organizationId: OrganizationId,
   groupIds: GroupId[],
   contactIds: ContactId[],
+  actor: Actor,
 ): Promise<number> {
   const rows = await tx`
-    insert into group_members (organization_id, group_id, contact_id)
-    select ${organizationId}, group_id, contact_id
+    insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
+    select ${organizationId}, group_id, contact_id, ${actor.type}, ${actor.id}::uuid
     from unnest(${groupIds}::uuid[]) as group_id, unnest(${contactIds}::uuid[]) as contact_id
     order by contact_id, group_id
     on conflict do nothing
     returning contact_id`
   return rows.length
-}
-
-/** False when the contact was not in the group. */
-export async function deleteMembership(
-  tx: Tx,
-  organizationId: OrganizationId,
-  groupId: GroupId,
-  contactId: ContactId,
-): Promise<boolean> {
-  const rows = await tx`
-    delete from group_members
-    where organization_id = ${organizationId} and group_id = ${groupId} and contact_id = ${contactId}
-    returning contact_id`
-  return rows.length > 0
 }

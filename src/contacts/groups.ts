@@ -6,7 +6,6 @@ import {
   countGroups,
   deleteGroup,
   deleteGroupMembers,
-  deleteMembership,
   findGroup,
   type Group,
   holdContacts,
@@ -14,6 +13,7 @@ import {
   insertMemberships,
   updateGroup,
 } from './groups.sql.ts'
+import { type Actor, moveMembershipToHistory } from './history.sql.ts'
 import { holdGroups } from './members.sql.ts'
 import { noSuchGroup } from './members.ts'
 import { inTransaction } from './transaction.ts'
@@ -65,17 +65,20 @@ export async function addToGroup(
   organizationId: OrganizationId,
   groupId: GroupId,
   contactTexts: string[],
+  actor: Actor,
 ): Promise<number> {
   const ids = contactTexts.map((text) => parseId('con', text))
   return inTransaction(db, async (tx) => {
     if (!(await holdGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
-    const held = new Set(await holdContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))]))
+    const held = new Set(
+      await holdContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor),
+    )
     const unknown = ids.flatMap((id, index) =>
       id && held.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'there is no such contact' }],
     )
     if (unknown.length > 0)
       throw new Refusal('not_found', 'Some of these contacts do not exist, so none was added.', { fields: unknown })
-    return insertMemberships(tx, organizationId, [groupId], [...held])
+    return insertMemberships(tx, organizationId, [groupId], [...held], actor)
   })
 }
 
@@ -85,11 +88,12 @@ export async function joinGroups(
   organizationId: OrganizationId,
   groupTexts: string[],
   contactId: ContactId,
+  actor: Actor,
 ): Promise<void> {
   const groupIds = [...new Set(groupTexts)].map((text) => parseId('grp', text)).filter((id) => id !== undefined)
   if (groupIds.length < new Set(groupTexts).size || !(await holdGroups(tx, organizationId, groupIds)))
     throw noSuchGroup()
-  await insertMemberships(tx, organizationId, groupIds, [contactId])
+  await insertMemberships(tx, organizationId, groupIds, [contactId], actor)
 }
 
 export async function removeFromGroup(
@@ -97,9 +101,12 @@ export async function removeFromGroup(
   organizationId: OrganizationId,
   groupId: GroupId,
   contactId: ContactId,
+  actor: Actor,
 ): Promise<void> {
-  if (!(await deleteMembership(db.alone, organizationId, groupId, contactId)))
-    throw new Refusal('not_found', 'This contact is not in this group.')
+  const removed = await inTransaction(db, (tx) =>
+    moveMembershipToHistory(tx, { organizationId, groupId, contactId }, actor),
+  )
+  if (!removed) throw new Refusal('not_found', 'This contact is not in this group.')
 }
 
 const nameTaken = () => new Refusal('conflict', 'There is a group with this name already.')

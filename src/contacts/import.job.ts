@@ -124,14 +124,16 @@ async function firstRow(portions: AsyncGenerator<CsvRow[]>): Promise<CsvRow> {
 /** Undefined when the import was not where we thought it was. */
 async function importRows(db: Db, record: Import, before: Progress, rows: CsvRow[]): Promise<Progress | undefined> {
   const { organizationId, id, groupId } = record
+  const actor = { type: 'import', id } as const
   const { reader, problems, objections } = readRows(rows, before, record)
   return inTransaction(db, async (tx) => {
     if (!(await holdImport(tx, organizationId, id, before.offset))) return undefined
     if (groupId && !(await holdGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
     // Before the contacts, so that those who are new never are subscribed.
-    if (objections.length > 0) await takeObjections(tx, organizationId, objections)
-    const created = reader.size > 0 ? (await storeMembers(tx, organizationId, record, reader.members)).created : 0
+    if (objections.length > 0) await takeObjections(tx, organizationId, objections, actor)
+    const created =
+      reader.size > 0 ? (await storeMembers(tx, organizationId, record, reader.members, actor)).created : 0
     const kept = problems.slice(0, Math.max(0, problemsKeptMax - before.rejected))
     if (kept.length > 0) await insertProblems(tx, organizationId, id, kept)
     const last = rows.at(-1)!

@@ -55,7 +55,8 @@ export function memberRoutes({ members }: { members: MemberAdder }): FastifyPlug
         validatorCompiler: () => () => true,
       },
       async (request) => {
-        const added = await members.add(keyOf(request).organizationId, request.body)
+        const { organizationId, id } = keyOf(request)
+        const added = await members.add(organizationId, request.body, { type: 'api_key', id })
         return ok({
           group_id: toText('grp', added.groupId),
           received: added.received,

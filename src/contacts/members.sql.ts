@@ -1,6 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { GroupId, OrganizationId } from '../ids.ts'
+import { type Actor, recordChange } from './history.sql.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './objection.ts'
 
@@ -43,14 +44,16 @@ export async function insertMembers(
   organizationId: OrganizationId,
   { groupId, subscription }: Destination,
   members: Member[],
+  actor: Actor,
 ): Promise<number> {
   const [row] = await tx<{ created: number }>`
     with ${givenMembers(members)},
     created as (
-      insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription)
+      insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
+        created_by_type, created_by_id)
       select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
         nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
-        case when objection.email_key is null then ${subscription} else 'unsubscribed' end
+        case when objection.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid
       from given
       left join suppressions as objection on objection.organization_id = ${organizationId}
         and objection.email_key = given.email_key and objection.reason = 'unsubscribe'
@@ -59,8 +62,8 @@ export async function insertMembers(
       returning id
     ),
     joined as (
-      insert into group_members (organization_id, group_id, contact_id)
-      select ${organizationId}, ${groupId}::uuid, id from created where ${groupId}::uuid is not null
+      insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
+      select ${organizationId}, ${groupId}::uuid, id, ${actor.type}, ${actor.id}::uuid from created where ${groupId}::uuid is not null
     )
     select count(*) as created from created`
   return row!.created
@@ -76,6 +79,7 @@ export async function updateMembers(
   organizationId: OrganizationId,
   { groupId, subscription }: Destination,
   members: Member[],
+  actor: Actor,
 ): Promise<number> {
   const [row] = await tx<{ added: number }>`
     with ${givenMembers(members)},
@@ -93,7 +97,7 @@ export async function updateMembers(
       where contacts.id <> given.id
     ),
     held as materialized (
-      select known.*
+      select known.*, contacts.subscription as previous_subscription
       from known
       join contacts on contacts.organization_id = ${organizationId} and contacts.id = known.id
       where known.joins or known.changes
@@ -110,11 +114,14 @@ export async function updateMembers(
         updated_at = now()
       from held
       where contacts.organization_id = ${organizationId} and contacts.id = held.id and held.changes
-      returning contacts.id
+      returning contacts.id, contacts.subscription, held.previous_subscription
+    ),
+    recorded as (
+      ${recordChange(organizationId, 'subscribed', actor, sql`changed where subscription = 'subscribed' and previous_subscription <> 'subscribed'`)}
     ),
     joined as (
-      insert into group_members (organization_id, group_id, contact_id)
-      select ${organizationId}, ${groupId}::uuid, id from held
+      insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
+      select ${organizationId}, ${groupId}::uuid, id, ${actor.type}, ${actor.id}::uuid from held
       -- Counting makes the updates come first in every request, for the sake of the order of locks.
       where joins and (select count(*) from changed) >= 0
       order by id

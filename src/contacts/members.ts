@@ -2,6 +2,7 @@ import { Batcher } from '../batcher.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type GroupId, type OrganizationId, parseId } from '../ids.ts'
+import type { Actor } from './history.sql.ts'
 import { allRejected, type Member, MemberReader, type Rejected } from './member-input.ts'
 import { type Destination, holdGroups, insertMembers, updateMembers } from './members.sql.ts'
 import { inTransaction } from './transaction.ts'
@@ -14,7 +15,7 @@ const waitingMax = 30
 export type Stored = { created: number; updated: number; added: number; alreadyMembers: number }
 export type AddedMembers = Stored & { groupId: GroupId; received: number; rejected: Rejected[] }
 
-type Addition = { organizationId: OrganizationId; groupId: GroupId; members: Member[] }
+type Addition = { organizationId: OrganizationId; groupId: GroupId; members: Member[]; actor: Actor }
 
 /** Adds many people to a group at once, some requests at a time. */
 export class MemberAdder {
@@ -33,7 +34,7 @@ export class MemberAdder {
   }
 
   /** Takes what is good of it and says what is not; refuses when nothing is, or when there is no such group. */
-  async add(organizationId: OrganizationId, body: unknown): Promise<AddedMembers> {
+  async add(organizationId: OrganizationId, body: unknown, actor: Actor): Promise<AddedMembers> {
     const { groupId: groupText, inputs } = readFrame(body)
     const groupId = parseId('grp', groupText)
     if (!groupId) throw noSuchGroup()
@@ -45,7 +46,7 @@ export class MemberAdder {
       if (!(await holdGroups(this.#db.alone, organizationId, [groupId]))) throw noSuchGroup()
       throw allRejected(reader.rejected)
     }
-    const stored = await this.#additions.add({ organizationId, groupId, members: reader.members })
+    const stored = await this.#additions.add({ organizationId, groupId, members: reader.members, actor })
     return { ...stored, groupId, received: inputs.length, rejected: reader.rejected }
   }
 }
@@ -66,10 +67,10 @@ function readFrame(body: unknown): { groupId: string; inputs: unknown[] } {
 
 const wantsOr = (value: unknown, problem: string) => (value === undefined ? 'is required' : problem)
 
-function storeInGroup(db: Db, { organizationId, groupId, members }: Addition): Promise<Stored> {
+function storeInGroup(db: Db, { organizationId, groupId, members, actor }: Addition): Promise<Stored> {
   return inTransaction(db, async (tx) => {
     if (!(await holdGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
-    return storeMembers(tx, organizationId, { groupId, subscription: 'subscribed' }, members)
+    return storeMembers(tx, organizationId, { groupId, subscription: 'subscribed' }, members, actor)
   })
 }
 
@@ -82,9 +83,10 @@ export async function storeMembers(
   organizationId: OrganizationId,
   destination: Destination,
   members: Member[],
+  actor: Actor,
 ): Promise<Stored> {
-  const created = await insertMembers(tx, organizationId, destination, members)
+  const created = await insertMembers(tx, organizationId, destination, members, actor)
   const updated = members.length - created
-  const joined = updated > 0 ? await updateMembers(tx, organizationId, destination, members) : 0
+  const joined = updated > 0 ? await updateMembers(tx, organizationId, destination, members, actor) : 0
   return { created, updated, added: created + joined, alreadyMembers: updated - joined }
 }

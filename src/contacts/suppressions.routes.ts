@@ -4,6 +4,7 @@ import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
 import { toText } from '../ids.ts'
+import { actorOf } from './actor.ts'
 import { type Suppression, selectSuppressions, suppressionReasons } from './suppressions.sql.ts'
 import { liftSuppression, suppressByHand } from './suppressions.ts'
 
@@ -64,7 +65,7 @@ export function suppressionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox
         },
       },
       async (request, reply) => {
-        const suppression = await suppressByHand(db, memberOf(request).organizationId, request.body)
+        const suppression = await suppressByHand(db, memberOf(request).organizationId, request.body, actorOf(request))
         return reply.status(201).send(created(suppressionOut(suppression)))
       },
     )
@@ -81,7 +82,7 @@ export function suppressionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox
         },
       },
       async (request) => {
-        await liftSuppression(db, memberOf(request).organizationId, request.params.email)
+        await liftSuppression(db, memberOf(request).organizationId, request.params.email, actorOf(request))
         return ok(null, 'The address can get mail again')
       },
     )

@@ -3,14 +3,15 @@ import { memberOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
-import { type EventId, toText } from '../ids.ts'
+import { type EventId, type Prefix, toText } from '../ids.ts'
 import { contactIdOf } from './contacts.routes.ts'
 import { getContact } from './contacts.ts'
+import { actorTypes, changes } from './history.sql.ts'
 import { selectTimeline, type TimelineEntry } from './timeline.sql.ts'
 
 const TimelineOut = Type.Object({
   at: Timestamp,
-  kind: oneOf('message', 'event'),
+  kind: oneOf('message', 'event', 'change'),
   event_name: Nullable(Type.String()),
   event_id: Nullable(Type.String()),
   message_id: Nullable(Type.String()),
@@ -20,6 +21,24 @@ const TimelineOut = Type.Object({
   status: Nullable(Type.String()),
   machine: Type.Boolean(),
   detail: Nullable(Type.String({ description: 'The clicked link, the reason of a bounce, the way of unsubscribing.' })),
+  change: Nullable(oneOf(...changes)),
+  fields: Nullable(Type.Array(Type.String(), { description: 'The fields that an edit changed.' })),
+  reasons: Nullable(Type.Array(Type.String(), { description: 'The reasons of a suppression.' })),
+  group: Nullable(
+    Type.Object({ id: Type.String(), name: Nullable(Type.String({ description: 'Null if the group was deleted.' })) }),
+  ),
+  actor: Nullable(
+    Type.Object(
+      {
+        type: oneOf(...actorTypes),
+        id: Nullable(Type.String()),
+        name: Nullable(
+          Type.String({ description: 'The email of a user, the name of an API key, the file of an import.' }),
+        ),
+      },
+      { description: 'Who made the change or unsubscribed the contact. Null if unknown.' },
+    ),
+  ),
 })
 
 export function timelineRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
@@ -29,7 +48,7 @@ export function timelineRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags: ['Contacts'],
-          summary: 'What happened with a contact, newest first',
+          summary: 'List the messages, events and changes of a contact, newest first',
           params: Type.Object({ id: Type.String() }),
           querystring: Type.Object(pageQuery),
           response: pages(TimelineOut),
@@ -61,4 +80,20 @@ const timelineOut = (entry: TimelineEntry): Static<typeof TimelineOut> => ({
   status: entry.status,
   machine: entry.machine,
   detail: entry.detail,
+  change: entry.change,
+  fields: entry.fields,
+  reasons: entry.reasons,
+  group: entry.groupId && { id: toText('grp', entry.groupId), name: entry.groupName },
+  actor: entry.actorType && { type: entry.actorType, id: actorIdText(entry), name: entry.actorName },
 })
+
+const actorPrefixes: Partial<Record<NonNullable<TimelineEntry['actorType']>, Prefix>> = {
+  user: 'usr',
+  api_key: 'key',
+  import: 'imp',
+}
+
+function actorIdText({ actorType, actorId }: TimelineEntry): string | null {
+  const prefix = actorType && actorPrefixes[actorType]
+  return prefix && actorId ? toText(prefix, actorId as never) : null
+}

@@ -1,15 +1,20 @@
 import type { Tx } from '../db/db.ts'
-import { type ContactId, newId, type OrganizationId } from '../ids.ts'
+import type { ContactId, EventId, OrganizationId } from '../ids.ts'
 import { recordEvents } from './record.ts'
 
-/** Somebody was unsubscribed by hand or by a program, not through a message. */
+/** Records that a contact was unsubscribed in the app or through the API, not through a message. */
 export async function recordApiUnsubscription(
   tx: Tx,
-  { organizationId, contactId, method }: { organizationId: OrganizationId; contactId: ContactId; method: 'api' },
+  {
+    id,
+    organizationId,
+    contactId,
+    method,
+  }: { id: EventId; organizationId: OrganizationId; contactId: ContactId; method: 'api' },
 ): Promise<void> {
   await recordEvents(tx, [
     {
-      id: newId('evt'),
+      id,
       organizationId,
       eventName: 'contactUnsubscribe',
       occurredAt: new Date(),

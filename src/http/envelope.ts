@@ -74,7 +74,12 @@ export const page = <Item>({ items, nextCursor }: { items: Item[]; nextCursor: s
 
 /** `type: [T, 'null']` rather than a union: the serialiser then needs no validation to choose a branch. */
 export function Nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [(schema as unknown as { type: string }).type, 'null'] })
+  const { type, enum: values } = schema as unknown as { type: string; enum?: string[] }
+  return Type.Unsafe<Static<Schema> | null>({
+    ...schema,
+    type: [type, 'null'],
+    ...(values && { enum: [...values, null] }),
+  })
 }
 
 export const Timestamp = Type.String({ format: 'date-time' })

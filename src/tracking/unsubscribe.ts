@@ -26,6 +26,7 @@ export async function recordUnsubscription(
 export async function undoUnsubscription(db: Db, organizationId: OrganizationId, contactId: ContactId): Promise<void> {
   await inTransaction(db, async (tx) => {
     const recipient = await findRecipient(tx, organizationId, contactId)
-    if (recipient?.subscription === 'unsubscribed') await resubscribe(tx, organizationId, contactId)
+    if (recipient?.subscription === 'unsubscribed')
+      await resubscribe(tx, organizationId, contactId, { type: 'recipient', id: null })
   })
 }

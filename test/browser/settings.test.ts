@@ -180,7 +180,7 @@ test('what the service knows by a code is said in words', async () => {
   const { page } = tab
 
   await page.goto(`messages/${refused.message_id}`)
-  await page.getByText('The contact has unsubscribed from marketing mail.').waitFor()
+  await page.getByText('The contact unsubscribed from marketing email.').waitFor()
   await page.goto(`messages/${test.message_id}`)
   await page.getByText('the built-in inbox', { exact: true }).waitFor()
   expect(await page.getByText('The relay said').count()).toBe(0)

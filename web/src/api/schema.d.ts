@@ -455,7 +455,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened with a contact, newest first */
+        /** List the messages, events and changes of a contact, newest first */
         get: operations["getContactsIdTimeline"];
         put?: never;
         post?: never;
@@ -3150,7 +3150,7 @@ export interface operations {
                             /** Format: date-time */
                             at: string;
                             /** @enum {string} */
-                            kind: "message" | "event";
+                            kind: "message" | "event" | "change";
                             event_name: string | null;
                             event_id: string | null;
                             message_id: string | null;
@@ -3161,6 +3161,25 @@ export interface operations {
                             machine: boolean;
                             /** @description The clicked link, the reason of a bounce, the way of unsubscribing. */
                             detail: string | null;
+                            /** @enum {string|null} */
+                            change: "created" | "edited" | "subscribed" | "unsubscribed" | "suppressed" | "unsuppressed" | "group_added" | "group_removed" | null;
+                            /** @description The fields that an edit changed. */
+                            fields: string[] | null;
+                            /** @description The reasons of a suppression. */
+                            reasons: string[] | null;
+                            group: {
+                                id: string;
+                                /** @description Null if the group was deleted. */
+                                name: string | null;
+                            } | null;
+                            /** @description Who made the change or unsubscribed the contact. Null if unknown. */
+                            actor: {
+                                /** @enum {string} */
+                                type: "user" | "api_key" | "import" | "recipient" | "system";
+                                id: string | null;
+                                /** @description The email of a user, the name of an API key, the file of an import. */
+                                name: string | null;
+                            } | null;
                         }[];
                         next_cursor: string | null;
                     };

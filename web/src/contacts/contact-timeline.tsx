@@ -1,4 +1,5 @@
-import { Anchor, Group, Paper, Stack, Text } from '@mantine/core'
+import { Anchor, Paper, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { EventBadge } from '../activity/event-names.tsx'
 import type { EventName, TimelineEntry } from '../api/types.ts'
@@ -6,12 +7,26 @@ import { paths } from '../paths.ts'
 import { More } from '../ui/more.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
-import { StatusBadge } from '../ui/status-badge.tsx'
+import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { inWords } from '../ui/words.ts'
+import classes from './contact-timeline.module.css'
 import { useTimeline } from './contacts.api.ts'
 
-/** Everything that was sent to somebody and everything they did. */
+type Change = NonNullable<TimelineEntry['change']>
+
+const changes: Record<Change, { tone: Tone; label: string }> = {
+  created: { tone: 'still', label: 'Added' },
+  edited: { tone: 'still', label: 'Edited' },
+  subscribed: { tone: 'good', label: 'Subscribed' },
+  unsubscribed: { tone: 'warn', label: 'Unsubscribed' },
+  suppressed: { tone: 'bad', label: 'Suppressed' },
+  unsuppressed: { tone: 'info', label: 'Unsuppressed' },
+  group_added: { tone: 'still', label: 'Group' },
+  group_removed: { tone: 'still', label: 'Group' },
+}
+
+/** Everything that was sent to a contact, and everything that the contact, the team and programs did. */
 export function ContactTimeline({ contactId }: { contactId: string }) {
   const timeline = useTimeline(contactId)
   return (
@@ -19,15 +34,23 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
       <Load
         query={timeline}
         isEmpty={(list) => list.length === 0}
-        empty={<Empty title="Nothing yet">Mail to this contact and what comes of it will stand here.</Empty>}
+        empty={<Empty title="No activity yet">Emails and activity for this contact will appear here.</Empty>}
       >
         {(list) => (
-          <Paper withBorder>
-            <Stack component="ol" gap={0} m={0} p={0} style={{ listStyle: 'none' }}>
-              {list.map((entry) => (
-                <Entry key={`${entry.kind} ${entry.event_id ?? entry.message_id} ${entry.at}`} entry={entry} />
-              ))}
-            </Stack>
+          <Paper withBorder component="ol" className={classes.list ?? ''}>
+            {list.map((entry) => (
+              <li key={keyOf(entry)} className={classes.entry}>
+                <div>
+                  <Badge entry={entry} />
+                </div>
+                <div className={classes.text}>
+                  {entry.change ? <ChangeText entry={entry} /> : <MailText entry={entry} />}
+                </div>
+                <Text size="xs" c="dimmed">
+                  <Time at={entry.at} />
+                </Text>
+              </li>
+            ))}
           </Paper>
         )}
       </Load>
@@ -36,38 +59,100 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
   )
 }
 
-function Entry({ entry }: { entry: TimelineEntry }) {
+const keyOf = (entry: TimelineEntry) =>
+  [entry.kind, entry.event_id ?? entry.message_id ?? entry.change, entry.group?.id, entry.at].join(' ')
+
+function Badge({ entry }: { entry: TimelineEntry }) {
+  if (entry.change) return <StatusBadge tone={changes[entry.change].tone}>{changes[entry.change].label}</StatusBadge>
+  if (entry.event_name) return <EventBadge name={entry.event_name as EventName} />
+  return <StatusBadge tone="still">{entry.status === 'suppressed' ? 'Not sent' : 'Email'}</StatusBadge>
+}
+
+function ChangeText({ entry }: { entry: TimelineEntry }) {
+  const by = byWhom(entry)
+  switch (entry.change) {
+    case 'created':
+      return <>Contact added{by}</>
+    case 'edited':
+      return (
+        <>
+          Edited{by}
+          <Detail>{entry.fields?.map((field) => field.replaceAll('_', ' ')).join(', ')}</Detail>
+        </>
+      )
+    case 'group_added':
+      return (
+        <>
+          Added to {groupName(entry)}
+          {by}
+        </>
+      )
+    case 'group_removed':
+      return (
+        <>
+          Removed from {groupName(entry)}
+          {by}
+        </>
+      )
+    case 'subscribed':
+      return <>Subscribed to marketing email{by}</>
+    case 'unsubscribed':
+      return <>Unsubscribed from marketing email{by}</>
+    case 'suppressed':
+      return <>Address suppressed{by}</>
+    default:
+      return <>Suppression removed{by}</>
+  }
+}
+
+function MailText({ entry }: { entry: TimelineEntry }) {
+  const by = byWhom(entry)
+  if (entry.event_name === 'contactUnsubscribe' && !entry.message_id)
+    return <>Unsubscribed{by || (entry.detail ? `: ${inWords(entry.detail)}` : '')}</>
   return (
-    <Group component="li" justify="space-between" align="flex-start" gap="sm" px="md" py="xs" wrap="nowrap">
-      <Group gap="sm" align="flex-start">
-        {entry.event_name ? (
-          <EventBadge name={entry.event_name as EventName} />
-        ) : (
-          <StatusBadge tone="still">{entry.status === 'suppressed' ? 'Not sent' : 'Mail'}</StatusBadge>
-        )}
-        <div>
-          {entry.message_id ? (
-            <Anchor component={Link} to={paths.message(entry.message_id)} c="inherit" fw={500}>
-              {entry.subject ?? entry.flow_name ?? 'Message'}
-            </Anchor>
-          ) : (
-            <Text span>{entry.subject ?? ''}</Text>
-          )}
-          {entry.machine && (
-            <Text span c="dimmed">
-              , by a machine
-            </Text>
-          )}
-          {entry.detail && (
-            <Text size="xs" c="dimmed" className="break">
-              {inWords(entry.detail)}
-            </Text>
-          )}
-        </div>
-      </Group>
-      <Text size="xs" c="dimmed">
-        <Time at={entry.at} />
-      </Text>
-    </Group>
+    <>
+      {entry.message_id ? (
+        <Anchor component={Link} to={paths.message(entry.message_id)} c="inherit" fw={500}>
+          {entry.subject ?? entry.flow_name ?? 'Message'}
+        </Anchor>
+      ) : (
+        entry.subject
+      )}
+      {entry.machine && (
+        <Text span c="dimmed">
+          , automated
+        </Text>
+      )}
+      <Detail>{entry.detail && inWords(entry.detail)}</Detail>
+    </>
   )
+}
+
+function Detail({ children }: { children: ReactNode }) {
+  if (!children) return null
+  return (
+    <Text size="xs" c="dimmed" className="break">
+      {children}
+    </Text>
+  )
+}
+
+const groupName = ({ group }: TimelineEntry) => (group?.name ? `“${group.name}”` : 'a deleted group')
+
+/** “ by …” or nothing, to follow what was done. */
+function byWhom({ actor }: TimelineEntry): string {
+  switch (actor?.type) {
+    case 'user':
+      return ` by ${actor.name ?? 'a former team member'} in the app`
+    case 'api_key':
+      return actor.name ? ` through the API key “${actor.name}”` : ' through the API'
+    case 'import':
+      return actor.name ? ` by the import of ${actor.name}` : ' by an import'
+    case 'recipient':
+      return ' by the recipient'
+    case 'system':
+      return ' automatically'
+    default:
+      return ''
+  }
 }

@@ -1,0 +1,112 @@
+import type { Tx } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import {
+  type ApiKeyId,
+  type ContactId,
+  type EventId,
+  type GroupId,
+  type ImportId,
+  newId,
+  type OrganizationId,
+  type UserId,
+} from '../ids.ts'
+
+/** The newest entries that are kept of one contact. */
+const entriesMax = 1_000
+
+/** Who changed a contact. The name of a user, key or import is looked up when the history is read. */
+export type Actor =
+  | { type: 'user'; id: UserId }
+  | { type: 'api_key'; id: ApiKeyId }
+  | { type: 'import'; id: ImportId }
+  | { type: 'recipient' | 'system'; id: null }
+
+export const actorTypes = ['user', 'api_key', 'import', 'recipient', 'system'] as const
+
+/** `created` and `group_added` are also derived from the rows of the contact and its memberships, see `selectTimeline`. */
+export const changes = [
+  'created',
+  'edited',
+  'subscribed',
+  'unsubscribed',
+  'suppressed',
+  'unsuppressed',
+  'group_added',
+  'group_removed',
+] as const
+export type Change = (typeof changes)[number]
+
+export type HistoryEntry = {
+  type: Change
+  actor: Actor
+  /** Names of changed fields, reasons of suppressions or the id of a group; never personal data. */
+  details?: { fields?: string[]; reasons?: string[]; group_id?: GroupId }
+  /** The event that tells of the same change. The timeline shows only the event, with this actor. */
+  eventId?: EventId
+}
+
+/** Adds one entry to the history of one contact, and drops its oldest entries beyond the limit. */
+export async function insertHistory(
+  tx: Tx,
+  organizationId: OrganizationId,
+  contactId: ContactId,
+  { type, actor, details = {}, eventId }: HistoryEntry,
+): Promise<void> {
+  await tx`
+    with added as (
+      insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id, details)
+      values (${organizationId}, ${contactId}, ${eventId ?? newId('evt')}, ${type}, ${actor.type}, ${actor.id},
+        ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb)
+    )
+    delete from contact_history
+    where organization_id = ${organizationId} and contact_id = ${contactId} and (at, id) in (
+      select at, id from contact_history
+      where organization_id = ${organizationId} and contact_id = ${contactId}
+      order by at desc, id desc
+      offset ${entriesMax - 1})`
+}
+
+/** The same for the contact with this address, if there is one. */
+export async function insertHistoryByEmail(
+  tx: Tx,
+  organizationId: OrganizationId,
+  emailKey: string,
+  entry: HistoryEntry,
+): Promise<void> {
+  const [contact] = await tx<{ id: ContactId }>`
+    select id from contacts where organization_id = ${organizationId} and email_key = ${emailKey}`
+  if (contact) await insertHistory(tx, organizationId, contact.id, entry)
+}
+
+/** For statements that change many contacts at once: an insert of one entry for each row of `source (id)`. */
+export const recordChange = (organizationId: OrganizationId, type: Change, actor: Actor, source: Sql): Sql => sql`
+  insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id)
+  select ${organizationId}, id, gen_random_uuid(), ${type}, ${actor.type}, ${actor.id}::uuid from ${source}`
+
+/** Removes a contact from a group and keeps when it was added and removed, and by whom. False if it was not a member. */
+export async function moveMembershipToHistory(
+  tx: Tx,
+  { organizationId, groupId, contactId }: { organizationId: OrganizationId; groupId: GroupId; contactId: ContactId },
+  actor: Actor,
+): Promise<boolean> {
+  const rows = await tx`
+    with removed as (
+      delete from group_members
+      where organization_id = ${organizationId} and group_id = ${groupId} and contact_id = ${contactId}
+      returning added_at, coalesce(added_by_type, 'system') as added_by_type, added_by_id
+    ),
+    added as (
+      insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, details)
+      select ${organizationId}, ${contactId}, added_at, gen_random_uuid(), 'group_added', added_by_type, added_by_id,
+        jsonb_build_object('group_id', ${groupId}::text)
+      from removed
+    )
+    select from removed`
+  if (rows.length === 0) return false
+  await insertHistory(tx, organizationId, contactId, { type: 'group_removed', actor, details: { group_id: groupId } })
+  return true
+}
+
+export async function deleteHistory(tx: Tx, organizationId: OrganizationId, contactId: ContactId): Promise<void> {
+  await tx`delete from contact_history where organization_id = ${organizationId} and contact_id = ${contactId}`
+}
