@@ -7,11 +7,18 @@ import { join } from 'node:path'
 import { callUrl } from './test-app.ts'
 import { until } from './until.ts'
 
+/** Generous: tests that kill processes run beside each other on small machines. */
+const startMsMax = 120_000
+
 export type Service = AsyncDisposable & {
   url: string
   /** Ends the process the hard way and waits until it is gone. */
   kill(): Promise<void>
   start(): Promise<void>
+  /** The running process; throws if it has ended. */
+  pid(): number
+  /** Standard output since the last start, which holds the log. */
+  output(): string
 }
 
 export async function freePort(): Promise<number> {
@@ -29,10 +36,14 @@ export function makeDataDir(): string {
   return folder
 }
 
-/** The built service as a process of its own, as people run it. `npm test` builds before it tests. */
+/**
+ * The built service as a process of its own, as people run it. `npm test` builds before it tests. With `fileKiBMax` no file it
+ * writes can grow beyond that.
+ */
 export async function startService(
   command: 'start' | 'serve' | 'work',
   environment: Record<string, string>,
+  { fileKiBMax }: { fileKiBMax?: number } = {},
 ): Promise<Service> {
   const port = await freePort()
   const ownDataDir = environment.DATA_DIR ? undefined : makeDataDir()
@@ -49,20 +60,38 @@ export async function startService(
     ...environment,
   }
   let child: ChildProcess | undefined
+  let output = ''
   const service: Service = {
     url: `http://127.0.0.1:${port}`,
     start: async () => {
-      child = spawn(process.execPath, ['dist/src/cli.js', command], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+      const words = [process.execPath, 'dist/src/cli.js', command]
+      // A file that grows beyond the limit fails to be written, as on a full disk. It works without privileges.
+      const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f ${fileKiBMax}; exec "$0" "$@"`, ...words]
+      const [program, ...rest] = (fileKiBMax === undefined ? words : limited) as [string, ...string[]]
+      child = spawn(program, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] })
       const started = child
-      let output = ''
+      output = ''
       child.stdout!.on('data', (chunk) => {
         output += chunk
       })
-      await until(`${command} to be ready`, () => {
-        if (started.exitCode !== null) throw new Error(`The service ended with ${started.exitCode}.`)
-        return output.includes('is ready')
+      await until(
+        `${command} to be ready`,
+        () => {
+          if (started.exitCode !== null) throw new Error(`The service ended with ${started.exitCode}.`)
+          return output.includes('is ready')
+        },
+        startMsMax,
+      ).catch(async (error: unknown) => {
+        await service.kill()
+        throw error
       })
     },
+    pid: () => {
+      if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`The service ended: ${child?.exitCode ?? child?.signalCode}\n${output.slice(-2_000)}`)
+      return child.pid
+    },
+    output: () => output,
     kill: async () => {
       if (!child || child.exitCode !== null || child.signalCode !== null) return
       const gone = new Promise((resolve) => child!.once('exit', resolve))

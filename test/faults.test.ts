@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeSite, processesIn, type Site } from './support/embedded-child.ts'
+import { type Accounts, describeAccounts, takeAccounts } from './support/fault-accounts.ts'
+import { startFaultWorld } from './support/fault-world.ts'
+import { faults } from './support/faults.ts'
+import { announcedSeed, askedMinutes } from './support/seeded.ts'
+import { until } from './support/until.ts'
+
+/** `npm run test:faults -- --minutes 10 --seed 7` for a long run. */
+const faultsInShortForm = 7
+const settleMsMax = 180_000
+
+let site: Site
+beforeAll(() => {
+  site = makeSite()
+})
+afterAll(async () => {
+  // Whatever a failed test left behind: processes that were started from this folder.
+  for (const pid of processesIn(site.directory)) process.kill(pid, 'SIGKILL')
+  await until('everything to end', () => processesIn(site.directory).length === 0)
+  site.remove()
+})
+
+test('nothing that was accepted is lost, whatever fails', {
+  timeout: (askedMinutes ?? 2) * 60_000 + 600_000,
+}, async () => {
+  const random = announcedSeed('faults')
+  await using world = await startFaultWorld(site, random.fork())
+  const deadline = performance.now() + (askedMinutes ?? 0) * 60_000
+  const order = random.fork()
+  const counts = new Map<string, number>()
+  for (let done = 0; askedMinutes ? performance.now() < deadline : done < faultsInShortForm; done++) {
+    // In the short form each kind once, in another order for each seed.
+    const fault = askedMinutes ? order.pick(faults) : faults[(done + random.seed) % faults.length]!
+    counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1)
+    await world.moreWork()
+    await fault.happen(world, order)
+  }
+  await world.heal()
+  await world.stopLoad()
+
+  let accounts: Accounts | undefined
+  await until(
+    'the accounts to close',
+    async () => {
+      accounts = await takeAccounts(world).catch(() => accounts)
+      return accounts?.losses.length === 0
+    },
+    settleMsMax,
+  ).catch(() => {})
+  console.info([...counts].map(([name, count]) => `${count} × ${name}`).join(', '))
+  console.info(describeAccounts(accounts!))
+  expect(accounts!.losses).toEqual([])
+})

@@ -1,0 +1,127 @@
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { ProbeSample, ProbeTarget } from '../../bench/peers/tenant-probe.ts'
+import { type OrganizationId, parseId } from '../../src/ids.ts'
+import { createTokens, type Tokens } from '../../src/tokens.ts'
+import { type Customer, freePort, newCustomer, type Service, startService } from './service.ts'
+import { createTestDb, type TestDb } from './test-db.ts'
+import { startReceiver } from './webhook-receiver.ts'
+
+const appSecret = 'a secret that the attacked service and its tests share'
+const bounceDomain = 'bounces.sender.example'
+const probeEveryMs = 20
+const memoryEveryMs = 500
+
+export type Stalls = { p99: number; max: number; calls: number; failed: string[] }
+
+export type Victim = AsyncDisposable & {
+  url: string
+  service: Service
+  database: TestDb
+  attacker: Customer & { organizationId: OrganizationId }
+  tokens: Tokens
+  bouncePort: number
+  bounceDomain: string
+  /** An endpoint of the attacker that never answers. */
+  hangingUrl: string
+  /** How the other tenant fared since the last call. */
+  stalls(): Promise<Stalls>
+  /** The largest resident size of the service and its child processes so far, in MiB. */
+  memoryMax(): number
+}
+
+/** The built service as a process, an attacker, and another tenant who is measured from a further process. */
+export async function startVictim(environment: Record<string, string> = {}): Promise<Victim> {
+  const database = await createTestDb()
+  const hanging = await startReceiver(() => {}, { plain: true })
+  const bouncePort = await freePort()
+  const service = await startService('start', {
+    DATABASE_URL: database.url,
+    APP_SECRET: appSecret,
+    LOG_LEVEL: 'warn',
+    BOUNCE_SMTP_PORT: String(bouncePort),
+    BOUNCE_SMTP_HOST: '127.0.0.1',
+    BOUNCE_DOMAIN: bounceDomain,
+    ...environment,
+  })
+  const bystander = await newCustomer(service.url, 'Bystander')
+  const attacker = await newCustomer(service.url, 'Attacker')
+  const organization = (await attacker.manage('GET', '/me')).body.data.organization.id
+  const flow = { name: 'Hello', kind: 'transactional', subject: 'Hello', html: '<p>Hello</p>' }
+  const flowId = (await bystander.manage('POST', '/organization/flows', flow)).body.data.id
+  const { session, apiKey } = bystander
+  const probe = startProbe({ url: service.url, session, apiKey, flowId, everyMs: probeEveryMs })
+  const memory = watchMemory(service.pid())
+  return {
+    url: service.url,
+    service,
+    database,
+    attacker: { ...attacker, organizationId: parseId('org', organization)! },
+    tokens: createTokens({ current: appSecret }),
+    bouncePort,
+    bounceDomain,
+    hangingUrl: hanging.url(),
+    stalls: probe.stalls,
+    memoryMax: memory.max,
+    [Symbol.asyncDispose]: async () => {
+      memory[Symbol.dispose]()
+      await probe[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+      await hanging[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function startProbe(target: ProbeTarget) {
+  const child = fork('dist/bench/peers/tenant-probe.js')
+  child.send(target)
+  return {
+    stalls: async (): Promise<Stalls> => {
+      const answered = once(child, 'message')
+      child.send('samples')
+      const [samples] = (await answered) as [ProbeSample[]]
+      const sorted = samples.map(({ ms }) => ms).sort((a, b) => a - b)
+      return {
+        p99: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
+        max: Math.round(sorted.at(-1) ?? 0),
+        calls: sorted.length,
+        // 503 is how the service protects itself; it is counted by the caller who wants none.
+        failed: samples
+          .filter(({ status }) => status === 0 || status >= 500)
+          .map(({ call, status }) => `${call} ${status}`),
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
+    },
+  }
+}
+
+function watchMemory(pid: number) {
+  let max = 0
+  const look = () => {
+    max = Math.max(max, residentMiB(pid))
+  }
+  const timer = setInterval(look, memoryEveryMs)
+  return {
+    max: () => {
+      look()
+      return max
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}
+
+/** Of a process and its children, which do work for it. 0 once it has ended. */
+function residentMiB(pid: number): number {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,rss='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number, number])
+  return Math.round(
+    rows.filter(([own, parent]) => own === pid || parent === pid).reduce((sum, [, , kib]) => sum + kib, 0) / 1024,
+  )
+}
