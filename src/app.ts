@@ -44,7 +44,12 @@ export type App = {
 /** Builds every part and ties them together: what is not named here does not run. */
 export async function createApp({ config, secrets, db, log, roles, nameServers }: AppOptions): Promise<App> {
   const parts = createParts({ config, secrets, db, log, nameServers })
-  const server = createServer({ log, baseUrl: config.BASE_URL, trustProxy: config.TRUST_PROXY })
+  const server = createServer({
+    log,
+    baseUrl: config.BASE_URL,
+    trustProxy: config.TRUST_PROXY,
+    connectionsMax: config.HTTP_CONNECTIONS,
+  })
   await (roles.includes('serve') ? registerRoutes(server, parts) : registerOperatorRoutes(server, parts))
   await server.ready()
   if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)

@@ -103,6 +103,22 @@ export const settings = {
     wholeNumber(2, 64),
   ),
   RATE_LIMIT_PER_SECOND: setting('500', 'Requests per second and API key; 0 = no limit.', wholeNumber(0, 1_000_000)),
+  RATE_LIMIT_SESSION_PER_SECOND: setting(
+    '100',
+    'Requests per second and user of the management API, ten times as many at once; 0 = no limit.',
+    wholeNumber(0, 1_000_000),
+  ),
+  RATE_LIMIT_SIGN_IN_PER_MINUTE: setting(
+    '60',
+    'Requests per minute and client address to register, log in and accept invitations; 0 = no limit.',
+    wholeNumber(0, 1_000_000),
+  ),
+  RATE_LIMIT_PAGES_PER_SECOND: setting(
+    '50',
+    'Requests per second and client address to unsubscribe pages, API reference and web app, ten times as many at once; 0 = no limit.',
+    wholeNumber(0, 1_000_000),
+  ),
+  HTTP_CONNECTIONS: setting('10000', 'Open HTTP connections per process; more are closed.', wholeNumber(10, 1_000_000)),
   SIGNUP: setting('first-user', '`open` lets anyone register an organization.', oneOf('first-user', 'open')),
   LOG_LEVEL: setting(
     'info',

@@ -7,7 +7,6 @@ import type { Db } from './db/db.ts'
 import { EventRecorder } from './events/record.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { createMetrics } from './http/metrics.ts'
-import { RateLimit } from './http/rate-limit.ts'
 import type { Log } from './log.ts'
 import { loadDkim } from './mail/dkim.ts'
 import { openRelay } from './mail/relay.ts'
@@ -19,6 +18,7 @@ import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { parseMailbox } from './messages/outgoing.ts'
 import { Sending } from './messages/sending.ts'
 import { Hints } from './queue/hints.ts'
+import { RateLimit } from './rate-limit.ts'
 import { type AppSecrets, SecretBox } from './secrets.ts'
 import { bounceTlsOf, webhookAuthoritiesOf } from './setting-files.ts'
 import { createShares } from './shares.ts'
@@ -63,7 +63,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     keys: new KeyCache(db, log),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
-    rateLimit: new RateLimit(config.RATE_LIMIT_PER_SECOND),
+    ...createRateLimits(config),
     shares: createShares({
       databaseConnections: config.DATABASE_CONNECTIONS,
       webhookConcurrency: config.WEBHOOK_CONCURRENCY,
@@ -93,6 +93,32 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
 function quotaOf(config: Config, db: Db): NewOrganizationQuota | undefined {
   const { SIGNUP: signup, SMTP_URL: relay, NEW_ORGANIZATION_DAILY_MESSAGES: dailyMax } = config
   return signup === 'open' && relay && dailyMax > 0 ? new NewOrganizationQuota(db, dailyMax) : undefined
+}
+
+function createRateLimits(config: Config) {
+  const { RATE_LIMIT_PER_SECOND: perKey, RATE_LIMIT_SESSION_PER_SECOND: perUser } = config
+  const { RATE_LIMIT_SIGN_IN_PER_MINUTE: signIns, RATE_LIMIT_PAGES_PER_SECOND: pages } = config
+  return {
+    keyLimit: new RateLimit({
+      perSecond: perKey,
+      message: `This key may make ${perKey} requests a second. Slow down and try again.`,
+    }),
+    userLimit: new RateLimit({
+      perSecond: perUser,
+      burst: perUser * 10,
+      message: `You may make ${perUser} requests a second. Slow down and try again.`,
+    }),
+    signInLimit: new RateLimit({
+      perSecond: signIns / 60,
+      burst: signIns,
+      message: 'Too many requests from your address. Wait a minute and try again.',
+    }),
+    pageLimit: new RateLimit({
+      perSecond: pages,
+      burst: pages * 10,
+      message: 'Too many requests from your address. Wait a moment and try again.',
+    }),
+  }
 }
 
 /** Everything between the service and the relay. */

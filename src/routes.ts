@@ -19,6 +19,7 @@ import { recordApiUnsubscription } from './events/unsubscription.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { versionRoutes } from './flows/versions.routes.ts'
+import { limitByAddress } from './http/address-limit.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { registerMetrics } from './http/metrics.ts'
@@ -37,6 +38,11 @@ import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
 import { pauseWebhooksOf } from './webhooks/webhooks.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 
+const largeBodies = /^\/(api\/v1\/organization\/(flows|contacts)|public\/api\/v1\/flow|providers)(\/|$)/
+const largeBodyBytesMax = 1024 * 1024
+/** Addresses, passwords and tokens are short, and anybody may send them. */
+const signInBytesMax = 16 * 1024
+
 /** What a process tells of itself, whatever it does. */
 export async function registerOperatorRoutes(server: Server, { db, metrics }: Parts): Promise<void> {
   registerMetrics(server, metrics)
@@ -45,9 +51,10 @@ export async function registerOperatorRoutes(server: Server, { db, metrics }: Pa
 
 /** Every route there is. */
 export async function registerRoutes(server: Server, parts: Parts): Promise<void> {
-  const { config, db, hints, keys, acceptor, addresses } = parts
+  const { config, db, hints, keys, acceptor, addresses, read } = parts
   const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
   const webhooks = { ...parts, metrics: parts.deliveryMetrics }
+  allowLargeBodies(server)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, config.BASE_URL)
@@ -65,8 +72,15 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
     { prefix: '/public/api/v1' },
   )
 
-  await server.register(authRoutes(auth), { prefix: '/api/v1' })
-  await server.register(acceptanceRoutes(parts), { prefix: '/api/v1' })
+  await server.register(
+    async (api) => {
+      api.addHook('onRequest', limitByAddress(parts.signInLimit))
+      withBodyLimit(api, signInBytesMax)
+      await api.register(authRoutes(auth))
+      await api.register(acceptanceRoutes(parts))
+    },
+    { prefix: '/api/v1' },
+  )
   await server.register(
     async (api) => {
       api.addHook('onRequest', requireMember(parts))
@@ -81,25 +95,27 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
           )
           await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, keys }))
-          await organization.register(contactRoutes({ db, onUnsubscribed: recordApiUnsubscription }))
-          await organization.register(timelineRoutes({ db }))
+          await organization.register(contactRoutes({ db, read, onUnsubscribed: recordApiUnsubscription }))
+          await organization.register(timelineRoutes({ db, read }))
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints }))
-          await organization.register(suppressionRoutes({ db }))
+          await organization.register(suppressionRoutes({ db, read }))
           await organization.register(flowRoutes(parts))
           await organization.register(versionRoutes({ db }))
           await organization.register(previewRoutes({ db }))
           await organization.register(testSendRoutes({ acceptor }))
-          await organization.register(messageRoutes({ db, templates: parts.templates, mailFrom: parts.mail.mailFrom }))
+          await organization.register(
+            messageRoutes({ db, read, templates: parts.templates, mailFrom: parts.mail.mailFrom }),
+          )
           await organization.register(inboxRoutes({ db }))
           await organization.register(
             sendingRoutes({ ...parts, settings: parts.mail, bounceProviders: providerTitles(config) }),
           )
           await organization.register(noticeRoutes({ db }))
-          await organization.register(activityRoutes({ db }))
-          await organization.register(overviewRoutes({ db }))
+          await organization.register(activityRoutes({ read }))
+          await organization.register(overviewRoutes({ db, read }))
           await organization.register(webhookRoutes(webhooks))
-          await organization.register(deliveryRoutes({ db, hints }))
+          await organization.register(deliveryRoutes({ db, read, hints }))
         },
         { prefix: '/organization' },
       )
@@ -108,8 +124,24 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
   )
   await server.register(providerRoutes(parts))
   await server.register(trackingRoutes(parts))
-  await server.register(unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
-  await registerWebApp(server, config.BASE_URL)
+  await server.register(async (pages) => {
+    pages.addHook('onRequest', limitByAddress(parts.pageLimit))
+    await pages.register(unsubscribeRoutes({ ...parts, baseUrl: config.BASE_URL }))
+    await registerWebApp(pages, config.BASE_URL)
+  })
+}
+
+/** Templates, contexts, attributes and reports of providers are larger than what other routes take. */
+function allowLargeBodies(server: Server): void {
+  server.addHook('onRoute', (route) => {
+    if (largeBodies.test(route.url)) route.bodyLimit ??= largeBodyBytesMax
+  })
+}
+
+function withBodyLimit(api: Server, bodyLimit: number): void {
+  api.addHook('onRoute', (route) => {
+    route.bodyLimit = bodyLimit
+  })
 }
 
 /** Names the credential of a group of routes in the OpenAPI document. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
-import type { RateLimit } from '../http/rate-limit.ts'
+import type { RateLimit } from '../rate-limit.ts'
 import { type Account, findMember, type Organization } from './accounts.sql.ts'
 import type { KnownKey, Scope } from './api-keys.sql.ts'
 import type { KeyCache } from './key-cache.ts'
@@ -22,7 +22,7 @@ const keyPattern = /^wxk_[A-Za-z0-9_-]{32,128}$/
 const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 
 /** Guard of the public API: a valid key, within its rate. */
-export function requireApiKey({ keys, rateLimit }: { keys: KeyCache; rateLimit: RateLimit }) {
+export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: RateLimit }) {
   return async (request: FastifyRequest): Promise<void> => {
     const text = request.headers['x-api-token']
     const found = typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined
@@ -30,7 +30,7 @@ export function requireApiKey({ keys, rateLimit }: { keys: KeyCache; rateLimit: 
     const key = found instanceof Promise ? await found : found
     // Missing, malformed, unknown and revoked look alike.
     if (!key) throw new Refusal('unauthorized', 'The API key is missing or not valid. Send it as X-Api-Token.')
-    rateLimit.take(key.id)
+    keyLimit.take(key.id)
     request.apiKey = key
   }
 }
@@ -44,10 +44,12 @@ export function requireScope(scope: Scope) {
 }
 
 /** Guard of the management API: a valid session of someone who still is a member, with the same password. */
-export function requireMember({ db, sessions }: { db: Db; sessions: Sessions }) {
+export function requireMember({ db, sessions, userLimit }: { db: Db; sessions: Sessions; userLimit: RateLimit }) {
   return async (request: FastifyRequest): Promise<void> => {
     const token = bearerPattern.exec(request.headers.authorization ?? '')?.[1]
     const session = token === undefined ? undefined : await sessions.verify(token)
+    // Before the database is asked.
+    if (session) userLimit.take(session.userId)
     const member = session && (await findMember(db, session.organizationId, session.userId))
     if (!member || passwordMark(member) !== session.passwordMark || member.sessionEpoch !== session.epoch)
       throw new Refusal('unauthorized', 'Log in again: the session is missing or has expired.')

@@ -61,3 +61,22 @@ test('an address can guess at many accounts only fifty times', async () => {
   expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(50)
   expect(await wrong(owner, '198.51.100.1')).toBe('wrong')
 })
+
+test('tries from one IPv6 network count together', async () => {
+  const { wrong } = startThrottle()
+  const outcomes: string[] = []
+  for (let n = 0; n < 60; n++) outcomes.push(await wrong(`user${n}@acme.example`, `2001:db8:1:2::${n.toString(16)}`))
+  expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(50)
+  expect(await wrong('user@acme.example', '2001:db8:1:3::1')).toBe('wrong')
+})
+
+test('a flood of other names does not reset the count of an account under attack', async () => {
+  const { wrong } = startThrottle()
+  const flood = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) await wrong(`user${n}@acme.example`, `198.51.${n >> 8}.${n & 255}`)
+  }
+  await flood(0, 12_000)
+  for (let n = 0; n < 10; n++) await wrong()
+  await flood(12_000, 20_000)
+  expect(await wrong()).toBe('rate_limited')
+})

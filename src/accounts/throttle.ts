@@ -1,3 +1,4 @@
+import { clientNetwork } from '../client-address.ts'
 import { Refusal } from '../errors.ts'
 
 const windowMs = 15 * 60_000
@@ -28,10 +29,11 @@ export class LoginThrottle {
     check: () => Promise<Found | undefined>,
     nowMs = Date.now(),
   ): Promise<Found | undefined> {
+    const client = clientNetwork(address)
     const names = {
-      pair: `account ${account} from ${address}`,
+      pair: `account ${account} from ${client}`,
       account: `account ${account}`,
-      address: `address ${address}`,
+      address: `address ${client}`,
     }
     this.#refuseTooMany(names, nowMs)
     for (const name of Object.values(names)) this.#count(name, nowMs)
@@ -65,9 +67,14 @@ export class LoginThrottle {
 
   #count(name: string, nowMs: number): void {
     const known = this.#tries.get(name)
-    if (known && known.until > nowMs) known.count++
-    else {
-      if (this.#tries.size >= namesMax) this.#tries.clear()
+    if (known && known.until > nowMs) {
+      known.count++
+      this.#tries.delete(name)
+      this.#tries.set(name, known)
+    } else {
+      // Counted last, so forgotten last: a flood of other names cannot reset what is under attack.
+      this.#tries.delete(name)
+      if (this.#tries.size >= namesMax) forgetFirst(this.#tries)
       this.#tries.set(name, { count: 1, until: nowMs + windowMs })
     }
   }
@@ -81,8 +88,15 @@ export class LoginThrottle {
     this.#tries.delete(pair)
     this.#tries.delete(account)
     this.#takeBack(address)
-    if (this.#knownPairs.size >= namesMax) this.#knownPairs.clear()
+    if (this.#knownPairs.size >= namesMax) forgetFirst(this.#knownPairs)
     this.#knownPairs.add(pair)
+  }
+}
+
+function forgetFirst(names: Map<string, unknown> | Set<string>): void {
+  for (const first of names.keys()) {
+    names.delete(first)
+    return
   }
 }
 

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
 import {
@@ -44,7 +45,7 @@ const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
 type Api = Parameters<FastifyPluginAsyncTypebox>[0]
-type Parts = { db: Db; onUnsubscribed: OnUnsubscribed }
+type Parts = { db: Db; read: BoundedRead; onUnsubscribed: OnUnsubscribed }
 
 export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -54,7 +55,7 @@ export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   }
 }
 
-function searchAndCreate(api: Api, { db }: Parts): void {
+function searchAndCreate(api: Api, { db, read }: Parts): void {
   api.get(
     '/contacts',
     {
@@ -82,7 +83,8 @@ function searchAndCreate(api: Api, { db }: Parts): void {
       // A group that does not exist has no members.
       if (groupText && !groupId) return page({ items: [], nextCursor: null })
       const filter = { query: query?.replaceAll('\0', ''), groupId, status }
-      const rows = await selectContacts(db, memberOf(request).organizationId, filter, asked)
+      const { organizationId } = memberOf(request)
+      const rows = await read(organizationId, (tx) => selectContacts(tx, organizationId, filter, asked))
       const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
       return page({ items: items.map(contactOut), nextCursor })
     },

@@ -97,6 +97,7 @@ function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyn
     api.post(
       '/contacts/import',
       {
+        config: { slowBody: true },
         schema: {
           tags,
           summary: 'Import contacts from a CSV file',

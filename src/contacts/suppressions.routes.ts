@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
@@ -21,7 +22,7 @@ const SuppressionOut = Type.Object({
 const tags = ['Suppressions']
 const cursorParts = [timePart, /^\P{Cc}+$/u, /^[a-z_]+$/]
 
-export function suppressionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/suppressions',
@@ -41,7 +42,8 @@ export function suppressionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox
         const { query, reason } = request.query
         const asked = readPage(request.query, cursorParts)
         const filter = { query: query?.replaceAll('\0', '').trim(), reason }
-        const rows = await selectSuppressions(db, memberOf(request).organizationId, filter, asked)
+        const { organizationId } = memberOf(request)
+        const rows = await read(organizationId, (tx) => selectSuppressions(tx, organizationId, filter, asked))
         const { items, nextCursor } = toPage(rows, asked.limit, (row) => [
           row.createdAt.toISOString(),
           row.emailKey,

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
@@ -41,7 +42,7 @@ const TimelineOut = Type.Object({
   ),
 })
 
-export function timelineRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/contacts/:id/timeline',
@@ -60,7 +61,7 @@ export function timelineRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
         const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
         await getContact(db, organizationId, id)
         const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }
-        const rows = await selectTimeline(db, organizationId, id, { limit, before })
+        const rows = await read(organizationId, (tx) => selectTimeline(tx, organizationId, id, { limit, before }))
         const { items, nextCursor } = toPage(rows, limit, (row) => [row.place.toISOString(), row.id])
         return page({ items: items.map(timelineOut), nextCursor })
       },

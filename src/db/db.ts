@@ -19,9 +19,10 @@ export interface Tx extends Reader {
 export interface Db extends Reader {
   /**
    * Runs `work` in one transaction. It is rolled back when `work` throws. Statements have half a minute each; for what an
-   * operator waits for, such as a migration, `patient` gives them all the time they need.
+   * operator waits for, such as a migration, `patient` gives them all the time they need. `statementTimeoutMs` is for
+   * reads that may be stopped; it is set for the transaction alone, which also works through a pooler.
    */
-  begin<Result>(work: (tx: Tx) => Promise<Result>, options?: { patient?: boolean }): Promise<Result>
+  begin<Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions): Promise<Result>
   /** For a write that is one statement and thereby its own transaction: saves two round trips. */
   readonly alone: Tx
   /** Calls `heard` for each notification until the returned function is called; reconnects by itself. */
@@ -29,6 +30,8 @@ export interface Db extends Reader {
   readonly pool: pg.Pool
   close(): Promise<void>
 }
+
+export type BeginOptions = { patient?: boolean; statementTimeoutMs?: number }
 
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }
 
@@ -88,7 +91,7 @@ export function openDb(options: DbOptions): Db {
   return Object.assign(onPool, {
     alone: onPool as Tx,
     pool,
-    begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: { patient?: boolean }) => begin(pool, work, options),
+    begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) => begin(pool, work, options),
     listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
     close: () => pool.end(),
   })
@@ -107,7 +110,7 @@ function withOurOptions(connection: Connection): Connection & { options: string 
 async function begin<Result>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<Result>,
-  { patient = false } = {},
+  { patient = false, statementTimeoutMs }: BeginOptions = {},
 ): Promise<Result> {
   const section = currentSection()
   const client = await pool.connect()
@@ -118,7 +121,7 @@ async function begin<Result>(
   }
   client.on('error', lost)
   try {
-    await client.query(patient ? 'begin; set local statement_timeout = 0; set local enable_seqscan = on' : 'begin')
+    await client.query(beginText(patient, statementTimeoutMs))
     enterSection(section)
     const result = await work(reader(client, patient ? patientTimeoutMs : undefined) as Tx)
     await client.query('commit')
@@ -133,6 +136,12 @@ async function begin<Result>(
     client.off('error', lost)
     client.release(broken)
   }
+}
+
+function beginText(patient: boolean, statementTimeoutMs: number | undefined): string {
+  if (patient) return 'begin; set local statement_timeout = 0; set local enable_seqscan = on'
+  if (statementTimeoutMs === undefined) return 'begin'
+  return `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}`
 }
 
 function reader(target: pg.Pool | pg.PoolClient, answerWithinMs?: number): Reader {

@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
-import type { Db } from '../db/db.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import { eventNames } from '../event-types.ts'
 import { FreeObject, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery } from '../http/paging.ts'
@@ -21,7 +21,7 @@ const EventOut = Type.Object({
   data: FreeObject,
 })
 
-export function activityRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/events',
@@ -43,7 +43,10 @@ export function activityRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        const { items, nextCursor } = await listActivity(db, memberOf(request).organizationId, request.query)
+        const { organizationId } = memberOf(request)
+        const { items, nextCursor } = await read(organizationId, (tx) =>
+          listActivity(tx, organizationId, request.query),
+        )
         return page({ items: items.map(eventOut), nextCursor })
       },
     )

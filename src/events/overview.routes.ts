@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { eventNames } from '../event-types.ts'
 import { answers, ok } from '../http/envelope.ts'
@@ -42,7 +43,7 @@ const ChecklistOut = Type.Object({
   webhook: Type.Boolean(),
 })
 
-export function overviewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function overviewRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/overview',
@@ -57,7 +58,9 @@ export function overviewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { organizationId, organization } = memberOf(request)
-        const overview = await getOverview(db, organizationId, request.query, organization.timezone)
+        const overview = await read(organizationId, (tx) =>
+          getOverview(tx, organizationId, request.query, organization.timezone),
+        )
         return ok({
           start_date: overview.startDate,
           end_date: overview.endDate,

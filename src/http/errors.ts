@@ -61,7 +61,7 @@ function answerRefusal(
   reply: FastifyReply,
 ): FastifyReply {
   if (!refusal) {
-    request.log.error({ error, requestId: request.id }, 'A request failed')
+    request.log.error({ error: loggable(error), requestId: request.id }, 'A request failed')
     return reply.status(500).send(errorBody(500, 'internal', 'Something went wrong on our side.', [], request.id))
   }
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
@@ -70,6 +70,15 @@ function answerRefusal(
   return reply
     .status(status)
     .send(errorBody(status, refusal.type, refusal.message, refusal.fields.slice(0, fieldsMax), request.id))
+}
+
+/** Without PostgreSQL's `detail` and `where`, which quote values of rows, such as addresses. */
+function loggable(error: unknown): unknown {
+  if (!(error instanceof Error) || !('detail' in error || 'where' in error)) return error
+  const { name, message, stack } = error
+  const { code, table, constraint, column } = error as Error &
+    Partial<Record<'code' | 'table' | 'constraint' | 'column', unknown>>
+  return Object.assign(new Error(message), { name, stack, code, table, constraint, column })
 }
 
 export function errorBody(code: number, type: string, message: string, fields: FieldProblem[], requestId: string) {

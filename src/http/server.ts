@@ -14,11 +14,17 @@ import type { Log } from '../log.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
 import { answerNoRequest } from './no-request.ts'
+import { closeSlowRequests } from './slow-requests.ts'
+import { buildValidator } from './validator.ts'
 
-const bodyBytesMax = 1024 * 1024
+/** Routes that take templates, contexts or lists set their own. */
+const bodyBytesMax = 128 * 1024
 /** As much as a request's head holds: whether it is too long for a token is said by the route that takes tokens. */
 const pathPartMax = 16_384
-const headersTimeoutMs = 30_000
+const headersTimeoutMs = 15_000
+/** For the body of a request, but for routes with `slowBody`. */
+const bodyTimeoutMs = 30_000
+const connectionsCheckedEveryMs = 5_000
 /** For a whole request: half a gigabyte of contacts may come over a slow line. */
 const requestTimeoutMs = 600_000
 /** Longer than the usual minute of load balancers, so that they close idle connections, not we. */
@@ -26,11 +32,18 @@ const keepAliveTimeoutMs = 72_000
 const stopWithinMs = 10_000
 const sweepEveryMs = 50
 
-export type ServerOptions = { log: Log; baseUrl: string; trustProxy: boolean }
+export type ServerOptions = {
+  log: Log
+  baseUrl: string
+  trustProxy: boolean
+  connectionsMax?: number
+  bodyTimeoutMs?: number
+}
 export type Server = FastifyInstance
 
 /** The HTTP core: limits, request ids, envelope and error mapping, security headers. Routes are registered in routes.ts. */
-export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Server {
+export function createServer(options: ServerOptions): Server {
+  const { log, baseUrl, trustProxy, connectionsMax } = options
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
   const headers = securityHeaders(baseUrl)
   const newRequestId = requestIds()
@@ -47,7 +60,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     bodyLimit: bodyBytesMax,
     routerOptions: { maxParamLength: pathPartMax, ignoreTrailingSlash: true, querystringParser: readQuery },
     requestTimeout: requestTimeoutMs,
-    http: { headersTimeout: headersTimeoutMs },
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: connectionsCheckedEveryMs },
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
     // Its own answer has neither envelope nor request id; ours is below.
@@ -61,8 +74,7 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     frameworkErrors: (error, request, reply) =>
       answerError(error, request, reply.headers(headers).header('x-request-id', request.id)),
     clientErrorHandler: (error, socket) => answerNoRequest(error, socket, newRequestId(), headers),
-    // What comes in is checked as it is: "5" is no number, and fields we do not know are ignored, not removed.
-    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: true } },
+    schemaController: { compilersFactory: { buildValidator } },
   })
 
   server.addSchema(ErrorEnvelope)
@@ -94,6 +106,8 @@ export function createServer({ log, baseUrl, trustProxy }: ServerOptions): Serve
     done()
   })
   nameSections(server)
+  if (connectionsMax !== undefined) server.server.maxConnections = connectionsMax
+  closeSlowRequests(server, options.bodyTimeoutMs ?? bodyTimeoutMs)
   server.removeContentTypeParser('text/plain')
   readJson(server)
   answerUnknownRoutes(server)

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { domainToASCII } from 'node:url'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import { clientNetwork } from '../client-address.ts'
 import { enterSection } from '../event-loop.ts'
 import type { Log } from '../log.ts'
-import { RateWindow, visitorOf } from './rate-window.ts'
+import { RateLimit } from '../rate-limit.ts'
 
 export type ListenerLimits = {
   mailBytesMax: number
@@ -108,16 +109,19 @@ const refuse = (responseCode: number, text: string): Refused => Object.assign(ne
 /** Who is connected, for how long, and how much each address has done. */
 class Visits {
   readonly #limits: ListenerLimits
-  readonly #rate: RateWindow
+  readonly #rate: RateLimit
   #open = new Map<string, { visitor: string; timer: NodeJS.Timeout }>()
 
   constructor(limits: ListenerLimits) {
     this.#limits = limits
-    this.#rate = new RateWindow(limits.stepsPerMinutePerAddress)
+    this.#rate = new RateLimit({
+      perSecond: limits.stepsPerMinutePerAddress / 60,
+      burst: limits.stepsPerMinutePerAddress,
+    })
   }
 
   enter({ id, remoteAddress }: SMTPServerSession, onTooLong: () => void): Refused | undefined {
-    const visitor = visitorOf(remoteAddress)
+    const visitor = clientNetwork(remoteAddress)
     let same = 0
     for (const other of this.#open.values()) if (other.visitor === visitor) same++
     if (same >= this.#limits.connectionsPerAddressMax) return refuse(421, 'Too many connections from your address')
@@ -131,12 +135,14 @@ class Visits {
   }
 
   step({ remoteAddress }: SMTPServerSession): Refused | undefined {
-    return this.#rate.allow(remoteAddress) ? undefined : refuse(451, 'Too much from your address, try again later')
+    return this.#rate.allow(clientNetwork(remoteAddress))
+      ? undefined
+      : refuse(451, 'Too much from your address, try again later')
   }
 
   /** A guess at an address costs as much as a mail; whoever guesses on is sent away. */
   wrong({ remoteAddress }: SMTPServerSession): Refused | undefined {
-    return this.#rate.allow(remoteAddress) ? undefined : refuse(421, 'Too many wrong recipients')
+    return this.#rate.allow(clientNetwork(remoteAddress)) ? undefined : refuse(421, 'Too many wrong recipients')
   }
 }
 

@@ -22,10 +22,24 @@ const MailOut = Type.Object({
   html: Nullable(Type.String()),
   text: Nullable(Type.String()),
   headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+  truncated: Type.Boolean({ description: 'Whether the email is longer than what is shown of it.' }),
   raw: Type.String(),
 })
 const tags = ['Inbox']
-const rawCharsMax = 256 * 1024
+const shownBytesMax = 256 * 1024
+/** Reading costs time by the line: 256 KiB of very short lines would take more than a second. */
+const shownLinesMax = 5_000
+
+/** As much of an email as is read and shown. */
+function beginningOf(raw: Buffer): Buffer {
+  let end = 0
+  for (let lines = 0; lines < shownLinesMax; lines++) {
+    const next = raw.indexOf(10, end)
+    if (next === -1 || next >= shownBytesMax) return raw.subarray(0, shownBytesMax)
+    end = next + 1
+  }
+  return raw.subarray(0, end)
+}
 
 /** The built-in inbox: what would have gone out if a relay were set. */
 export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
@@ -63,13 +77,15 @@ export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
         const id = parseId('msg', request.params.id)
         const mail = id && (await findInInbox(db, memberOf(request).organizationId, id))
         if (!mail) throw new Refusal('not_found', 'There is no such mail in the inbox.')
-        const { html, text, headers } = await PostalMime.parse(mail.raw)
+        const shown = beginningOf(mail.raw)
+        const { html, text, headers } = await PostalMime.parse(shown)
         return ok({
           ...summaryOut(mail),
           html: html ?? null,
           text: text ?? null,
           headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
-          raw: mail.raw.toString('utf8').slice(0, rawCharsMax),
+          truncated: shown.length < mail.raw.length,
+          raw: shown.toString('utf8'),
         })
       },
     )

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
 import { eventNames } from '../event-types.ts'
@@ -52,9 +53,9 @@ const MessageDetailOut = Type.Object({
 const tags = ['Messages']
 const noSuchMessage = () => new Refusal('not_found', 'There is no such message.')
 
-export type MessageParts = { db: Db; templates: TemplateCache; mailFrom: MailSettings['mailFrom'] }
+export type MessageParts = { db: Db; read: BoundedRead; templates: TemplateCache; mailFrom: MailSettings['mailFrom'] }
 
-export function messageRoutes({ db, templates, mailFrom }: MessageParts): FastifyPluginAsyncTypebox {
+export function messageRoutes({ db, read, templates, mailFrom }: MessageParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/messages',
@@ -83,8 +84,10 @@ export function messageRoutes({ db, templates, mailFrom }: MessageParts): Fastif
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const before = cursor?.[0] as MessageId | undefined
         const filter = { status, flowId, contactId, query, before, limit: limit + 1 }
-        const { items, nextCursor } = toPage(await selectMessages(db, organizationId, filter), limit, ({ id }) => [id])
-        const events = await selectEventsOf(db, organizationId, items)
+        const { items, nextCursor, events } = await read(organizationId, async (tx) => {
+          const found = toPage(await selectMessages(tx, organizationId, filter), limit, ({ id }) => [id])
+          return { ...found, events: await selectEventsOf(tx, organizationId, found.items) }
+        })
         const eventsOf = (id: MessageId) => events.filter(({ messageId }) => messageId === id)
         return page({ items: items.map((row) => messageOut(row, eventsOf(row.id))), nextCursor })
       },

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../errors.ts'
 import { type EventName, eventNames } from '../event-types.ts'
@@ -56,7 +57,15 @@ const replayBatchMax = 2_000
 
 const noSuchDelivery = () => new Refusal('not_found', 'There is no such delivery.')
 
-export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
+export function deliveryRoutes({
+  db,
+  read,
+  hints,
+}: {
+  db: Db
+  read: BoundedRead
+  hints: Hints
+}): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/webhooks/:id/deliveries',
@@ -84,7 +93,7 @@ export function deliveryRoutes({ db, hints }: { db: Db; hints: Hints }): Fastify
           before: cursor?.[0] as DeliveryId | undefined,
           limit: limit + 1,
         }
-        const rows = await selectDeliveries(db, organizationId, webhook.id, filter)
+        const rows = await read(organizationId, (tx) => selectDeliveries(tx, organizationId, webhook.id, filter))
         const { items, nextCursor } = toPage(rows, limit, ({ id }) => [id])
         return page({ items: items.map(deliveryOut), nextCursor })
       },

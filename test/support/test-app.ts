@@ -54,6 +54,9 @@ export async function startTestApp(
     REQUIRE_VERIFIED_DOMAINS: 'false',
     WEBHOOK_ALLOW_PRIVATE: 'true',
     RATE_LIMIT_PER_SECOND: '0',
+    RATE_LIMIT_SESSION_PER_SECOND: '0',
+    RATE_LIMIT_SIGN_IN_PER_MINUTE: '0',
+    RATE_LIMIT_PAGES_PER_SECOND: '0',
     LOG_LEVEL: 'silent',
     ...environment,
   })

@@ -22,6 +22,10 @@ const signedFields: Record<string, readonly string[]> = {
 }
 const hashes: Record<string, string> = { '1': 'sha1', '2': 'sha256' }
 
+/** Not what every object has, such as `constructor`. */
+const ownValue = <Value>(values: Record<string, Value>, name = ''): Value | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined
+
 /** Tells whether Amazon SNS signed a message, by the certificate that it names, which must lie with SNS itself. */
 export class SnsSignatures {
   readonly #fetchText: FetchText
@@ -32,8 +36,8 @@ export class SnsSignatures {
   }
 
   async isGenuine(message: unknown): Promise<boolean> {
-    const fields = signedFields[textAt(message, 'Type') ?? '']
-    const hash = hashes[textAt(message, 'SignatureVersion') ?? '']
+    const fields = ownValue(signedFields, textAt(message, 'Type'))
+    const hash = ownValue(hashes, textAt(message, 'SignatureVersion'))
     const signature = textAt(message, 'Signature')
     const url = textAt(message, 'SigningCertURL')
     if (!fields || !hash || !signature || !url || !isSnsUrl(url, /\.pem$/)) return false

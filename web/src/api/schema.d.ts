@@ -5051,6 +5051,8 @@ export interface operations {
                                 name: string;
                                 value: string;
                             }[];
+                            /** @description Whether the email is longer than what is shown of it. */
+                            truncated: boolean;
                             raw: string;
                         };
                     };

@@ -1,0 +1,33 @@
+import { Refusal } from '../errors.ts'
+import type { OrganizationId } from '../ids.ts'
+import type { Shares } from '../shares.ts'
+import type { Db, Reader } from './db.ts'
+
+/** For each statement of a list, a search or a report. */
+const statementTimeoutMs = 3_000
+const queryCanceled = '57014'
+
+/**
+ * Runs reads whose cost depends on how much data an organization has: within the organization's share of the database,
+ * and with a time limit for each statement. Throws `Refusal` if the share is used up or a statement takes too long.
+ */
+export type BoundedRead = <Result>(
+  organizationId: OrganizationId,
+  work: (db: Reader) => Promise<Result>,
+) => Promise<Result>
+
+export function createBoundedRead(db: Db, shares: Shares, timeoutMs = statementTimeoutMs): BoundedRead {
+  return (organizationId, work) =>
+    shares.run(organizationId, async () => {
+      try {
+        return await db.begin(work, { statementTimeoutMs: timeoutMs })
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== queryCanceled) throw error
+        throw new Refusal(
+          'unavailable',
+          'This request took too long and was stopped. Narrow it down, for example by a longer search text or a shorter period.',
+          { retryAfterSeconds: 5 },
+        )
+      }
+    })
+}

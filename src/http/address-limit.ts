@@ -1,0 +1,15 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { clientNetwork } from '../client-address.ts'
+import type { RateLimit } from '../rate-limit.ts'
+
+/** A hook that limits routes without a credential by the client's address (IPv6: by its /64 network). */
+export const limitByAddress =
+  (limit: RateLimit) =>
+  (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    try {
+      limit.take(clientNetwork(request.ip))
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  }

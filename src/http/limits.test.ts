@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../test/support/flows.ts'
+import { startTestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { createServer } from './server.ts'
+
+/** CPU time of this process, which runs the service: wall time depends on what else the machine does. */
+async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+test('a request of many wrong elements is told its first fault at little cost, an ordinary one all of them', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const group = (await app.manage('POST', '/organization/groups', { name: 'A' })).body.data.id
+  const ordinary = await app.manage('POST', '/organization/api-keys', { name: '', scopes: ['x', 'y'] })
+  expect(ordinary.body.error.fields.map(({ path }: { path: string }) => path)).toEqual(['name', 'scopes.0', 'scopes.1'])
+
+  const many = (length: number) => Array.from({ length }, () => 0)
+  const requests: [string, object][] = [
+    ['/organization/api-keys', { name: 'x', scopes: many(60_000) }],
+    ['/organization/webhooks', { name: 'x', url: 'https://a.example/', event_types: many(60_000) }],
+    [`/organization/groups/${group}/members`, { contact_ids: many(60_000) }],
+    ['/organization/contacts', { email: 'a@b.example', attributes: 1, first_name: many(400_000) }],
+  ]
+  for (const [path, body] of requests) {
+    const cpuMs = await cpuMsOf(async () => {
+      const { status, body: answer } = await app.manage('POST', path, body)
+      expect([path, status]).toEqual([path, 422])
+      expect(answer.error.fields).toHaveLength(1)
+    })
+    expect(cpuMs).toBeLessThan(2_000)
+  }
+  // All at once: with every fault listed this took half a minute of CPU.
+  const [path, body] = requests[0]!
+  const cpuMs = await cpuMsOf(() => Promise.all(Array.from({ length: 60 }, () => app.manage('POST', path, body))))
+  expect(cpuMs).toBeLessThan(8_000)
+})
+
+test('bodies are limited by what a route needs', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const login = (raw: string) =>
+    app.call('POST', '/api/v1/auth/login', { headers: { 'content-type': 'application/json' }, raw })
+  expect((await login('['.repeat(17 * 1024))).status).toBe(413)
+  expect((await login('['.repeat(15 * 1024))).status).toBe(400)
+  const key = await app.manage('POST', '/organization/api-keys', { name: 'x', more: 'x'.repeat(200_000) })
+  expect(key.status).toBe(413)
+  const flow = { name: 'Long', kind: 'transactional', subject: 'Hi', html: `<p>${'x'.repeat(400_000)}</p>` }
+  expect((await app.manage('POST', '/organization/flows', flow)).status).toBe(201)
+})
+
+test('a connection whose request body does not arrive is closed, whether it was answered or not', async () => {
+  const server = createServer({
+    log: pino({ level: 'silent' }),
+    baseUrl: 'http://localhost',
+    trustProxy: false,
+    bodyTimeoutMs: 200,
+  })
+  server.post('/form', async () => ({}))
+  server.post('/upload', { config: { slowBody: true } }, async () => ({}))
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = server.server.address() as AddressInfo
+  const open = async (path: string) => {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.on('error', () => {})
+    socket.resume()
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`)
+    return socket
+  }
+  const [slow, unknown, upload] = await Promise.all([open('/form'), open('/nothing'), open('/upload')])
+  await Promise.all([once(slow, 'close'), once(unknown, 'close')])
+  expect(upload.destroyed).toBe(false)
+  upload.destroy()
+  await server.close()
+})
+
+test('more connections than allowed are closed', async () => {
+  await using app = await startTestApp({ HTTP_CONNECTIONS: '10' }, ['serve'])
+  const port = Number(new URL(app.url).port)
+  const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  await until('the excess to be closed', () => sockets.filter(({ closed }) => closed).length >= 20)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('the management API is limited per user, and sign-in and pages per client address', async () => {
+  const environment = {
+    RATE_LIMIT_SESSION_PER_SECOND: '1',
+    RATE_LIMIT_SIGN_IN_PER_MINUTE: '5',
+    RATE_LIMIT_PAGES_PER_SECOND: '1',
+    TRUST_PROXY: 'true',
+  }
+  await using app = await startTestApp(environment, ['serve'])
+  const statuses = (calls: Promise<{ status: number; headers: Headers }>[]) =>
+    Promise.all(calls.map(async (call) => (await call).status))
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+
+  const manage = await statuses(Array.from({ length: 20 }, () => app.manage('GET', '/me')))
+  expect(manage).toContain(429)
+  const refused = await until('a refusal', async () => {
+    const answer = await app.manage('GET', '/me')
+    return answer.status === 429 ? answer : undefined
+  })
+  expect([refused.body.error.type, Number(refused.headers.get('retry-after')) >= 1]).toEqual(['rate_limited', true])
+
+  const register = (address: string, n: number) =>
+    app.call('POST', '/api/v1/auth/register', {
+      headers: from(address),
+      body: { organization_name: 'Flood', email: `flood${n}@example.com`, password: 'correct horse battery' },
+    })
+  // One network, many addresses.
+  const flood = await statuses(Array.from({ length: 12 }, (_, n) => register(`2001:db8:1:2::${n + 1}`, n)))
+  expect([flood.filter((status) => status === 201).length, flood.filter((status) => status === 429).length]).toEqual([
+    5, 7,
+  ])
+  expect((await register('2001:db8:1:3::1', 99)).status).toBe(201)
+
+  const page = await statuses(
+    Array.from({ length: 20 }, () => app.call('GET', '/u/nothing', { headers: from('192.0.2.9') })),
+  )
+  expect(page).toContain(429)
+  const pixels = await statuses(
+    Array.from({ length: 30 }, () => app.call('GET', '/t/o/nothing', { headers: from('192.0.2.9') })),
+  )
+  expect(pixels).not.toContain(429)
+})
+
+test('of a huge email the inbox shows the beginning', async () => {
+  await using app = await startTestApp()
+  const flowId = await createFlow(app)
+  await send(app, flowId)
+  const [mail] = await until('the email', async () => {
+    const { data } = (await app.manage('GET', '/organization/inbox')).body
+    return data.length > 0 && data
+  })
+  expect((await app.manage('GET', `/organization/inbox/${mail.id}`)).body.data.truncated).toBe(false)
+  const raw = Buffer.from(`Subject: x\r\n\r\n${'a\n'.repeat(2_000_000)}`)
+  await app.db.alone`update inbox set raw = ${raw}`
+  const cpuMs = await cpuMsOf(async () => {
+    const { data } = (await app.manage('GET', `/organization/inbox/${mail.id}`)).body
+    expect(data.truncated).toBe(true)
+    expect(data.raw.length).toBeLessThanOrEqual(256 * 1024)
+  })
+  // All of it took 26 seconds.
+  expect(cpuMs).toBeLessThan(3_000)
+})
