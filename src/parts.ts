@@ -3,6 +3,7 @@ import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config.ts'
 import { MemberAdder } from './contacts/members.ts'
+import { createBoundedRead } from './db/bounded-read.ts'
 import type { Db } from './db/db.ts'
 import { EventRecorder } from './events/record.ts'
 import { TemplateCache } from './flows/template-cache.ts'
@@ -48,6 +49,10 @@ export type Parts = ReturnType<typeof createParts>
 /** Everything that routes and workers are made from. */
 export function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
   const hints = new Hints(db)
+  const shares = createShares({
+    databaseConnections: config.DATABASE_CONNECTIONS,
+    webhookConcurrency: config.WEBHOOK_CONCURRENCY,
+  })
   const mail = createMailParts({ config, log, nameServers })
   const templates = new TemplateCache(db)
   const metrics = createMetrics()
@@ -64,10 +69,8 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
     ...createRateLimits(config),
-    shares: createShares({
-      databaseConnections: config.DATABASE_CONNECTIONS,
-      webhookConcurrency: config.WEBHOOK_CONCURRENCY,
-    }),
+    shares,
+    read: createBoundedRead(db, shares.queries),
     members: new MemberAdder(db),
     events,
     acceptor: new Acceptor({ db, templates, hints, senders: mail.senders, quota: quotaOf(config, db) }),

@@ -1,7 +1,11 @@
+import { SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { join } from '../../test/support/people.ts'
 import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { newId } from '../ids.ts'
+import { deriveKey } from '../secrets.ts'
+import { passwordMark, Sessions } from './sessions.ts'
 
 const password = 'correct horse battery'
 
@@ -207,4 +211,33 @@ test('signing out everywhere ends all sessions of the account and of nobody else
   expect([(await bob.manage('GET', '/me')).status, await me(second)]).toEqual([401, 401])
   expect((await app.manage('GET', '/me')).status).toBe(200)
   expect(await me(await login())).toBe(200)
+})
+
+test('the previous secret is good for sessions from before the rotation only, and none outlives twelve hours', async () => {
+  const account = {
+    id: newId('usr'),
+    organizationId: newId('org'),
+    email: 'a@acme.example',
+    role: 'owner' as const,
+    createdAt: new Date(),
+    passwordHash: 'hash',
+    sessionEpoch: 0,
+  }
+  const sessions = new Sessions({ current: 'new', previous: 'old' }, Date.now() - 60_000)
+  const forge = (secret: string, iat: number, lifetime: number) =>
+    new SignJWT({ org: account.organizationId, pwd: passwordMark(account) })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer('waxwing')
+      .setSubject(account.id)
+      .setIssuedAt(iat)
+      .setExpirationTime(iat + lifetime)
+      .sign(deriveKey(secret, 'session'))
+  const now = Math.floor(Date.now() / 1000)
+  const [hour, years] = [3_600, 315_360_000]
+  const isGood = async (token: string) => (await sessions.verify(token)) !== undefined
+  expect(await isGood((await sessions.issue(account)).token)).toBe(true)
+  expect(await isGood(await forge('old', now - hour, 12 * hour))).toBe(true)
+  expect(await isGood(await forge('old', now, 12 * hour))).toBe(false)
+  expect(await isGood(await forge('old', now - 13 * hour, years))).toBe(false)
+  expect(await isGood(await forge('new', now - 13 * hour, years))).toBe(false)
 })

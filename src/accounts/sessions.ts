@@ -25,11 +25,13 @@ export const passwordMark = ({ passwordHash }: Account) =>
 /** The JWTs of the management API: HS256 and nothing else, twelve hours. */
 export class Sessions {
   readonly #current: Buffer
-  readonly #keys: Buffer[]
+  readonly #previous: Buffer | undefined
+  readonly #startedAt: number
 
-  constructor(secrets: AppSecrets) {
+  constructor(secrets: AppSecrets, nowMs = Date.now()) {
     this.#current = deriveKey(secrets.current, 'session')
-    this.#keys = secrets.previous ? [this.#current, deriveKey(secrets.previous, 'session')] : [this.#current]
+    this.#previous = secrets.previous ? deriveKey(secrets.previous, 'session') : undefined
+    this.#startedAt = Math.floor(nowMs / 1000)
   }
 
   async issue(account: Account): Promise<{ token: string; expiresAt: Date }> {
@@ -49,13 +51,18 @@ export class Sessions {
   }
 
   async verify(token: string): Promise<Session | undefined> {
-    for (const key of this.#keys) {
+    for (const key of [this.#current, this.#previous]) {
+      if (!key) continue
+      // Whatever `exp` says: a token that claims a longer life was not issued here.
       const verified = await jwtVerify(token, key, {
         algorithms: ['HS256'],
         issuer,
-        requiredClaims: ['sub', 'org', 'pwd', 'exp'],
+        requiredClaims: ['sub', 'org', 'pwd', 'exp', 'iat'],
+        maxTokenAge: lifetimeSeconds,
       }).catch(() => undefined)
       if (!verified) continue
+      // This process signs with the current secret since it started, so the previous one has issued nothing since.
+      if (key === this.#previous && verified.payload.iat! > this.#startedAt) continue
       const { sub, org, pwd, epo } = verified.payload
       return {
         userId: sub as UserId,

@@ -182,3 +182,9 @@ test('when the certificate cannot be had, the sender is told to try again, and t
   isThere = true
   expect(await read({ headers: {}, body })).toHaveLength(1)
 })
+
+test('a type that every object has a property for is not a type', async () => {
+  const { read } = start()
+  for (const type of ['constructor', 'toString', '__proto__'])
+    await expect(read(signed({ Message: bounce(), Type: type }))).rejects.toMatchObject({ type: 'unauthorized' })
+})

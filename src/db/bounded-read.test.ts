@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { newId } from '../ids.ts'
+import { Shares } from '../shares.ts'
+import { createBoundedRead } from './bounded-read.ts'
+
+test('a read that takes too long is stopped with a clear error, and the connection keeps its own limit', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const shares = new Shares({ perOrganization: 1, overall: 1, waitingPerOrganization: 5, waitMs: 60_000 })
+  const read = createBoundedRead(db, shares, 50)
+  const organizationId = newId('org')
+  await expect(read(organizationId, (tx) => tx`select pg_sleep(60)`)).rejects.toMatchObject({
+    type: 'unavailable',
+    message: expect.stringContaining('took too long'),
+  })
+  const [row] = await createBoundedRead(db, shares)(organizationId, (tx) => tx<{ n: number }>`select 1 as n`)
+  expect(row).toEqual({ n: 1 })
+  const timeouts = await Promise.all(
+    Array.from({ length: 10 }, () => db<{ value: string }>`select current_setting('statement_timeout') as value`),
+  )
+  expect(timeouts.flat().filter(({ value }) => value === '50ms')).toEqual([])
+})
