@@ -50,7 +50,8 @@ function problemOf(url: URL, allowPrivate: boolean): string | undefined {
   const problemOfPlace = allowPrivate ? undefined : problemOfHost(host)
   // Whoever tries an endpoint of their own machine is told how, not that it should begin with https.
   const mayBeHttp = allowPrivate || problemOfPlace !== undefined
-  if (url.protocol !== 'https:' && !(mayBeHttp && url.protocol === 'http:')) return 'must start with https://'
+  if (url.protocol !== 'https:' && !(mayBeHttp && url.protocol === 'http:'))
+    return mayBeHttp ? 'must start with https:// or http://' : 'must start with https://'
   if (url.username || url.password) return 'must not carry a user name or password'
   if (url.hash) return 'must not have a fragment (#…), which is never sent to a server'
   if (url.port === '0') return 'must not name port 0'

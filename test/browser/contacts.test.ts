@@ -221,7 +221,7 @@ test.each(sizes)('a contact is added, edited, put into a group and erased (%s)',
   await page.getByText('Ada Lovelace').waitFor()
 
   await page.getByRole('button', { name: 'Erase' }).click()
-  const erase = page.getByRole('button', { name: 'Erase for ever' })
+  const erase = page.getByRole('button', { name: 'Erase permanently' })
   expect(await erase.isDisabled()).toBe(true)
   await page.getByLabel(/^Type/).fill('ada@example.com')
   await erase.click()

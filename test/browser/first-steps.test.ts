@@ -28,7 +28,7 @@ test.each(sizes)(
     await stepDone(page, 'Send a first mail to the built-in inbox')
 
     await goTo(page, 'Inbox')
-    await page.getByText('Nothing leaves this machine').waitFor()
+    await page.getByText("Emails aren't being sent yet").waitFor()
     await openWelcome(page)
     await goTo(page, 'Overview')
     await stepDone(page, 'Open it')
@@ -73,7 +73,7 @@ const stepDone = (page: Page, step: string) =>
 
 async function openWelcome(page: Page): Promise<void> {
   await page
-    .getByRole('navigation', { name: 'Mail' })
+    .getByRole('navigation', { name: 'Emails' })
     .getByRole('link', { name: /Welcome/ })
     .first()
     .click()

@@ -186,7 +186,7 @@ test('of many groups some are shown, the others come by asking or by a search', 
   await page.getByRole('link', { name: 'Group 0999' }).waitFor()
   expect(await rows.count()).toBe(100)
   await page.getByLabel('Search groups').fill('nothing')
-  await page.getByRole('heading', { name: 'No group matches' }).waitFor()
+  await page.getByRole('heading', { name: 'No groups found' }).waitFor()
   expect(tab.problems).toEqual([])
 })
 

@@ -111,6 +111,17 @@ test('a page that does not load says so and loads again when asked', async () =>
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
 })
 
+test('a contact that does not exist is not found, without a button to try again', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('contacts/con_00000000000000000000000000')
+  await page.getByRole('alert').getByText('Not found').waitFor()
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  expect(await page.evaluate("document.querySelectorAll('head > title').length")).toBe(1)
+})
+
 test('an address that leads nowhere says so', async () => {
   await using tab = await openTab(browser, service, { account })
   await tab.page.goto('no/such/page')

@@ -122,7 +122,7 @@ test('a new password signs out everywhere else, and the page goes on', async () 
   await dialog.getByLabel('Current password').fill(account.password)
   await dialog.getByLabel('New password').fill('a new long password')
   await dialog.getByRole('button', { name: 'Change password' }).click()
-  await page.getByText('Your password is changed.').waitFor()
+  await page.getByText('Password changed.').waitFor()
 
   expect((await service.manage(account.session, 'GET', '/me')).status).toBe(401)
   await goTo(page, 'Contacts')

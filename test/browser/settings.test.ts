@@ -81,7 +81,7 @@ test('the link of an invitation stays until it is copied, whatever else is press
 
   await page.goto('settings/team')
   await page.getByRole('button', { name: 'Invite' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Make link' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
   const link = page.getByRole('figure', { name: 'invitation link' })
   await link.waitFor()
   await page.keyboard.press('Escape')

@@ -115,7 +115,10 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted with 
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('This webhook is paused').waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await page.getByRole('dialog', { name: 'Replay failed deliveries' }).getByRole('button', { name: 'Cancel' }).click()
+  await page
+    .getByRole('dialog', { name: 'Webhook resumed: replay failed deliveries?' })
+    .getByRole('button', { name: 'Cancel' })
+    .click()
   await page.getByText('This webhook is paused').waitFor({ state: 'hidden' })
 
   await choose(page, 'Edit')

@@ -47,6 +47,8 @@ forgetBy(() => queries.clear())
 followOtherTabs()
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root.')
+// Every page renders its own title; the one of index.html is for the time before that.
+document.querySelector('head > title')?.remove()
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -32,7 +32,7 @@ export function ActivityPage() {
     <Page
       wide
       title="Activity"
-      description="Everything that happens to your mail, as it happens."
+      description="Sends, opens, clicks and bounces as they happen."
       beside={<LiveMark pages={events} />}
     >
       <Notices />
@@ -68,12 +68,10 @@ export function ActivityPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty
-            title={filtered ? 'Nothing matches these filters' : 'Nothing happened yet'}
+            title={filtered ? 'No activity matches these filters' : 'No activity yet'}
             icon={<IconActivity size={32} aria-hidden />}
           >
-            {filtered
-              ? 'Choose other filters.'
-              : 'Send a first mail, and its opens and clicks appear here by themselves.'}
+            {filtered ? 'Choose other filters.' : 'Opens, clicks and bounces will appear here live.'}
           </Empty>
         }
       >

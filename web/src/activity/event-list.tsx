@@ -8,7 +8,7 @@ import { Time } from '../ui/time.tsx'
 import { inWords } from '../ui/words.ts'
 import { EventBadge } from './event-names.tsx'
 
-/** What there is to say about an event beyond its name: where the click led, why it bounced. */
+/** The detail of an event: the clicked link, or the reason of a bounce. */
 export function detailOf({ data }: Pick<EmailEvent, 'data'>): string {
   const bounce = typeof data.bounce === 'object' && data.bounce !== null ? (data.bounce as Record<string, unknown>) : {}
   const said = [data.url, bounce.reason, bounce.diagnostic, data.feedback_type, data.method]
@@ -20,7 +20,7 @@ export function EventMark({ event }: { event: Happening }) {
     <span style={{ display: 'inline-flex', gap: 6, flexWrap: 'wrap' }}>
       <EventBadge name={event.event_name} />
       {event.machine && (
-        <span title={event.machine_reason ?? 'Made by a scanner or a privacy proxy'}>
+        <span title={event.machine_reason ?? 'Caused by a scanner or a privacy proxy'}>
           <StatusBadge tone="still">Machine</StatusBadge>
         </span>
       )}

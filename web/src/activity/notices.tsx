@@ -10,7 +10,7 @@ const shownForMs = 7 * 24 * 60 * 60 * 1000
 const shownMax = 3
 const lookEveryMs = 30_000
 
-/** What the service did by itself lately, such as pausing a webhook that answered nothing for days. */
+/** What Waxwing did on its own recently, such as pausing a webhook that failed for days. */
 export function Notices() {
   const notices = useQuery({
     queryKey: ['notices'],
@@ -27,7 +27,7 @@ export function Notices() {
           {notice.detail} <Time at={notice.created_at} />.{' '}
           {notice.webhook_id && (
             <Anchor component={Link} to={paths.webhook(notice.webhook_id)}>
-              See the webhook
+              View webhook
             </Anchor>
           )}
         </Notice>

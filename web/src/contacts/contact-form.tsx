@@ -80,7 +80,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
         )}
         <Textarea
           label="Attributes"
-          description="Facts of your own as a JSON object; templates read one by its name, as {{ plan }}, or as contact.attributes.plan."
+          description="Custom attributes (JSON). Use them in templates as {{ plan }} or {{ contact.attributes.plan }}."
           autosize
           minRows={3}
           maxRows={12}
@@ -88,7 +88,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
           value={attributes}
           onChange={(event) => setAttributes(event.currentTarget.value)}
-          error={parsed ? fieldProblem(saving.error, 'attributes') : 'This is not a JSON object.'}
+          error={parsed ? fieldProblem(saving.error, 'attributes') : 'Enter a JSON object, like {"plan": "pro"}.'}
         />
         <ErrorLine>{remainingProblem(saving.error, shownPaths)}</ErrorLine>
         <Group justify="flex-end" gap="xs">

@@ -95,7 +95,7 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
     await navigate(paths.contacts)
     queries.removeQueries({ queryKey: ['contacts', contact.id] })
     await refresh()
-    toast('Erased.')
+    toast('Contact erased.')
   }
   const subscribe = async () => {
     await changeContact(contact.id, { status: 'subscribed' })
@@ -104,7 +104,7 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
   const saved = () => {
     void refresh()
     close()
-    toast('Saved.')
+    toast('Contact saved.')
   }
   return (
     <>
@@ -124,19 +124,19 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
         action="Subscribe again"
         run={subscribe}
       >
-        <strong>{contact.email}</strong> has unsubscribed, and would get marketing mail again. Do this only if this
-        person has asked for it.
+        <strong>{contact.email}</strong> unsubscribed and will receive marketing emails again. Do this only if they
+        asked for it.
       </Confirm>
       <Confirm
         opened={dialog === 'erase'}
         onClose={close}
         title="Erase contact"
-        action="Erase for ever"
+        action="Erase permanently"
         typed={contact.email}
         run={erase}
       >
-        Address, name, attributes and everything personal about this contact are erased, also from past mail. Counts
-        stay. This cannot be undone.
+        Erases the email, name, attributes and all other personal data of this contact, including in past emails.
+        Aggregate statistics are kept. This can't be undone.
       </Confirm>
     </>
   )
@@ -147,7 +147,7 @@ function ContactFacts({ contact }: { contact: Contact }) {
   return (
     <Facts
       facts={[
-        ['Contact id', <Copyable key="id" value={contact.id} label="Copy contact id" />],
+        ['Contact ID', <Copyable key="id" value={contact.id} label="Copy contact ID" />],
         ['Added', <Time key="added" at={contact.created_at} />],
         ...attributes.map(([name, value]): [string, string] => [
           name,

@@ -42,10 +42,10 @@ export function GroupsPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           filtered ? (
-            <Empty title="No group matches">Try another search.</Empty>
+            <Empty title="No groups found">Try another search.</Empty>
           ) : (
             <Empty title="No groups yet" icon={<IconUsersGroup size={32} aria-hidden />} action={add}>
-              A group gathers contacts. Your program adds members to it by its id; an import can fill one too.
+              Use groups to organize contacts. Add members by CSV import or through the API.
             </Empty>
           )
         }
@@ -66,7 +66,7 @@ export function GroupsPage() {
           await refresh()
         }}
       >
-        <strong>{dialog?.kind === 'delete' && dialog.group.name}</strong> is deleted. Its members stay as contacts.
+        <strong>{dialog?.kind === 'delete' && dialog.group.name}</strong> is deleted. Its members remain contacts.
       </Confirm>
     </ContactsFrame>
   )
@@ -80,7 +80,7 @@ const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
   },
   { header: 'Members', align: 'right', cell: (group) => count(group.member_count) },
   {
-    header: 'Id for the API',
+    header: 'Group ID',
     minWidth: '300px',
     phone: 'bare',
     cell: (group) => <Copyable value={group.id} label={`Copy the ID of ${group.name}`} />,

@@ -64,12 +64,9 @@ const starterHtml = `<!doctype html>
 export const welcomeDraft = (): FlowText => ({
   ...newDraft(),
   name: 'Welcome',
-  subject: 'Welcome to Waxwing, {{ contact.first_name | default: "friend" }}',
+  subject: 'Welcome to Waxwing, {{ contact.first_name | default: "there" }}',
   html: starterHtml
-    .replace(
-      'Your order <strong>{{ order_id }}</strong> is on its way.',
-      'This is your first mail. It stayed on this machine.',
-    )
+    .replace('Your order <strong>{{ order_id }}</strong> is on its way.', 'This is your first email.')
     .replace('https://example.com/orders/{{ order_id }}', `${baseUrl}/docs`)
     .replace('See your order', 'Read the API reference'),
 })

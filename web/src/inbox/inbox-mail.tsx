@@ -15,7 +15,7 @@ export function InboxMailView({ id }: { id: string }) {
   return (
     <>
       <Anchor component={Link} to={paths.inbox} size="sm" c="dimmed" hiddenFrom="sm" mb="xs" display="inline-block">
-        <IconArrowLeft size={14} aria-hidden /> All mail
+        <IconArrowLeft size={14} aria-hidden /> All emails
       </Anchor>
       <Load query={mail}>{(data) => <Mail mail={data} />}</Load>
     </>
@@ -46,7 +46,7 @@ function Mail({ mail }: { mail: InboxMail }) {
           </Text>
           {mail.message_id && (
             <Anchor component={Link} to={paths.message(mail.message_id)} size="sm">
-              Its events
+              View events
             </Anchor>
           )}
         </Group>
@@ -60,7 +60,7 @@ function Mail({ mail }: { mail: InboxMail }) {
         </Tabs.List>
         {mail.html && (
           <Tabs.Panel value="html">
-            <MailFrame html={mail.html} title={`Mail: ${mail.subject}`} height="62vh" />
+            <MailFrame html={mail.html} title={`Email: ${mail.subject}`} height="62vh" />
           </Tabs.Panel>
         )}
         {mail.text && (

@@ -26,7 +26,7 @@ export function InboxPage() {
     <Page
       wide
       title="Inbox"
-      description="Mail that this service would have sent."
+      description="Emails caught locally instead of being sent."
       actions={
         some && (
           <Button
@@ -45,7 +45,7 @@ export function InboxPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty
-            title="No mail yet"
+            title="No emails yet"
             icon={<IconInbox size={32} aria-hidden />}
             action={
               <Button component={Link} to={paths.flows}>
@@ -53,14 +53,14 @@ export function InboxPage() {
               </Button>
             }
           >
-            Send a test from a flow, and it lands here with its links and its pixel live.
+            Send a test email from a flow. It arrives here with working links and open tracking.
           </Empty>
         }
       >
         {(list) => (
           <div className={classes.client} data-reading={id !== undefined || undefined}>
             <div className={classes.list}>
-              <nav aria-label="Mail">
+              <nav aria-label="Emails">
                 {list.map((row) => (
                   <Row key={row.id} row={row} />
                 ))}
@@ -68,7 +68,7 @@ export function InboxPage() {
               <More pages={inbox} />
             </div>
             <div className={classes.mail}>
-              {id ? <InboxMailView key={id} id={id} /> : <Text c="dimmed">Choose a mail to read it.</Text>}
+              {id ? <InboxMailView key={id} id={id} /> : <Text c="dimmed">Select an email to read it.</Text>}
             </div>
           </div>
         )}
@@ -83,7 +83,7 @@ export function InboxPage() {
           await queries.invalidateQueries({ queryKey: ['inbox'] })
         }}
       >
-        All mail kept here is deleted. Messages and their figures stay.
+        All emails in the inbox are deleted. Messages and statistics are kept.
       </Confirm>
     </Page>
   )
@@ -93,12 +93,14 @@ function Banner() {
   const me = useMe()
   if (me.data?.mail.transport !== 'inbox') {
     return me.data ? (
-      <Notice tone="still">A relay is set, so mail leaves this machine. What is here is from before.</Notice>
+      <Notice tone="still">
+        A mail server is configured, so emails are sent. The emails below were caught before that.
+      </Notice>
     ) : null
   }
   return (
-    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Nothing leaves this machine">
-      No relay is set, so all mail lands here. To send for real, restart with{' '}
+    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren't being sent yet">
+      No mail server is configured, so all emails arrive here. To send emails, restart with{' '}
       <Code>SMTP_URL=smtp://user:password@relay:587</Code> and <Code>BASE_URL=https://waxwing.example.com</Code>. See{' '}
       <Anchor component={Link} to={paths.sending}>
         the sending settings

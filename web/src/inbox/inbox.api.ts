@@ -3,6 +3,9 @@ import { api, dataOf, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { InboxRow } from '../api/types.ts'
 
+const arrivalTriesMax = 5
+const arrivalCheckMs = 1_000
+
 export const useInbox = () =>
   usePages<InboxRow>(
     ['inbox', 'list'],
@@ -14,5 +17,8 @@ export const inboxMailQuery = (id: string) =>
     queryKey: ['inbox', id],
     queryFn: () => dataOf(api.GET('/api/v1/organization/inbox/{id}', { params: { path: { id } } })),
     staleTime: Number.POSITIVE_INFINITY,
+    // The link of a test email may be followed before the email has arrived.
+    retry: arrivalTriesMax,
+    retryDelay: arrivalCheckMs,
   })
 export const emptyInbox = () => dataOf(api.DELETE('/api/v1/organization/inbox'))

@@ -37,7 +37,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
       {message.reason && (
         <Notice
           tone={message.status === 'suppressed' ? 'warn' : 'bad'}
-          title={message.status === 'suppressed' ? 'Not sent' : 'Why'}
+          title={message.status === 'suppressed' ? 'Not sent' : 'Reason'}
         >
           {inWords(message.reason)}
         </Notice>
@@ -64,29 +64,35 @@ function OneMessage({ message }: { message: MessageDetail }) {
           ],
           ['Queued', <Time key="queued" at={message.queued_at} />],
           ['Sent', <Time key="sent" at={message.sent_at} none="not sent" />],
-          ['Message id', <Copyable key="id" value={message.id} label="Copy message id" />],
+          ['Message ID', <Copyable key="id" value={message.id} label="Copy message ID" />],
           ...(message.relay_response ? [whatTheRelaySaid(message.relay_response)] : []),
         ]}
       />
       <Section title="Events">
         {message.events.length === 0 ? (
-          <Empty title="Nothing yet">Opens, clicks and bounces of this mail will stand here.</Empty>
+          <Empty title="No events">
+            {willBeSent(message)
+              ? 'Opens, clicks and bounces will appear here.'
+              : 'This email was not sent, so it has no opens, clicks or bounces.'}
+          </Empty>
         ) : (
           <DataTable label="Events" columns={columns} rows={message.events} rowKey={(event) => event.id} />
         )}
       </Section>
-      <Section title="Mail" description="As it was written. Looking at it here counts as no open.">
+      <Section title="Content" description="As sent. Viewing it here doesn't count as an open.">
         <Mail message={message} />
       </Section>
     </>
   )
 }
 
-// What the service writes where a relay would have answered.
+const willBeSent = ({ status }: MessageDetail) => status !== 'suppressed' && status !== 'failed'
+
+// Recorded in place of the reply of a mail server.
 const keptHere = 'kept in the built-in inbox'
 
 const whatTheRelaySaid = (reply: string): [string, string] =>
-  reply === keptHere ? ['Went to', 'the built-in inbox'] : ['The relay said', reply]
+  reply === keptHere ? ['Delivered to', 'built-in inbox'] : ['Mail server reply', reply]
 
 const columns: Column<Happening>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
@@ -100,7 +106,7 @@ const columns: Column<Happening>[] = [
       ),
   },
   {
-    header: 'Program',
+    header: 'Client (user agent)',
     phone: 'hide',
     cell: (event) => (
       <Text size="xs" c="dimmed" className="break">
@@ -113,7 +119,7 @@ const columns: Column<Happening>[] = [
 
 function Mail({ message }: { message: MessageDetail }) {
   if (!message.html && !message.text) {
-    return <Empty title="Not kept">The contact was erased, or the mail was never made.</Empty>
+    return <Empty title="Not available">The contact was erased, or the email was never created.</Empty>
   }
   return (
     <Paper withBorder p="md">
@@ -124,7 +130,7 @@ function Mail({ message }: { message: MessageDetail }) {
         </Tabs.List>
         {message.html && (
           <Tabs.Panel value="html">
-            <MailFrame html={message.html} title="The mail" />
+            <MailFrame html={message.html} title="Email content" />
           </Tabs.Panel>
         )}
         {message.text && (

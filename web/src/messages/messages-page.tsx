@@ -49,13 +49,13 @@ export function MessagesPage() {
     <Page
       wide
       title="Messages"
-      description="Every mail that was accepted, and what became of it."
+      description="Every email you've sent and its status."
       beside={<LiveMark pages={messages} />}
     >
       <Filters>
         <SearchField
           label="Search messages"
-          placeholder="Search by address or subject"
+          placeholder="Search by email or subject"
           value={query}
           onChange={(value) => set('query', value)}
         />
@@ -81,8 +81,8 @@ export function MessagesPage() {
         query={messages}
         isEmpty={(list) => list.length === 0}
         empty={
-          <Empty title={filtered ? 'No message matches' : 'No emails yet'} icon={<IconSend size={32} aria-hidden />}>
-            {filtered ? 'Try another search or filter.' : 'Send a test from a flow, or call the API.'}
+          <Empty title={filtered ? 'No messages found' : 'No emails yet'} icon={<IconSend size={32} aria-hidden />}>
+            {filtered ? 'Try another search or filter.' : 'Send a test email from a flow, or call the API.'}
           </Empty>
         }
       >

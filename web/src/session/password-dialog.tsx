@@ -17,7 +17,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
     mutationFn: () => changePassword({ current_password: current, new_password: next }),
     onSuccess: (signed) => {
       startSession(signed)
-      toast('Your password is changed. Everywhere else you have to sign in again.')
+      toast("Password changed. You've been signed out on other devices.")
       onClose()
     },
   })

@@ -36,7 +36,7 @@ export function RenewSession({ email }: { email: string }) {
         }}
       >
         <Stack gap="sm">
-          <Text>Sign in again to go on. Nothing you entered is lost.</Text>
+          <Text>Sign in again to continue. Nothing you entered is lost.</Text>
           <TextInput label="Email" value={email} readOnly autoComplete="username" />
           <PasswordInput
             label="Password"

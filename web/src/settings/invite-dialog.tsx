@@ -76,7 +76,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
                 Cancel
               </Button>
               <Button type="submit" loading={send.isPending}>
-                Make link
+                Create link
               </Button>
             </Group>
           </Stack>

@@ -3,6 +3,8 @@ import { api, dataOf, done, given, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { OrganizationInput, Role, Scope, Suppression, SuppressionReason } from '../api/types.ts'
 
+const apiKeysRefetchMs = 10_000
+
 // The search finds parts of addresses, so that others may be among what it finds.
 const reasonsMax = '100'
 const searchMax = 200
@@ -12,6 +14,8 @@ const at = (id: string) => ({ params: { path: { id } } })
 export const apiKeysQuery = queryOptions({
   queryKey: ['api-keys'],
   queryFn: () => dataOf(api.GET('/api/v1/organization/api-keys')),
+  // For the time of last use.
+  refetchInterval: apiKeysRefetchMs,
 })
 export const createApiKey = (body: { name: string; scopes: Scope[] }) =>
   dataOf(api.POST('/api/v1/organization/api-keys', { body }))

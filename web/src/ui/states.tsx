@@ -16,7 +16,7 @@ type Loadable<T> = {
 
 type Props<T> = {
   query: Loadable<T>
-  /** Shown instead of the children when there is nothing to show yet: says what would stand here and the next step. */
+  /** Shown instead of the children if there is no data yet: what will appear here, and the next step. */
   empty?: ReactNode
   isEmpty?: (data: T) => boolean
   loading?: ReactNode
@@ -57,11 +57,8 @@ export function LoadingRows({ rows = 5 }: { rows?: number }) {
 type FailedProps = { error: unknown; retry?: () => unknown; retrying?: boolean; stale?: boolean }
 
 export function Failed({ error, retry, retrying, stale }: FailedProps) {
-  const title = stale
-    ? 'This could not be refreshed'
-    : error instanceof ApiError && error.status === 404
-      ? 'Not found'
-      : 'This did not load'
+  const missing = error instanceof ApiError && error.status === 404
+  const title = stale ? "Couldn't refresh" : missing ? 'Not found' : "Couldn't load"
   return (
     <Notice role="alert" tone="bad" title={title}>
       <Text>{messageOf(error)}</Text>
@@ -70,7 +67,7 @@ export function Failed({ error, retry, retrying, stale }: FailedProps) {
           Request {error.requestId}
         </Text>
       )}
-      {retry && (
+      {retry && !missing && (
         <Button
           mt="sm"
           size="xs"

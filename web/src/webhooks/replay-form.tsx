@@ -16,7 +16,9 @@ const spans = [
   { value: '720', label: 'the last 30 days' },
 ]
 
-export function ReplayForm({ webhook, onDone }: { webhook: Webhook; onDone: () => void }) {
+type Props = { webhook: Webhook; resumed: boolean; onDone: () => void }
+
+export function ReplayForm({ webhook, resumed, onDone }: Props) {
   const refresh = useRefreshWebhooks()
   const [hours, setHours] = useState('24')
   const replay = useMutation({
@@ -33,6 +35,11 @@ export function ReplayForm({ webhook, onDone }: { webhook: Webhook; onDone: () =
   })
   return (
     <Stack gap="md">
+      {resumed && (
+        <Text>
+          New events are delivered again. Deliveries that failed before are not retried unless you replay them now.
+        </Text>
+      )}
       <Text>
         Every delivery to <strong>{webhook.name}</strong> that failed in this time is sent again, with the same body and
         the same webhook-id.

@@ -12,13 +12,14 @@ import { TestForm } from './test-form.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { changeWebhook, deleteWebhook, useRefreshWebhooks } from './webhooks.api.ts'
 
-export type WebhookDialog = 'edit' | 'test' | 'rotate' | 'replay' | 'delete'
+export type WebhookDialog = 'edit' | 'test' | 'rotate' | 'replay' | 'resumed' | 'delete'
 
 const titles: Record<Exclude<WebhookDialog, 'delete'>, string> = {
   edit: 'Edit webhook',
   test: 'Send test event',
   rotate: 'Rotate signing secret',
   replay: 'Replay failed deliveries',
+  resumed: 'Webhook resumed: replay failed deliveries?',
 }
 
 type Props = { webhook: Webhook; dialog: WebhookDialog | undefined; close: () => void }
@@ -71,7 +72,9 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         )}
         {dialog === 'test' && <TestForm webhook={webhook} />}
         {dialog === 'rotate' && <RotateForm webhook={webhook} onRotated={setSecret} onCancel={close} />}
-        {dialog === 'replay' && <ReplayForm webhook={webhook} onDone={close} />}
+        {(dialog === 'replay' || dialog === 'resumed') && (
+          <ReplayForm webhook={webhook} resumed={dialog === 'resumed'} onDone={close} />
+        )}
       </Dialog>
       <Dialog
         opened={secret !== undefined}

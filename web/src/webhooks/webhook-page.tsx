@@ -46,8 +46,8 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
     mutationFn: () => changeWebhook(webhook.id, { status: paused ? 'active' : 'paused' }),
     onSuccess: async () => {
       await refresh()
-      toast(paused ? 'Resumed. New events are delivered again.' : 'Paused.')
-      if (paused) setDialog('replay')
+      toast(paused ? 'Webhook resumed.' : 'Webhook paused.')
+      if (paused) setDialog('resumed')
     },
   })
 
