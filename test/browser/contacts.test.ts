@@ -214,7 +214,7 @@ test.each(sizes)('a contact is added, edited, put into a group and erased (%s)',
 
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Attributes').fill('{ "plan": ')
-  await page.getByText('This is not a JSON object.').waitFor()
+  await page.getByText('Enter a JSON object').waitFor()
   await page.getByLabel('Attributes').fill('{ "plan": "pro" }')
   await page.getByLabel('Last name').fill('Lovelace')
   await page.getByRole('button', { name: 'Save' }).click()
