@@ -14,6 +14,7 @@ import { Worker } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { bounceTlsOf } from './setting-files.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
+import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
 import {
   pauseDeadEndpoints,
@@ -148,6 +149,7 @@ function createLoops(parts: Parts): Loop[] {
       log,
     }),
     new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
+    new Loop({ name: 'delete expired signatures', everyMs: hourMs, run: () => forgetExpiredSignatures(db), log }),
     new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
     new Loop({ name: 'store secrets anew', everyMs: hourMs, run: () => resealLater(parts), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),

@@ -27,6 +27,7 @@ import { createTaskPool } from './tasks/create-pool.ts'
 import { createTokens } from './tokens.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
+import { HitLimit } from './tracking/hit-limit.ts'
 import { createPageSender } from './tracking/page.ts'
 import { idHeadersFor } from './tracking/providers/id-headers.ts'
 import { sendgridReports } from './tracking/providers/sendgrid.ts'
@@ -78,6 +79,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     ...mail,
     addresses: new AddressPolicy(db),
     hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
+    hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
     box: new SecretBox(secrets, 'webhook secrets'),
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,

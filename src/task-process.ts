@@ -1,4 +1,5 @@
 import { serveTasks } from './tasks/serve.ts'
+import { classifyBounceMail } from './tracking/classify-bounce.task.ts'
 
 /** The program of a task process. Lists every task there is. */
-serveTasks([])
+serveTasks([classifyBounceMail])

@@ -4,7 +4,15 @@ import { openDb } from './db.ts'
 import { migrate, readMigrations } from './migrate.ts'
 
 /** Looked up without knowing the organization; everything else is a tenant table. */
-const globalTables = ['organizations', 'users', 'api_keys', 'schema_migrations', 'events_kept', 'secret_mark']
+const globalTables = [
+  'organizations',
+  'users',
+  'api_keys',
+  'schema_migrations',
+  'events_kept',
+  'secret_mark',
+  'provider_signatures',
+]
 
 test('the keys and unique indexes of every tenant table start with the organization', async () => {
   await using test = await createTestDb()

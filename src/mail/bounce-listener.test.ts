@@ -239,6 +239,15 @@ test('an address that sends too much is put off, and sent away when it guesses r
   })
 })
 
+test('mails of all addresses together are limited, and the sender is asked to try again', async () => {
+  await using it = await start({ limits: { mailsPerMinute: 2 } })
+  const send = () => it.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })
+  expect(await send()).toMatchObject({ kind: 'accepted' })
+  expect(await send()).toMatchObject({ kind: 'accepted' })
+  expect(await send()).toMatchObject({ kind: 'deferred', replyCode: 451 })
+  expect(it.mails).toHaveLength(2)
+})
+
 test('connections are limited, for all and for each address', async () => {
   for (const limits of [{ connectionsMax: 2 }, { connectionsPerAddressMax: 2 }]) {
     await using it = await start({ limits })

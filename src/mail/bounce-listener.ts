@@ -15,6 +15,8 @@ export type ListenerLimits = {
   connectionsPerAddressMax: number
   /** Mails and wrong recipients. High, since one relay may return the bounces of a large mailing. */
   stepsPerMinutePerAddress: number
+  /** Mails of all addresses together. Senders of more are asked to try again later. */
+  mailsPerMinute: number
   commandBytesMax: number
   idleMs: number
   sessionMs: number
@@ -31,7 +33,8 @@ const listenerLimits: ListenerLimits = {
   recipientsMax: 100,
   connectionsMax: 100,
   connectionsPerAddressMax: 20,
-  stepsPerMinutePerAddress: 6_000,
+  stepsPerMinutePerAddress: 1_200,
+  mailsPerMinute: 3_000,
   commandBytesMax: 4_096,
   idleMs: 60_000,
   sessionMs: 600_000,
@@ -110,14 +113,14 @@ const refuse = (responseCode: number, text: string): Refused => Object.assign(ne
 class Visits {
   readonly #limits: ListenerLimits
   readonly #rate: RateLimit
+  readonly #overall: RateLimit
   #open = new Map<string, { visitor: string; timer: NodeJS.Timeout }>()
 
   constructor(limits: ListenerLimits) {
     this.#limits = limits
-    this.#rate = new RateLimit({
-      perSecond: limits.stepsPerMinutePerAddress / 60,
-      burst: limits.stepsPerMinutePerAddress,
-    })
+    const perMinute = (count: number) => new RateLimit({ perSecond: count / 60, burst: count })
+    this.#rate = perMinute(limits.stepsPerMinutePerAddress)
+    this.#overall = perMinute(limits.mailsPerMinute)
   }
 
   enter({ id, remoteAddress }: SMTPServerSession, onTooLong: () => void): Refused | undefined {
@@ -135,9 +138,9 @@ class Visits {
   }
 
   step({ remoteAddress }: SMTPServerSession): Refused | undefined {
-    return this.#rate.allow(clientNetwork(remoteAddress))
-      ? undefined
-      : refuse(451, 'Too much from your address, try again later')
+    if (!this.#rate.allow(clientNetwork(remoteAddress)))
+      return refuse(451, 'Too much from your address, try again later')
+    return this.#overall.allow('all') ? undefined : refuse(451, 'Too busy, try again later')
   }
 
   /** A guess at an address costs as much as a mail; whoever guesses on is sent away. */

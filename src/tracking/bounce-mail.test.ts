@@ -1,9 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { complaintMail, deliver, deliveryStatusMail } from '../../test/support/bounce-sender.ts'
 import { sendTo, startWithReader, tokens } from '../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../test/support/relay.ts'
 import { until } from '../../test/support/until.ts'
+import { EventRecorder } from '../events/record.ts'
 import { type MessageId, newId, toText } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { Hints } from '../queue/hints.ts'
+import { TaskPool } from '../tasks/pool.ts'
+import { takeBounceMail } from './bounce-mail.ts'
 
 const domain = 'bounces.acme.example'
 const listening = { BOUNCE_DOMAIN: domain, BOUNCE_SMTP_PORT: '0', BOUNCE_SMTP_HOST: '127.0.0.1' }
@@ -177,4 +185,26 @@ test('a mail that cannot be recorded is not taken, so that its sender tries agai
   await app.db.alone.script('alter table events drop constraint shut')
   expect(await give(bounceAddress, raw)).toMatchObject({ kind: 'accepted' })
   expect(await events()).toHaveLength(1)
+})
+
+test.each([
+  ['needs too much memory', 'process.abort()'],
+  ['makes the classifier fail', `process.send({ kind: 'failed', message: 'broken', stack: '' })`],
+])('a bounce mail that %s is accepted as undetermined, and is not retried', async (_, reaction) => {
+  const { bounceAddress, ids, events } = await recipient()
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-task-'))
+  const file = join(folder, 'task.mjs')
+  writeFileSync(file, `process.on('message', () => { ${reaction} })\nprocess.send({ kind: 'ready' })\n`)
+  const tasks = new TaskPool({ processes: 1, file })
+  const logged: unknown[] = []
+  const log = { warn: (fields: unknown) => logged.push(fields) } as unknown as Log
+  const hints = new Hints(app.db)
+  const parts = { db: app.db, hints, tokens, events: new EventRecorder({ db: app.db, hints }), tasks, log }
+
+  await takeBounceMail(parts, { recipients: [bounceAddress], sender: '', raw: Buffer.from('anything') })
+
+  expect(logged).toMatchObject([{ messageId: ids.messageId, bytes: 8 }])
+  expect(await events()).toEqual([])
+  tasks.stop()
+  rmSync(folder, { recursive: true })
 })

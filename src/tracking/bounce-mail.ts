@@ -1,16 +1,27 @@
-import { type BounceReport, type BounceResult, classifyBounce } from '@waxwing/bounce-classifier'
+import type { BounceReport, BounceResult } from '@waxwing/bounce-classifier'
 import type { Db } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
 import type { EventRecorder } from '../events/record.ts'
 import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
 import type { BounceMail } from '../mail/bounce-listener.ts'
 import type { Hints } from '../queue/hints.ts'
-import type { Tokens } from '../tokens.ts'
+import { TaskLimitExceeded, type TaskPool } from '../tasks/pool.ts'
+import type { AddressIds, Tokens } from '../tokens.ts'
+import { classifyBounceMail } from './classify-bounce.task.ts'
 import { findReported, localPart } from './correlate.ts'
 import { findMessages } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
 import { isComplaint, recordVerdicts, type Verdict } from './verdicts.ts'
 
-export type BounceMailParts = { db: Db; hints: Hints; tokens: Tokens; events: EventRecorder }
+export type BounceMailParts = {
+  db: Db
+  hints: Hints
+  tokens: Tokens
+  events: EventRecorder
+  tasks: TaskPool
+  log: Log
+}
 
 /** The addresses at which mail is taken: those that we signed. */
 export function isOurAddress(tokens: Tokens, address: string): boolean {
@@ -25,10 +36,34 @@ export async function takeBounceMail(parts: BounceMailParts, mail: BounceMail): 
   // A program that answers or returns mails writes without a sender: that is nobody's wish.
   if (leaving.length > 0 && mail.sender !== '') await unsubscribeByMail(parts, leaving)
 
-  const bounced = locals.filter((local) => parts.tokens.verify('bounce', local))
-  if (bounced.length === 0) return
-  const report = await classifyBounce(mail.raw)
-  for (const local of bounced) await recordBounce(parts, local, report)
+  const bounced = locals.flatMap((local) => {
+    const ids = parts.tokens.verify('bounce', local)
+    return ids ? [{ local, ids }] : []
+  })
+  const [first] = bounced
+  const report = first && (await classify(parts, first.ids, mail.raw))
+  if (!report) return
+  for (const { local } of bounced) await recordBounce(parts, local, report)
+}
+
+/**
+ * In a task process, since anybody who received a mail can send a bounce of any shape. Returns undefined if the mail takes
+ * more time or memory than it may, or cannot be classified at all: a retry would end the same way, so it is accepted and what
+ * it means stays undetermined.
+ */
+async function classify(
+  { tasks, log }: BounceMailParts,
+  { organizationId, messageId }: AddressIds,
+  raw: Buffer,
+): Promise<BounceReport | undefined> {
+  try {
+    // The listener bounds how many mails it has in hand, so they may wait for their turn.
+    return await tasks.run(classifyBounceMail, { organizationId, input: raw, whenFull: 'wait' })
+  } catch (error) {
+    if (error instanceof Refusal && !(error instanceof TaskLimitExceeded)) throw error
+    log.warn({ error, messageId, bytes: raw.length }, 'A bounce mail could not be classified and is undetermined')
+    return undefined
+  }
 }
 
 async function unsubscribeByMail(parts: BounceMailParts, keys: Parameters<typeof findMessages>[1]): Promise<void> {

@@ -2,11 +2,18 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { MailIds, Tokens } from '../tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { HitMaker } from './hit.ts'
+import type { HitLimit } from './hit-limit.ts'
 import type { Hits } from './hits.ts'
 import type { PageSender } from './page.ts'
 import { unknownLinkPage } from './pages.ts'
 
-export type TrackingParts = { tokens: Tokens; hits: Hits; addresses: AddressPolicy; pages: PageSender }
+export type TrackingParts = {
+  tokens: Tokens
+  hits: Hits
+  hitLimit: HitLimit
+  addresses: AddressPolicy
+  pages: PageSender
+}
 
 type WithToken = { Params: { token: string } }
 
@@ -14,12 +21,13 @@ type WithToken = { Params: { token: string } }
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
 /**
- * The pixel and the links of our mails. What was answered 200 or 302 to a GET is kept durably; HEAD, with which scanners
+ * The pixel and the links of our mails. What was answered 200 or 302 to a GET is kept durably, up to the limit of its message; HEAD, with which scanners
  * and previews look, records nothing.
  */
-export function trackingRoutes({ tokens, hits, addresses, pages }: TrackingParts): FastifyPluginAsync {
+export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: TrackingParts): FastifyPluginAsync {
   const maker = new HitMaker()
   const keep = async (kind: 'open' | 'click', ids: MailIds & { url?: string }, request: FastifyRequest) => {
+    if (!hitLimit.allows(ids.messageId)) return 'limited' as const
     const known = hits.isAway ? false : addresses.keepsAddresses(ids.organizationId)
     const keepsAddress = typeof known === 'boolean' ? known : await known
     return hits.keep({ event: maker.make(kind, ids, request, keepsAddress) })

@@ -34,6 +34,23 @@ test('posts at the same time each have a connection, and all are used again', as
   expect(receiver.count.connections).toBe(8)
 })
 
+test('a TLS session is not resumed once its certificate was checked too long ago', async () => {
+  const resumed: boolean[] = []
+  await using receiver = await startRawReceiver((socket) => {
+    resumed.push(socket.isSessionReused())
+    if (resumed.length !== 2) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+  })
+  using safe = startSafePost({ sessionMsMax: 0 })
+
+  expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
+  const second = safe.to(receiver.url())
+  expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
+  expect(resumed).toEqual([false, false, false])
+
+  safe[Symbol.dispose]()
+  await second
+})
+
 test('while a connection is open, the next to the same origin resumes its TLS session', async () => {
   const resumed: boolean[] = []
   await using receiver = await startRawReceiver((socket) => {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { type buildConnector, Client } from 'undici'
 import { type DialOptions, dial, type Opening } from './dial.ts'
 import { Unreachable } from './unreachable.ts'
@@ -11,6 +12,8 @@ export type ConnectionLimits = {
   idleMs: number
   /** A connection in steady use is closed after this, so that the name is resolved and checked again. */
   ageMsMax: number
+  /** How long TLS sessions are resumed after a full handshake. The next one checks the certificate again. */
+  sessionMsMax: number
 }
 
 export const defaultLimits: ConnectionLimits = {
@@ -19,6 +22,7 @@ export const defaultLimits: ConnectionLimits = {
   idlePerOriginMax: 16,
   idleMs: 10_000,
   ageMsMax: 60_000,
+  sessionMsMax: 3_600_000,
 }
 
 const headerBytesMax = 16 * 1024
@@ -31,6 +35,8 @@ type Origin = {
   readonly idle: Connection[]
   /** The last TLS session: the next connection resumes it and saves the certificates, on both sides. */
   session: Buffer | undefined
+  /** When the certificate was last checked by a full handshake. */
+  verifiedAtMs: number
 }
 
 /** One connection, used by one post at a time. */
@@ -66,7 +72,7 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
   }
 
   function open(url: string): Connection {
-    const origin = origins.get(url) ?? { url, open: new Set(), idle: [], session: undefined }
+    const origin = origins.get(url) ?? { url, open: new Set(), idle: [], session: undefined, verifiedAtMs: 0 }
     const client = new Client(url, {
       // The deadline of the post covers these two.
       headersTimeout: 0,
@@ -74,7 +80,8 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
       maxHeaderSize: headerBytesMax,
       keepAliveTimeout: limits.idleMs,
       keepAliveMaxTimeout: limits.idleMs,
-      connect: (where, callback) => connect(connection, where, options, callback),
+      connect: (where, callback) =>
+        connect(connection, where, { ...options, sessionMsMax: limits.sessionMsMax }, callback),
     })
     const connection: Connection = {
       origin,
@@ -139,7 +146,7 @@ export type Connections = ReturnType<typeof createConnections>
 function connect(
   connection: Connection,
   { protocol, hostname, port }: buildConnector.Options,
-  options: DialOptions,
+  options: DialOptions & { sessionMsMax: number },
   callback: buildConnector.Callback,
 ): void {
   const target = { protocol, hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
@@ -148,8 +155,10 @@ function connect(
     if (connection.dropped) opening.destroy()
   }
   const { origin } = connection
-  dial({ ...target, session: origin.session }, options, hold).then(
+  const isFresh = performance.now() - origin.verifiedAtMs < options.sessionMsMax
+  dial({ ...target, session: isFresh ? origin.session : undefined }, options, hold).then(
     (socket) => {
+      if (socket instanceof TLSSocket && !socket.isSessionReused()) origin.verifiedAtMs = performance.now()
       socket.on('session', (session: Buffer) => {
         origin.session = session
       })

@@ -7,28 +7,30 @@ import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './
 /** Mailgun goes on trying for eight hours. */
 const ageMaxSeconds = 12 * 3_600
 const aheadMaxSeconds = 300
-const tokensMax = 100_000
+const timestampPattern = /^\d{10}$/
+
+/** Resolves with false if the signature was used for another content before. */
+export type ClaimSignature = (use: { signature: Buffer; content: Buffer; expiresAt: Date }) => Promise<boolean>
 
 /**
- * Mailgun's webhooks. The signature covers a time and a token but not the content, so a token is taken once: whoever got
- * hold of one can use it for nothing else.
+ * Mailgun's webhooks. The signature covers a time and a token but not the content, so each signature is accepted for one
+ * content only: whoever got hold of one can use it for nothing else. Time and token are signed without a separator, so what
+ * is remembered is the signature, whatever parts it was split into.
  */
-export function mailgunReports(signingKey: string, nowSeconds = () => Date.now() / 1000): ReadReports {
-  const used = new Map<string, string>()
+export function mailgunReports(signingKey: string, claim: ClaimSignature): ReadReports {
   return async ({ body }) => {
     const posted = parseJson(body.toString())
     const signed = signatureOf(posted)
     const expected = createHmac('sha256', signingKey).update(`${signed.timestamp}${signed.token}`).digest()
     const given = Buffer.from(signed.signature, 'hex')
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw notBelieved()
-    const age = nowSeconds() - Number(signed.timestamp)
+    if (!timestampPattern.test(signed.timestamp)) throw notBelieved()
+    const age = Date.now() / 1000 - Number(signed.timestamp)
     if (!(age <= ageMaxSeconds && age >= -aheadMaxSeconds)) throw notBelieved()
-    const content = createHash('sha256').update(body).digest('base64')
-    const before = used.get(signed.token)
+    const content = createHash('sha256').update(body).digest()
+    const expiresAt = new Date((Number(signed.timestamp) + ageMaxSeconds) * 1000)
     // The same post once more is a retry of one that we did not answer in time.
-    if (before !== undefined && before !== content) throw notBelieved()
-    if (used.size >= tokensMax) used.delete(used.keys().next().value!)
-    used.set(signed.token, content)
+    if (!(await claim({ signature: expected, content, expiresAt }))) throw notBelieved()
     return reportOf(at(posted, 'event-data'))
   }
 }

@@ -9,18 +9,19 @@ import type { Tokens } from '../../tokens.ts'
 import { findReported } from '../correlate.ts'
 import { recordVerdicts, type Told } from '../verdicts.ts'
 import { fetchText } from './fetch-text.ts'
-import { mailgunReports } from './mailgun.ts'
+import { type ClaimSignature, mailgunReports } from './mailgun.ts'
 import { postmarkReports } from './postmark.ts'
 import type { ProviderReport, ReadReports } from './provider.ts'
 import { sendgridReports } from './sendgrid.ts'
 import { sesReports } from './ses.ts'
+import { claimSignature } from './signatures.sql.ts'
 
 const reportsMax = 10_000
 
 type Provider = { title: string; read: ReadReports | undefined }
 
 /** Those that are set up; the others answer 404. */
-function providersOf(config: Config): Record<string, Provider> {
+function providersOf(config: Config, claim: ClaimSignature): Record<string, Provider> {
   const {
     PROVIDER_SES_TOPICS: topics,
     PROVIDER_SENDGRID_KEY: sendgrid,
@@ -30,20 +31,20 @@ function providersOf(config: Config): Record<string, Provider> {
   return {
     ses: { title: 'Amazon SES', read: topics && sesReports({ topics, fetchText }) },
     sendgrid: { title: 'SendGrid', read: sendgrid ? sendgridReports(sendgrid) : undefined },
-    mailgun: { title: 'Mailgun', read: mailgun ? mailgunReports(mailgun) : undefined },
+    mailgun: { title: 'Mailgun', read: mailgun ? mailgunReports(mailgun, claim) : undefined },
     postmark: { title: 'Postmark', read: postmark ? postmarkReports(postmark) : undefined },
   }
 }
 
 /** The names of those that are set up. */
 export const providerTitles = (config: Config): string[] =>
-  Object.values(providersOf(config)).flatMap(({ title, read }) => (read ? [title] : []))
+  Object.values(providersOf(config, async () => false)).flatMap(({ title, read }) => (read ? [title] : []))
 
 export type ProviderParts = { config: Config; db: Db; tokens: Tokens; events: EventRecorder }
 
 /** Bounces and complaints as providers post them, each proven by the provider's own means. */
 export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox {
-  const providers = providersOf(parts.config)
+  const providers = providersOf(parts.config, (use) => claimSignature(parts.db.alone, use))
   return async (server) => {
     // Signatures are over the bytes, and SNS calls its JSON plain text.
     server.removeAllContentTypeParsers()

@@ -5,6 +5,7 @@ import { startRelay, type TestRelay } from '../../../test/support/relay.ts'
 import { until } from '../../../test/support/until.ts'
 import { toText } from '../../ids.ts'
 import type { MailIds } from '../../tokens.ts'
+import { deleteExpiredSignatures } from './signatures.sql.ts'
 
 const sendgridKey = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 const mailgunKey = 'the signing key of mailgun'
@@ -148,8 +149,30 @@ test('Mailgun: another key, an old signature or a used token is not believed; th
   const harmless = mailgunPost({ event: 'opened' }, { token })
   expect((await post('mailgun', harmless)).status).toBe(200)
   expect((await post('mailgun', harmless)).status).toBe(200)
-  expect((await mailgun(complained, { token })).status).toBe(401)
+  const { signature } = JSON.parse(harmless)
+  expect((await post('mailgun', JSON.stringify({ signature, 'event-data': complained }))).status).toBe(401)
   expect(await events()).toEqual([])
+})
+
+test('Mailgun: a used signature is refused in any spelling and by every process', async () => {
+  const { signed, events } = await recipient()
+  const complained = { event: 'complained', 'user-variables': { 'waxwing-id': signed } }
+  const used = mailgunPost({ event: 'opened' }, { token: 'e0123456789' })
+  expect((await post('mailgun', used)).status).toBe(200)
+  const { timestamp, signature } = JSON.parse(used).signature
+  const replay = (parts: object) =>
+    post('mailgun', JSON.stringify({ signature: parts, 'event-data': complained })).then(({ status }) => status)
+
+  // Time and token are signed as one text: where the one ends is the sender's word alone.
+  expect(await replay({ timestamp: `${timestamp}e0`, token: '123456789', signature })).toBe(401)
+  expect(await replay({ timestamp: `${timestamp}e0123456789`, token: ' ', signature })).toBe(401)
+  expect(await replay({ timestamp, token: 'e0123456789', signature: signature.toUpperCase() })).toBe(401)
+  expect(await app.db`select from provider_signatures where signature = decode(${signature}, 'hex')`).toHaveLength(1)
+  expect(await events()).toEqual([])
+
+  await app.db.alone`update provider_signatures set expires_at = now() - interval '1 second'`
+  await deleteExpiredSignatures(app.db)
+  expect(await app.db`select from provider_signatures`).toEqual([])
 })
 
 test('Postmark: bounces and complaints are recorded by their metadata, with the right password only', async () => {
