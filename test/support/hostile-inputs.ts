@@ -249,10 +249,16 @@ export const hostileInputs: HostileInput[] = [
   },
   {
     name: 'template with many guards and variables',
+    pending: true,
     fire: async (victim, random, scale) => {
-      const guard = (tag: number) =>
-        `{% if ${Array.from({ length: 250 }, (_, i) => `g${tag}_${i}==nil`).join(' or ')} %}{% elsif x %}x{% endif %}`
-      const uses = (tag: number) => repeat(500, (i) => `{{v${tag}_${i}}}`)
+      // Names are short, since a tag has 4,000 characters at most.
+      const names = (tag: number, count: number, suffix: string) =>
+        Array.from(
+          { length: count },
+          (_, i) => `${String.fromCharCode(97 + (tag % 26))}${i.toString(36)}${suffix}`,
+        ).join(' or ')
+      const guard = (tag: number) => `{% if ${names(tag, 250, '==nil')} %}{% elsif x %}x{% endif %}`
+      const uses = (tag: number) => `{% if ${names(tag, 500, '')} %}x{% endif %}`
       const count = Math.ceil(60 * scale)
       const html = random.chance(0.5)
         ? repeat(count, guard) + repeat(count, uses)
@@ -279,10 +285,11 @@ export const hostileInputs: HostileInput[] = [
   },
   {
     name: 'many large flows, a send through each',
+    pending: true,
     fire: async (victim, random, scale) => {
       const answers: number[] = []
       for (let turn = 0; turn < 12 * scale; turn++) {
-        const html = repeat(15_000, (i) => `{{ v${i % 900} | default: "" }}`)
+        const html = repeat(4_500, (i) => `{{ v${i % 900} | default: "${'x'.repeat(60)}" }}`)
         const flowId = await newFlow(victim, { html: `${random.int(0, 1e9)}${html}` })
         if (flowId) answers.push(await send(victim, flowId))
       }
