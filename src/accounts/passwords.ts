@@ -19,6 +19,8 @@ export function checkNewPassword(password: string, path = 'password'): void {
     throw invalid({ path, problem: 'is too easy to guess; choose a longer or less regular one' })
 }
 
+/** From here on a repeated character is no longer among the first guesses. */
+const longEnough = 32
 const sequences = [
   '01234567890123456789',
   'abcdefghijklmnopqrstuvwxyz',
@@ -31,7 +33,7 @@ const commonStart =
 /** The passwords that everybody tries first: few different characters, runs of the keyboard, and common words with digits. */
 function isEasyToGuess(password: string): boolean {
   const plain = password.toLowerCase()
-  if (new Set(plain).size < 4 || commonStart.test(plain)) return true
+  if ((plain.length < longEnough && new Set(plain).size < 4) || commonStart.test(plain)) return true
   const reversed = [...plain].reverse().join('')
   return sequences.some((sequence) => sequence.includes(plain) || sequence.includes(reversed))
 }
