@@ -1,3 +1,6 @@
+/** A report about more recipients than this is judged for the first ones only: a mail of ours has one recipient. */
+export const recipientsMax = 10
+
 const addressCharsMax = 320
 
 // Local part: anything but what ends a word in a notice. Both parts are bounded, so a scan stays linear.

@@ -1,13 +1,13 @@
-import { findAddresses } from './addresses.ts'
+import { findAddresses, recipientsMax } from './addresses.ts'
 import { type DeliveryStatus, readDeliveryStatus } from './delivery-status.ts'
-import { type FeedbackReport, isBareComplaint, readFeedbackReport } from './feedback-report.ts'
+import { type FeedbackReport, isBareComplaint, pastedReports, readFeedbackReport } from './feedback-report.ts'
 import { resultOfUnnamed, resultsOfNotice } from './from-notice.ts'
 import { resultsOfStatus } from './from-status.ts'
 import { headerValue, type MailParts, readMail } from './mail-parts.ts'
 import { type OriginalMessage, readersOf, readOriginal } from './original-message.ts'
-import { isAutoReply, looksLikeBounce } from './recognize.ts'
-import { type BounceResult, complaint, notABounce } from './report.ts'
-import { readSesNotification, type SesNotification } from './ses-notification.ts'
+import { findProviderEvent, type ProviderEvent } from './provider-event.ts'
+import { deliveredRecipients, isAutoReply, looksLikeBounce } from './recognize.ts'
+import { type BounceResult, complaint, delivered, notABounce } from './report.ts'
 import { splitNotice } from './split-notice.ts'
 
 /** A gateway may wrap the bounce it got into a notice of its own. */
@@ -50,7 +50,7 @@ type Taken = {
   original: OriginalMessage
   statuses: DeliveryStatus[]
   feedback: FeedbackReport[]
-  ses: SesNotification | null
+  event: ProviderEvent | null
   readers: string[]
 }
 
@@ -64,20 +64,22 @@ function takeApart(mail: MailParts): Taken {
     returned,
     original: readOriginal(returned),
     statuses: (embedded ? [notice.words] : mail.deliveryStatus).map(readDeliveryStatus),
-    feedback: mail.feedbackReports.map(readFeedbackReport),
-    ses: readSesNotification(mail.text),
+    feedback: [...mail.feedbackReports, ...pastedReports(mail.text)].map(readFeedbackReport),
+    event: findProviderEvent(mail.text),
     readers: readersOf(mail),
   }
 }
 
 /** Empty when the mail is a bounce but names no recipient. */
-function judgeMail({ mail, words, original, statuses, feedback, ses }: Taken): BounceResult[] {
-  if (feedback.length > 0 || isBareComplaint(mail, original.headers)) return complaintsOf(feedback, original)
-  if (ses && ses.complaints.length > 0) return ses.complaints.map((recipient) => complaint(recipient, ses.feedbackType))
+function judgeMail({ mail, words, original, statuses, feedback, event }: Taken): BounceResult[] {
+  if (feedback.length > 0 || isBareComplaint(mail, words, original.headers)) return complaintsOf(feedback, original)
+  if (event?.isComplaint) return complaintsAbout(event.complaints, event.feedbackType)
   const own = ownAddresses(mail, original)
-  const reported = ses?.recipients ?? statuses.flatMap((status) => status.recipients)
-  if (reported.some(({ recipient }) => recipient !== null)) return resultsOfStatus(reported, ses ? '' : words, own)
-  if (isAutoReply(mail)) return [notABounce]
+  const reported = event?.recipients ?? statuses.flatMap((status) => status.recipients)
+  if (reported.some(({ recipient }) => recipient !== null)) return resultsOfStatus(reported, event ? '' : words, own)
+  if (event || isAutoReply(mail)) return [notABounce]
+  const confirmed = deliveredRecipients(mail, words, own)
+  if (confirmed) return confirmed.map((recipient) => delivered(recipient, null))
   const results = resultsOfNotice(mail, words, own)
   if (!looksLikeBounce(mail, words, results.length > 0)) return [notABounce]
   // Who writes to oneself is sender and recipient at once.
@@ -89,8 +91,12 @@ function judgeMail({ mail, words, original, statuses, feedback, ses }: Taken): B
 function complaintsOf(feedback: FeedbackReport[], original: OriginalMessage): BounceResult[] {
   const feedbackType = feedback[0]?.feedbackType ?? 'abuse'
   const named = feedback.flatMap(({ recipients }) => recipients)
-  const recipients = named.length > 0 ? named : original.recipients
-  return recipients.length > 0 ? recipients.map((one) => complaint(one, feedbackType)) : [complaint(null, feedbackType)]
+  return complaintsAbout(named.length > 0 ? named : original.recipients, feedbackType)
+}
+
+function complaintsAbout(recipients: string[], feedbackType: string): BounceResult[] {
+  if (recipients.length === 0) return [complaint(null, feedbackType)]
+  return [...new Set(recipients)].slice(0, recipientsMax).map((one) => complaint(one, feedbackType))
 }
 
 /** Addresses in a notice that are on our side of it, so that none of them is taken for the recipient. */
@@ -99,12 +105,12 @@ function ownAddresses({ headers }: MailParts, original: OriginalMessage): Set<st
   return new Set([...written, ...original.senders])
 }
 
-function reportOf({ original, statuses, feedback, ses, readers }: Taken, results: BounceResult[]): BounceReport {
+function reportOf({ original, statuses, feedback, event, readers }: Taken, results: BounceResult[]): BounceReport {
   const reports = [...statuses, ...feedback]
   const senders = reports.flatMap(({ sender }) => sender ?? [])
   return {
     results,
-    originalMessageId: original.messageId ?? ses?.messageId ?? null,
+    originalMessageId: original.messageId ?? event?.messageId ?? null,
     returnAddresses: [...new Set([...readers, ...original.senders, ...senders])],
     queueIds: [...new Set([...statuses, original].flatMap(({ queueIds }) => queueIds))],
     envelopeId: reports.find(({ envelopeId }) => envelopeId)?.envelopeId ?? null,

@@ -12,12 +12,14 @@ export async function* classifyFiles(files: readonly string[], warn: (line: stri
       const { results } = await classifyBounce(await readHead(file))
       yield JSON.stringify({
         file,
-        results: results.map(({ recipient, kind, status, replyCode, reason }) => ({
+        results: results.map(({ recipient, kind, status, replyCode, reason, confidence, evidence }) => ({
           recipient,
           kind,
           status,
           reply_code: replyCode,
           reason,
+          confidence,
+          evidence,
         })),
       })
     } catch (error) {

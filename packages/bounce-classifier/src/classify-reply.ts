@@ -1,7 +1,7 @@
 import { findReplyCode, findStatus } from './codes.ts'
 import type { Command } from './commands.ts'
 import type { BounceKind, BounceReason } from './reasons.ts'
-import { judge } from './verdict.ts'
+import { type Confidence, judge } from './verdict.ts'
 
 /** What a relay answered to us. Codes that are left out are looked for in the text. */
 export type SmtpReply = {
@@ -17,6 +17,10 @@ export type ReplyVerdict = {
   reason: BounceReason
   status: string | null
   replyCode: number | null
+  /** A verdict of low confidence is always soft. */
+  confidence: Confidence
+  /** The line of the reply that decided. */
+  evidence: string | null
 }
 
 /** The verdict on a refusal in our own SMTP session, by the same rules as for bounce mails. */

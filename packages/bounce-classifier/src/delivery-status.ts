@@ -1,4 +1,4 @@
-import { findAddresses, parseAddressField } from './addresses.ts'
+import { findAddresses, parseAddressField, recipientsMax } from './addresses.ts'
 import { readFieldGroups } from './fields.ts'
 import { type Header, headerValue } from './mail-parts.ts'
 
@@ -19,9 +19,6 @@ export type DeliveryStatus = {
   /** The envelope sender as relays note it beside their queue id. */
   sender: string | null
 }
-
-/** A relay that repeats a recipient in several groups, or many recipients in one report, stays within this. */
-const recipientsMax = 1000
 
 export function readDeliveryStatus(text: string): DeliveryStatus {
   const report: DeliveryStatus = { recipients: [], queueIds: [], envelopeId: null, sender: null }
@@ -52,10 +49,13 @@ function readRecipient(group: Header[]): RecipientStatus {
       parseAddressField(field('x-actual-recipient')) ??
       findAddresses(field('diagnostic-code'))[0] ??
       null,
-    action: actions.find((known) => action.startsWith(known)) ?? 'failed',
+    action: actions.find((known) => action.startsWith(known)) ?? defaultAction(field('status')),
     status: field('status'),
     diagnostic: field('diagnostic-code').replace(/^[\w-]{1,40}\s*;\s*/, ''),
   }
 }
 
 const actions: Action[] = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
+
+/** Without an action, a status of the class 2 means success. */
+const defaultAction = (status: string): Action => (status.trim().startsWith('2.') ? 'delivered' : 'failed')

@@ -1,8 +1,9 @@
-import { findAddresses } from './addresses.ts'
+import { findAddresses, recipientsMax } from './addresses.ts'
 import { findReplyCode, findStatus } from './codes.ts'
-import { findPhraseRule } from './find-phrase.ts'
+import { findPhrase } from './find-phrase.ts'
 
-const failuresMax = 1000
+const addressesPerLineMax = 5
+const leadCharsMax = 300
 const segmentCharsMax = 8 * 1024
 
 /** What a notice says about one recipient: the lines from its address to the next one. */
@@ -31,7 +32,7 @@ function segments(words: string, own: ReadonlySet<string>): Failure[] {
   let current: string | null = null
   for (const line of words.split('\n')) {
     const named = namedIn(line, own)
-    if (named && (texts.size < failuresMax || texts.has(named))) current = named
+    if (named && (texts.size < recipientsMax || texts.has(named))) current = named
     if (!current) continue
     const text = texts.get(current) ?? ''
     if (text.length < segmentCharsMax) texts.set(current, `${text}${line}\n`)
@@ -46,9 +47,9 @@ const closing = /^[45]\d\d (?:[45]\.\d{1,3}\.\d{1,3} )?<[^<>]{1,320}>\.\.\. /
 function namedIn(line: string, own: ReadonlySet<string>): string | null {
   if (!line.includes('@')) return null
   const lower = line.toLowerCase()
-  for (const address of findAddresses(line)) {
+  for (const address of findAddresses(line).slice(0, addressesPerLineMax)) {
     const at = lower.indexOf(address)
-    const before = line.slice(0, Math.max(0, at))
+    const before = line.slice(0, Math.max(0, at)).slice(-leadCharsMax)
     if (own.has(address) || isAside(before) || isDisplayName(address, lower.slice(at + address.length))) continue
     if (anchors.some((anchor) => anchor.test(before))) return address
   }
@@ -73,7 +74,7 @@ function withoutAsides(failures: Failure[]): Failure[] {
 
 /** Whether a text holds a code or a phrase that a verdict can rest on. */
 export function saysSomething(text: string): boolean {
-  return findReplyCode(text) !== null || findStatus(text) !== null || findPhraseRule(text) !== undefined
+  return findReplyCode(text) !== null || findStatus(text) !== null || findPhrase(text) !== undefined
 }
 
 /** Addresses for notices that name a recipient in no known way. What is an aside once is one everywhere. */
@@ -82,8 +83,8 @@ export function findMentioned(words: string, own: ReadonlySet<string>): string[]
   const mentioned = new Set<string>()
   for (const line of words.split('\n')) {
     const lower = line.toLowerCase()
-    for (const address of findAddresses(line)) {
-      if (isAside(line.slice(0, Math.max(0, lower.indexOf(address))))) asides.add(address)
+    for (const address of findAddresses(line).slice(0, addressesPerLineMax)) {
+      if (isAside(line.slice(0, Math.max(0, lower.indexOf(address))).slice(-leadCharsMax))) asides.add(address)
       mentioned.add(address)
     }
   }

@@ -14,7 +14,7 @@ export function readFeedbackReport(text: string): FeedbackReport {
   const fields = readFieldGroups(text).flat()
   const addresses = (name: string) => headerValues(fields, name).flatMap((value) => parseAddressField(value) ?? [])
   return {
-    feedbackType: headerValue(fields, 'feedback-type').toLowerCase() || 'abuse',
+    feedbackType: /^[a-z-]{1,40}/.exec(headerValue(fields, 'feedback-type').toLowerCase())?.[0] ?? 'abuse',
     recipients: [...new Set([...addresses('original-rcpt-to'), ...addresses('removal-recipient')])],
     envelopeId: headerValue(fields, 'original-envelope-id') || null,
     sender: addresses('original-mail-from')[0] ?? null,
@@ -25,9 +25,28 @@ const complaintSubject =
   /^\s*(?:complaint about (?:a |the )?message|(?:spam|abuse) (?:complaint|report)\b|e-?mail feedback report)/i
 
 /** Loops older than ARF send the complaint as a plain mail around the message: Outlook.com marks the copy. */
-export function isBareComplaint({ headers, returned }: MailParts, original: Header[]): boolean {
+export function isBareComplaint({ headers, returned }: MailParts, words: string, original: Header[]): boolean {
+  if (saysComplaint.test(words.slice(0, 2000))) return true
   if (returned.length === 0) return false
   return (
     headerValue(original, 'x-hmxmroriginalrecipient') !== '' || complaintSubject.test(headerValue(headers, 'subject'))
   )
+}
+
+// The sentence with which feedback loops begin, with or without the parts that should follow.
+const saysComplaint =
+  /\bthis is an? (?:\w{1,20} )?e-?mail (?:abuse|spam|complaint|feedback) report\b|\bthis is an? (?:\w{1,20} )?(?:spam|abuse) (?:complaint|report) (?:for|about|regarding)\b/i
+
+/** Fields of a feedback report that were pasted into the text of a mail, on lines of their own or all on one line. */
+export function pastedReports(text: string): string[] {
+  const head = text.slice(0, 16 * 1024)
+  const start = /(?:^|[\s;,])feedback-type[ \t]{0,4}:[ \t]{0,4}[a-z-]{3,40}/i.exec(head)
+  if (!start) return []
+  const fields = head.slice(start.index).trimStart().slice(0, 4000)
+  return [
+    fields.replace(
+      /[ \t;,]{1,4}(?=(?:user-agent|version|original-[a-z-]{3,20}|removal-recipient|source-ip|arrival-date|received-date|reported-domain):)/gi,
+      '\n',
+    ),
+  ]
 }

@@ -1,25 +1,59 @@
 import type { PhraseRule } from './phrase-list.ts'
-import { phraseRules } from './phrase-rules.ts'
+import { phraseRules } from './phrases.ts'
 
 const textCharsMax = 8 * 1024
 const gapCharsMax = 32
+const lineCharsMax = 300
 
-/** The first rule with a phrase that the text holds. */
-export function findPhraseRule(text: string): PhraseRule | undefined {
+export type PhraseMatch = { rule: PhraseRule; phrase: readonly string[] }
+
+/** The first rule of the table with a phrase that occurs in the text. */
+export function findPhrase(text: string): PhraseMatch | undefined {
   const words = normalize(text)
-  return rules.find(({ phrases }) => phrases.some((parts) => holds(words, parts)))?.rule
+  for (const { rule, phrases } of rules) {
+    const phrase = phrases.find((parts) => holds(words, parts))
+    if (phrase) return { rule, phrase }
+  }
+  return undefined
+}
+
+/** The line of the text in which the phrase occurs, together with the next line if the phrase is wrapped. */
+export function quotePhrase(text: string, phrase: readonly string[]): string {
+  const lines = linesOf(text)
+  const single = lines.find((line) => holds(normalize(line), phrase))
+  if (single !== undefined) return single.slice(0, lineCharsMax)
+  for (let index = 0; index + 1 < lines.length; index += 1) {
+    const pair = `${lines[index]} ${lines[index + 1]}`
+    if (holds(normalize(pair), phrase)) return pair.slice(0, lineCharsMax)
+  }
+  return lines.join(' ').slice(0, lineCharsMax)
+}
+
+/** The first line that contains the code, or null. */
+export function quoteCode(text: string, code: string): string | null {
+  return (
+    linesOf(text)
+      .find((line) => line.includes(code))
+      ?.slice(0, lineCharsMax) ?? null
+  )
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.slice(0, textCharsMax).split('\n')
+  return lines.map((line) => line.replace(/\s+/g, ' ').trim()).filter((line) => line !== '')
 }
 
 const rules = phraseRules.map((rule) => ({ rule, phrases: rule.phrases.map((phrase) => phrase.split(' * ')) }))
 
-// `blocked@example.com` says nothing of a block, and a link to a page about spam nothing of spam.
+// `blocked@example.com` does not mention a block, nor does the link to a page about spam mention spam.
 function normalize(text: string): string {
   const plain = text.slice(0, textCharsMax).toLowerCase().replace(/['’`]/g, '')
   const bare = plain.replace(/https?:\/\/\S{1,2000}/g, ' ').replace(/\S{0,128}@\S{1,255}/g, '@ ')
-  return ` ${bare.replace(/[\s_-]+/g, ' ')}`
+  const hosts = bare.replace(/[\w.-]{1,128}\.[a-z]{2,24}(?= (?:does not|doesnt) exist)/g, 'domain')
+  return ` ${hosts.replace(/[\s_-]+/g, ' ')}`
 }
 
-function holds(words: string, [first = '', ...rest]: string[]): boolean {
+function holds(words: string, [first = '', ...rest]: readonly string[]): boolean {
   let at = indexOfWord(words, first, 0)
   while (at >= 0) {
     if (follow(words, at + first.length, rest)) return true
@@ -28,7 +62,7 @@ function holds(words: string, [first = '', ...rest]: string[]): boolean {
   return false
 }
 
-function follow(words: string, from: number, rest: string[]): boolean {
+function follow(words: string, from: number, rest: readonly string[]): boolean {
   let end = from
   for (const part of rest) {
     const at = words.slice(end, end + gapCharsMax + part.length).indexOf(part)

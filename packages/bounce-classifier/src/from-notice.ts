@@ -1,4 +1,4 @@
-import { findAddresses } from './addresses.ts'
+import { findAddresses, recipientsMax } from './addresses.ts'
 import { findReplyCode, findStatus } from './codes.ts'
 import { findCommand } from './commands.ts'
 import { findFailures, findMentioned, saysSomething } from './failures.ts'
@@ -12,21 +12,26 @@ export function resultsOfNotice(mail: MailParts, words: string, own: ReadonlySet
   const named = failed.length > 0 ? failed : failures.map(({ recipient }) => recipient)
   const recipients = named.length > 0 ? named : findMentioned(words, own).slice(0, 1)
   const delayed = saysDelayed(mail, words)
-  return [...new Set(recipients)].map((recipient) => {
+  const codes = { status: findStatus(words), replyCode: findReplyCode(words) }
+  return [...new Set(recipients)].slice(0, recipientsMax).map((recipient) => {
     const said = failures.find((one) => one.recipient === recipient)?.text ?? ''
-    return resultOf(recipient, said, failures.length > 1 && saysSomething(said) ? '' : words, delayed)
+    return resultOf(recipient, said, failures.length > 1 && saysSomething(said) ? '' : words, codes, delayed)
   })
 }
 
 /** The result when only the returned message can tell whom it was for. */
 export function resultOfUnnamed(mail: MailParts, words: string, recipient: string | null): BounceResult {
-  return resultOf(recipient, '', words, saysDelayed(mail, words))
+  const codes = { status: findStatus(words), replyCode: findReplyCode(words) }
+  return resultOf(recipient, '', words, codes, saysDelayed(mail, words))
 }
 
-function resultOf(recipient: string | null, said: string, words: string, delayed: boolean): BounceResult {
+type Codes = { status: string | null; replyCode: number | null }
+
+function resultOf(recipient: string | null, said: string, words: string, codes: Codes, delayed: boolean): BounceResult {
+  const rest = words === '' ? { status: null, replyCode: null } : codes
   const evidence = {
-    status: findStatus(said) ?? findStatus(words),
-    replyCode: findReplyCode(said) ?? findReplyCode(words),
+    status: findStatus(said) ?? rest.status,
+    replyCode: findReplyCode(said) ?? rest.replyCode,
     command: findCommand(said, recipient) ?? findCommand(words, recipient),
     texts: [said, words],
     delayed,

@@ -1,3 +1,4 @@
+import { recipientsMax } from './addresses.ts'
 import { findReplyCode, findStatus, isVague } from './codes.ts'
 import { findCommand } from './commands.ts'
 import type { RecipientStatus } from './delivery-status.ts'
@@ -8,7 +9,7 @@ import { type BounceResult, delivered, refused } from './report.ts'
 export function resultsOfStatus(reported: RecipientStatus[], words: string, own: ReadonlySet<string>): BounceResult[] {
   const failures = findFailures(words, own)
   const results = new Map<string | null, BounceResult>()
-  for (const one of reported) {
+  for (const one of reported.slice(0, recipientsMax)) {
     if (results.has(one.recipient)) continue
     const isFailure = one.action === 'failed' || one.action === 'delayed'
     results.set(
@@ -30,7 +31,7 @@ function resultOf(one: RecipientStatus, failures: Failure[], words: string): Bou
     status: statuses.find((found) => !isVague(found)) ?? statuses[0] ?? null,
     replyCode: findReplyCode(one.diagnostic) ?? findReplyCode(said),
     command: findCommand(one.diagnostic, one.recipient) ?? findCommand(said, one.recipient),
-    texts: [`${one.diagnostic} ${one.status}`, said, words],
+    texts: [`${one.diagnostic}\n${one.status}`, said, words],
     delayed: one.action === 'delayed',
   }
   return refused(one.recipient, evidence, one.diagnostic || said)

@@ -1,5 +1,8 @@
 export { type BounceReport, classifyBounce } from './classify-bounce.ts'
 export { classifyFiles } from './classify-files.ts'
 export { classifyReply, type ReplyVerdict, type SmtpReply } from './classify-reply.ts'
+export type { ProviderEvent } from './provider-event.ts'
 export type { BounceKind, BounceReason } from './reasons.ts'
 export type { BounceResult } from './report.ts'
+export { readSesEvent } from './ses-event.ts'
+export type { Confidence } from './verdict.ts'

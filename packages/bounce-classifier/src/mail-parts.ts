@@ -7,6 +7,7 @@ export const mailBytesMax = 512 * 1024
 const mailLinesMax = 10_000
 const textCharsMax = 256 * 1024
 const headerBytesMax = 256 * 1024
+const headerCharsMax = 16 * 1024
 const nestingDepthMax = 24
 const partsMax = 32
 
@@ -74,7 +75,10 @@ function bodyOf(mail: string): string {
 
 function sortParts(email: Email): MailParts {
   const mail: MailParts = {
-    headers: email.headers.map(({ key, value }) => ({ name: key, value: decodeWords(value) })),
+    headers: email.headers.map(({ key, value }) => ({
+      name: key,
+      value: decodeWords(value.slice(0, headerCharsMax)).slice(0, headerCharsMax),
+    })),
     text: ownText(email),
     deliveryStatus: [],
     feedbackReports: [],

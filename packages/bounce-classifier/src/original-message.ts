@@ -1,8 +1,7 @@
-import { findAddresses } from './addresses.ts'
+import { findAddresses, recipientsMax } from './addresses.ts'
 import { readHeaders } from './fields.ts'
 import { type Header, headerValue, headerValues, type MailParts } from './mail-parts.ts'
 
-const recipientsMax = 100
 const hopsMax = 50
 
 /** What the headers of a returned message tell. */

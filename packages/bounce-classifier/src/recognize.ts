@@ -1,3 +1,4 @@
+import { findAddresses, recipientsMax } from './addresses.ts'
 import { headerValue, type MailParts } from './mail-parts.ts'
 
 // Who writes bounces, what they are called and what they say. Each of these is found in ordinary mail too.
@@ -56,5 +57,21 @@ export function looksLikeBounce({ headers, returned }: MailParts, words: string,
 
 /** Bounces come from nobody, `<>`, so that they cannot bounce; so do many answers by machines. */
 function hasEmptySender(headers: MailParts['headers']): boolean {
-  return headers.some(({ name, value }) => name === 'return-path' && /^\s*(?:<\s*>)?\s*$/.test(value))
+  return headers.some(({ name, value }) => name === 'return-path' && ['', '<>', '< >'].includes(value.trim()))
+}
+
+const confirmation =
+  /success(?:ful|fully)\b.{0,60}\b(?:deliver|relay)|deliver(?:y|ed|y report)?\b.{0,40}\bsuccess|(?:was|were|been|has been) (?:successfully )?(?:delivered|relayed|expanded) (?:to|in)\b/i
+const failureWords = /\b(?:fail|could not|couldn't|cannot|unable|undeliver|not delivered|error|reject|refused|bounce)/i
+
+/**
+ * The recipients that a notice without a delivery-status part reports as delivered to, such as a return receipt. Returns
+ * null if the notice reports anything else.
+ */
+export function deliveredRecipients({ headers }: MailParts, words: string, own: ReadonlySet<string>): string[] | null {
+  const head = words.slice(0, 4000)
+  const subject = headerValue(headers, 'subject').slice(0, 300)
+  if (!confirmation.test(`${subject}\n${head}`) || failureWords.test(`${subject}\n${head}`)) return null
+  const named = findAddresses(head).filter((address) => !own.has(address))
+  return named.length > 0 ? named.slice(0, recipientsMax) : null
 }

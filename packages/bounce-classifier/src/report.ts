@@ -1,5 +1,5 @@
 import type { BounceReason } from './reasons.ts'
-import { type Evidence, judge } from './verdict.ts'
+import { type Confidence, type Evidence, judge } from './verdict.ts'
 
 const diagnosticCharsMax = 1000
 
@@ -11,6 +11,10 @@ export type BounceResult = {
   status: string | null
   replyCode: number | null
   reason: BounceReason | 'feedback' | 'delivered' | 'not_a_bounce'
+  /** A verdict of low confidence is never `hard`. */
+  confidence: Confidence
+  /** The line of the report that decided, as it was written. */
+  evidence: string | null
   /** The words of the mail system, one line. */
   diagnostic: string | null
   /** Of complaints, as ARF names it: `abuse`, `fraud`, `opt-out`, `auth-failure`… */
@@ -23,6 +27,8 @@ export const notABounce: BounceResult = {
   status: null,
   replyCode: null,
   reason: 'not_a_bounce',
+  confidence: 'high',
+  evidence: null,
   diagnostic: null,
 }
 

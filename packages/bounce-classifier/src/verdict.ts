@@ -1,76 +1,155 @@
 import { isVague } from './codes.ts'
 import type { Command } from './commands.ts'
-import { findPhraseRule } from './find-phrase.ts'
-import type { PhraseRule } from './phrase-list.ts'
+import { findPhrase, type PhraseMatch, quoteCode, quotePhrase } from './find-phrase.ts'
 import { type BounceKind, type BounceReason, kindOfReason } from './reasons.ts'
 import { reasonOfReply, reasonOfStatus } from './status-reasons.ts'
 
-/** All that is known of one refusal, from a report or straight from a relay. */
+/** Everything known about one refusal, from a report or from the relay's own reply. */
 export type Evidence = {
   status: string | null
   replyCode: number | null
   /** The SMTP command that was refused, where known. */
   command: Command | null
-  /** What was said of it, best first: the first that a phrase is found in decides. */
+  /** What was said about it, best source first: the receiving server's reply, then the reporting server's words. */
   texts: readonly string[]
-  /** The report says that it will be tried again. */
+  /** The report announces further delivery attempts. */
   delayed: boolean
 }
 
-export type Verdict = { kind: BounceKind; reason: BounceReason }
+export type Confidence = 'high' | 'medium' | 'low'
 
-/** Decides by phrase, then by status, then by reply code. */
+export type Verdict = {
+  kind: BounceKind
+  reason: BounceReason
+  /** A verdict of low confidence is always soft. */
+  confidence: Confidence
+  /** The line that decided, as it was written. Null if there is none. */
+  evidence: string | null
+}
+
+/** Decides by what was said, then by the status, then by the reply code. */
 export function judge(evidence: Evidence): Verdict {
-  if (evidence.delayed) return { kind: 'soft', reason: 'delayed' }
-  const reason = reasonOf(evidence)
-  return { kind: isTemporary(evidence) ? 'soft' : kindOfReason[reason], reason }
-}
-
-function reasonOf(evidence: Evidence): BounceReason {
-  const byStatus = evidence.status ? reasonOfStatus(evidence.status) : null
-  const rule = findRule(evidence)
-  if (!rule) return byStatus ?? reasonOfReply(evidence.replyCode)
-  if (byStatus && kindOfReason[byStatus] === 'hard') {
-    return overrulesAddressStatus.has(rule.reason) ? rule.reason : byStatus
+  const found = findWords(evidence)
+  const evidenceLine = quoteOf(evidence, found)
+  if (evidence.delayed) return { kind: 'soft', reason: 'delayed', confidence: 'high', evidence: evidenceLine }
+  const { reason, confidence } = reasonOf(evidence, found?.match ?? null)
+  const isHard = kindOfReason[reason] === 'hard' && confidence !== 'low' && !isTemporary(evidence)
+  return {
+    kind: isHard ? 'hard' : 'soft',
+    reason,
+    confidence: isTemporary(evidence) ? 'high' : confidence,
+    evidence: evidenceLine,
   }
-  if (kindOfReason[rule.reason] === 'soft') return rule.reason
-  if (isAboutSender(evidence) && rule.reason !== 'mail_not_accepted') return byStatus ?? 'sender_refused'
-  if (rule.reason === 'user_unknown' && !rule.sure && !isAboutAddress(evidence)) return 'filtered'
-  return rule.reason
 }
 
-/** 4.x.x and 4xx ask for another try; whoever gives up on them has not learnt that the address is wrong. */
+type Judgement = { reason: BounceReason; confidence: Confidence }
+
+function reasonOf(evidence: Evidence, match: PhraseMatch | null): Judgement {
+  const byStatus = evidence.status ? reasonOfStatus(evidence.status) : null
+  if (!match) return byCodes(evidence, byStatus)
+  const said = match.rule.reason
+  if (kindOfReason[said] === 'soft') {
+    // A vague or technical wording does not contradict a status that names the address.
+    const contradicts = !compatibleWithAddressStatus.has(said)
+    if (byStatus && kindOfReason[byStatus] === 'hard' && !contradicts) {
+      return { reason: byStatus, confidence: 'medium' }
+    }
+    return { reason: said, confidence: byStatus === said ? 'high' : 'medium' }
+  }
+  return byAddressWords(evidence, match, byStatus)
+}
+
+function byCodes({ replyCode }: Evidence, byStatus: BounceReason | null): Judgement {
+  if (byStatus && byStatus !== 'undetermined') return { reason: byStatus, confidence: 'medium' }
+  return { reason: reasonOfReply(replyCode), confidence: 'low' }
+}
+
+/** The words blame the address. The context may show that something else is meant. */
+function byAddressWords(evidence: Evidence, { rule }: PhraseMatch, byStatus: BounceReason | null): Judgement {
+  const { status, replyCode } = evidence
+  const said = rule.reason
+  const statusAgrees = byStatus !== null && kindOfReason[byStatus] === 'hard'
+  if (said === 'user_unknown' && evidence.texts.some((text) => addressLeftOut.test(text))) {
+    return { reason: 'filtered', confidence: 'medium' }
+  }
+  if (statusAgrees) return { reason: byStatus, confidence: 'high' }
+  if (said === 'mail_not_accepted') return { reason: said, confidence: 'high' }
+  if (isAboutSender(evidence)) return { reason: soft(byStatus) ?? 'sender_refused', confidence: 'medium' }
+  if (said !== 'user_unknown') return { reason: said, confidence: 'high' }
+  if (rule.sure) return { reason: said, confidence: 'high' }
+  if (isFilterInDisguise(evidence)) return { reason: 'filtered', confidence: 'medium' }
+  // A notice without any code may be the template of a filter.
+  if (status === null && replyCode === null) return { reason: 'filtered', confidence: 'low' }
+  return { reason: said, confidence: evidence.command === 'rcpt' ? 'high' : 'medium' }
+}
+
+const soft = (reason: BounceReason | null) => (reason && kindOfReason[reason] === 'soft' ? reason : null)
+
+/** 4.x.x and 4xx invite another attempt; a relay that gave up on them has not learnt that the address is wrong. */
 function isTemporary({ status, replyCode }: Evidence): boolean {
   if (status !== null && !isVague(status)) return status.startsWith('4')
   return status?.startsWith('4') || (replyCode !== null && replyCode >= 400 && replyCode < 500)
 }
 
-// A server that took RCPT and says "user unknown" later knows the user and filters the mail.
-function isAboutAddress({ status, command }: Evidence): boolean {
-  return command === 'rcpt' || (status !== null && /^5\.1\./.test(status))
-}
-
-/** Refused before a recipient was named, or with a status that speaks of sender, content or policy. */
+/** Refused before a recipient was named, or with a status about the sender, the content or a policy. */
 function isAboutSender({ status, command }: Evidence): boolean {
   if (command === 'connect' || command === 'helo' || command === 'mail') return true
-  return status !== null && /^5\.(?:1\.[789]$|[67]\.)/.test(status)
+  if (status === null) return false
+  if (/^5\.(?:1\.[789]|6\.\d{1,3})$/.test(status)) return true
+  return /^5\.7\./.test(status) && command !== 'rcpt'
 }
 
-const overrulesAddressStatus: ReadonlySet<BounceReason> = new Set<BounceReason>([
-  'mailbox_full',
-  'rate_limited',
-  'blocked',
-  'authentication',
-  'spam',
-  'relaying_denied',
-  'sender_refused',
-  'recipient_refused',
+/**
+ * A server that accepted RCPT and says "user unknown" later knows the user and filters the mail. Some mobile carriers do
+ * so, with a status of the mailbox (5.2.0) or with the address left out (`550 : User unknown`). Relays that add a status
+ * of their own write 5.1.1 for a reply to RCPT and 5.0.0 for one to DATA.
+ */
+function isFilterInDisguise({ status, command, texts }: Evidence): boolean {
+  if (command === 'data') return true
+  if (command === 'rcpt') return false
+  if (status !== null && /^5\.[02]\./.test(status)) return true
+  // Postfix and Exim name the command that was refused. Where they do not, the stage is unknown.
+  return texts.some((text) => namesCommands.test(text))
+}
+
+const addressLeftOut = /(?:^|[\s>])5\d\d:? : ?(?:user unknown|unknown user)/i
+const namesCommands =
+  /\bhost\s{1,8}\S{1,255}\[[\da-f.:]{2,45}\]\s{1,8}said:|created\s{1,8}automatically\s{1,8}by\s{1,8}mail\s{1,8}delivery\s{1,8}software/i
+
+const compatibleWithAddressStatus: ReadonlySet<BounceReason> = new Set<BounceReason>([
+  'filtered',
+  'system',
+  'protocol',
+  'expired',
+  'content',
+  'mailbox_suspended',
+  'undetermined',
 ])
 
-/** Where the status tells, only the best text counts. Where two texts disagree on a mailbox, the milder one does. */
-function findRule({ status, texts }: Evidence): PhraseRule | undefined {
-  const statusTells = status !== null && !status.endsWith('.0')
-  const rules = (statusTells ? texts.slice(0, 1) : texts).flatMap((text) => findPhraseRule(text) ?? [])
-  const milder = rules.find(({ reason }) => reason === 'mailbox_full' || reason === 'mailbox_suspended')
-  return rules[0]?.reason === 'user_unknown' ? (milder ?? rules[0]) : rules[0]
+type Found = { match: PhraseMatch; text: string }
+
+/** The words of the best source that says something. Where two disagree about a mailbox, the milder one counts. */
+function findWords({ status, texts }: Evidence): Found | null {
+  const statusIsSpecific = status !== null && !status.endsWith('.0')
+  const sources = statusIsSpecific ? texts.slice(0, 1) : texts
+  const found = sources.flatMap((text) => {
+    const match = findPhrase(text)
+    return match ? [{ match, text }] : []
+  })
+  const [first] = found
+  if (first?.match.rule.reason !== 'user_unknown') return first ?? null
+  return found.find(({ match }) => milder.has(match.rule.reason)) ?? first
+}
+
+const milder: ReadonlySet<BounceReason> = new Set<BounceReason>(['mailbox_full', 'mailbox_suspended'])
+
+function quoteOf({ status, replyCode, texts }: Evidence, found: Found | null): string | null {
+  if (found) return quotePhrase(found.text, found.match.phrase)
+  for (const code of [status, replyCode?.toString()]) {
+    for (const text of code ? texts : []) {
+      const line = quoteCode(text, code!)
+      if (line) return line
+    }
+  }
+  return null
 }

@@ -19,6 +19,8 @@ test('a delivery-status part gives recipient, kind, codes, reason and the words 
       status: '5.1.1',
       replyCode: 550,
       reason: 'user_unknown',
+      confidence: 'high',
+      evidence: '550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in virtual mailbox table',
       diagnostic: '550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in virtual mailbox table',
     },
   ])

@@ -20,7 +20,7 @@ async function classify(files: string[]) {
 }
 
 const bounce = deliveryStatus(
-  'Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 no',
+  'Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 5.1.1 no',
 )
 const letter = mail({ From: 'ada@example.com', Subject: 'Hello' }, 'How are you?')
 
@@ -32,12 +32,30 @@ test('each file gives one line of JSON with its results', async () => {
     {
       file: files[0],
       results: [
-        { recipient: 'ada@example.com', kind: 'hard', status: '5.1.1', reply_code: 550, reason: 'user_unknown' },
+        {
+          recipient: 'ada@example.com',
+          kind: 'hard',
+          status: '5.1.1',
+          reply_code: 550,
+          reason: 'user_unknown',
+          confidence: 'medium',
+          evidence: '550 5.1.1 no',
+        },
       ],
     },
     {
       file: files[1],
-      results: [{ recipient: null, kind: 'none', status: null, reply_code: null, reason: 'not_a_bounce' }],
+      results: [
+        {
+          recipient: null,
+          kind: 'none',
+          status: null,
+          reply_code: null,
+          reason: 'not_a_bounce',
+          confidence: 'high',
+          evidence: null,
+        },
+      ],
     },
   ])
   expect(lines.every((line) => !line.includes('\n'))).toBe(true)

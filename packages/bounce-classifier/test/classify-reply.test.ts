@@ -44,6 +44,8 @@ test('codes that are given win over those in the text', () => {
     reason: 'user_unknown',
     status: '5.1.1',
     replyCode: 550,
+    confidence: 'medium',
+    evidence: null,
   })
 })
 

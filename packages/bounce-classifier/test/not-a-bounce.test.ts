@@ -82,7 +82,16 @@ for (const [what, raw] of others) {
   test(`${what} is no bounce`, async () => {
     const { results } = await classifyBounce(raw)
     expect(results).toEqual([
-      { recipient: null, kind: 'none', status: null, replyCode: null, reason: 'not_a_bounce', diagnostic: null },
+      {
+        recipient: null,
+        kind: 'none',
+        status: null,
+        replyCode: null,
+        reason: 'not_a_bounce',
+        confidence: 'high',
+        evidence: null,
+        diagnostic: null,
+      },
     ])
   })
 }

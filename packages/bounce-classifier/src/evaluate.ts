@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { classifyBounce } from './classify-bounce.ts'
+
+/** A mail with the verdicts that it should get. An empty list means that the mail is not a bounce. */
+export type LabelledMail = { name: string; raw: Uint8Array | string; expected: ExpectedVerdict[] }
+export type ExpectedVerdict = { recipient: string | null; kind: string }
+
+export type Score = {
+  verdicts: number
+  right: number
+  /** Expected hard verdicts. */
+  hard: number
+  /** Expected hard, judged otherwise. */
+  missedHard: number
+  /** Judged hard, expected otherwise. */
+  wronglyHard: number
+  /** Counts by expected kind, then by the kind that was found; `missing` where the recipient has no verdict. */
+  confusion: Record<string, Record<string, number>>
+  wrong: { name: string; recipient: string | null; expected: string; found: string }[]
+}
+
+/** Reads a folder with `expected.json` (verdicts by file name) and the mails in `emails/`. */
+export async function readLabelledMails(folder: string): Promise<LabelledMail[]> {
+  const verdicts: Record<string, ExpectedVerdict[]> = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8'))
+  return Promise.all(
+    Object.entries(verdicts).map(async ([name, expected]) => ({
+      name,
+      raw: await readFile(join(folder, 'emails', name)),
+      expected,
+    })),
+  )
+}
+
+/** Classifies every mail and compares the verdicts, recipient by recipient. */
+export async function evaluate(mails: readonly LabelledMail[]): Promise<Score> {
+  const score: Score = { verdicts: 0, right: 0, hard: 0, missedHard: 0, wronglyHard: 0, confusion: {}, wrong: [] }
+  for (const { name, raw, expected } of mails) {
+    const { results } = await classifyBounce(raw)
+    const bounces = results.filter(({ kind }) => kind !== 'none')
+    if (expected.length === 0) count(score, name, null, 'none', bounces[0]?.kind ?? 'none')
+    for (const { recipient, kind } of expected) {
+      // A report with one verdict may name the recipient otherwise, or hide it.
+      const only = expected.length === 1 && results.length === 1 ? results[0] : undefined
+      const found = results.find((result) => result.recipient === recipient) ?? only
+      count(score, name, recipient, kind, found?.kind ?? 'missing')
+    }
+    const named = new Set(expected.map(({ recipient }) => recipient))
+    if (expected.length > 1 || results.length > 1) {
+      score.wronglyHard += results.filter(({ kind, recipient }) => kind === 'hard' && !named.has(recipient)).length
+    }
+  }
+  return score
+}
+
+function count(score: Score, name: string, recipient: string | null, expected: string, found: string): void {
+  score.verdicts += 1
+  score.confusion[expected] ??= {}
+  score.confusion[expected][found] = (score.confusion[expected][found] ?? 0) + 1
+  if (expected === 'hard') score.hard += 1
+  if (expected === found) {
+    score.right += 1
+    return
+  }
+  if (expected === 'hard') score.missedHard += 1
+  if (found === 'hard') score.wronglyHard += 1
+  score.wrong.push({ name, recipient, expected, found })
+}
+
+/**
+ * Splits mails into two halves of about the same size such that the mails of one family are all in the same half. The
+ * family is the file name up to its number, which names the software that sent the mail.
+ */
+export function splitByFamily(mails: readonly LabelledMail[], seed: number): [LabelledMail[], LabelledMail[]] {
+  const families = groupByFamily(mails)
+  const random = randomNumbers(seed)
+  const shuffled = [...families.values()]
+    .map((family) => ({ family, order: random() }))
+    .sort((a, b) => a.order - b.order)
+  const halves: [LabelledMail[], LabelledMail[]] = [[], []]
+  for (const { family } of shuffled) halves[halves[0].length <= halves[1].length ? 0 : 1].push(...family)
+  return halves
+}
+
+function groupByFamily(mails: readonly LabelledMail[]): Map<string, LabelledMail[]> {
+  const families = new Map<string, LabelledMail[]>()
+  for (const mail of mails) {
+    const family = mail.name.replace(/-\d+.*$/, '')
+    families.set(family, [...(families.get(family) ?? []), mail])
+  }
+  return families
+}
+
+/** Mulberry32: small, seedable and good enough to shuffle. */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let value = Math.imul(state ^ (state >>> 15), state | 1)
+    value ^= value + Math.imul(value ^ (value >>> 7), value | 61)
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32
+  }
+}

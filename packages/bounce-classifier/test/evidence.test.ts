@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest'
+import { classifyBounce } from '../src/classify-bounce.ts'
+import { classifyReply } from '../src/classify-reply.ts'
+import { deliveryStatus, feedback, mail, notice, ourAddress, returnedHeaders } from './bounce-mails.ts'
+
+const kindOf = async (raw: string) => {
+  const [result] = (await classifyBounce(raw)).results
+  return `${result!.kind} ${result!.reason}`
+}
+
+const status = (code: string, diagnostic: string, action = 'failed') =>
+  deliveryStatus(
+    `Final-Recipient: rfc822; ada@example.com\nAction: ${action}\nStatus: ${code}\nDiagnostic-Code: smtp; ${diagnostic}`,
+  )
+
+test.each([
+  [
+    'qmail',
+    '<ada@example.com>:\n192.0.2.1 does not like recipient.\nRemote host said: 550 unknown user\nGiving up on 192.0.2.1.',
+  ],
+  ['Notes', '------- Failure Reasons  --------\n\nUser not listed in public Name & Address Book\nada@example.com'],
+  [
+    'Domino',
+    'Your message\n\n  Subject: Hello\n\nwas not delivered to:\n\n  ada@example.com\n\nbecause:\n\n  User ada (ada@example.com) not listed in Domino Directory',
+  ],
+  [
+    'a McAfee gateway',
+    'The following address(es) could not be delivered:\n\n<ada@example.com>   550 Unknown user ada@example.com',
+  ],
+  ['MessageLabs', 'The message could not be delivered to:\n\nada@example.com\n\n550 No such user'],
+  [
+    'Outlook',
+    'Delivery to the following recipients failed.\n\n       ada@example.com\n\n550 Requested action not taken: mailbox unavailable',
+  ],
+  ['a Japanese provider', '次のあて先への送信に失敗しました。\n\nada@example.com\n\n550 宛先不明です'],
+  ['a Russian provider', 'Письмо не доставлено: <ada@example.com>\n\n550 нет такого пользователя'],
+  ['a Spanish provider', 'No se pudo entregar el mensaje a <ada@example.com>\n\n550 usuario desconocido'],
+])('a plain “no such user” in a notice of %s is hard', async (_, words) => {
+  expect(await kindOf(notice(words))).toBe('hard user_unknown')
+})
+
+test.each([
+  ['550 5.1.1 Blocked, see https://blocklist.example/?ip=192.0.2.1 - client host blacklisted', 'blocked'],
+  ['550 5.1.1 Message refused by local policy', 'policy'],
+  ['550 5.1.0 Sender domain does not exist', 'sender_refused'],
+  ['553 5.1.2 sender address rejected: domain not found', 'sender_refused'],
+  ['550 5.1.1 SPF check failed', 'authentication'],
+  ['554 5.1.1 This message looks like spam', 'spam'],
+  ['552 5.1.1 Mailbox is over quota', 'mailbox_full'],
+  ['550 5.4.4 Name service error for name=example.com type=MX: Host not found, try again', 'network'],
+  ['550 5.4.4 Temporary DNS failure (SERVFAIL) for example.com', 'network'],
+])('words win over a misleading address status: “%s” is soft', async (diagnostic, reason) => {
+  const code = /\d\.\d\.\d/.exec(diagnostic)![0]
+  expect(await kindOf(status(code, diagnostic))).toBe(`soft ${reason}`)
+  expect(classifyReply({ text: diagnostic }).kind).toBe('soft')
+})
+
+test.each(['delivered', 'relayed (to a server without DSN)', 'expanded (to a list)'])(
+  'a report with the action %s is not a bounce',
+  async (action) => {
+    expect(await kindOf(status('2.0.0', '250 OK', action))).toBe('none delivered')
+  },
+)
+
+test('a report without an action, with a status of success, is not a bounce', async () => {
+  const raw = deliveryStatus('Final-Recipient: rfc822; ada@example.com\nStatus: 2.1.5')
+  expect(await kindOf(raw)).toBe('none delivered')
+})
+
+test('a return receipt in plain words is not a bounce', async () => {
+  const words = 'Your message was successfully delivered to the following recipient:\n\n<ada@example.com>\n'
+  expect(await kindOf(notice(words, { Subject: 'Return receipt' }))).toBe('none delivered')
+})
+
+test('the verdict quotes the line that decided and grades its confidence', async () => {
+  const [sure] = (await classifyBounce(status('5.1.1', '550 5.1.1 User unknown'))).results
+  expect(sure).toMatchObject({ kind: 'hard', confidence: 'high', evidence: '550 5.1.1 User unknown' })
+  const words = 'Delivery failed.\n\n<ada@example.com>:\nSorry, the mailbox\nis over quota.\n'
+  const [wrapped] = (await classifyBounce(notice(words))).results
+  expect(wrapped).toMatchObject({ kind: 'soft', reason: 'mailbox_full', evidence: 'is over quota.' })
+  const [unsure] = (await classifyBounce(notice('Delivery to ada@example.com failed.\n\n554 xyzzy'))).results
+  expect(unsure).toMatchObject({ kind: 'soft', reason: 'undetermined', confidence: 'low', evidence: '554 xyzzy' })
+})
+
+test('a carrier that leaves the address out of “user unknown” filters the mail', async () => {
+  expect(await kindOf(status('5.0.0', '550 : User unknown'))).toBe('soft filtered')
+  expect(await kindOf(status('5.2.0', '550 Unknown user ada@example.com'))).toBe('soft filtered')
+})
+
+const jsonMail = (json: unknown) =>
+  mail({ From: 'no-reply@provider.example', To: ourAddress, Subject: 'Notification' }, JSON.stringify(json, null, 2))
+
+test.each([
+  [
+    'SES, wrapped by SNS',
+    {
+      Type: 'Notification',
+      Message: JSON.stringify({
+        notificationType: 'Bounce',
+        bounce: { bounceType: 'Permanent', bouncedRecipients: [{ emailAddress: 'ada@example.com', status: '5.1.1' }] },
+      }),
+    },
+    'hard user_unknown',
+  ],
+  [
+    'SES, by sub type',
+    {
+      eventType: 'Bounce',
+      bounce: {
+        bounceType: 'Permanent',
+        bounceSubType: 'NoEmail',
+        bouncedRecipients: [{ emailAddress: 'ada@example.com' }],
+      },
+    },
+    'hard user_unknown',
+  ],
+  [
+    'SendGrid',
+    [{ email: 'ada@example.com', event: 'bounce', type: 'bounce', status: '5.1.1', reason: '550 5.1.1 User unknown' }],
+    'hard user_unknown',
+  ],
+  ['SendGrid, complaint', [{ email: 'ada@example.com', event: 'spamreport' }], 'complaint feedback'],
+  [
+    'Mailgun',
+    {
+      'event-data': {
+        event: 'failed',
+        severity: 'permanent',
+        recipient: 'ada@example.com',
+        'delivery-status': { code: 552, message: '552 5.2.2 mailbox is full' },
+      },
+    },
+    'soft mailbox_full',
+  ],
+  [
+    'Postmark',
+    { RecordType: 'Bounce', Type: 'HardBounce', Email: 'ada@example.com', Details: 'smtp;550 5.1.1 no such user' },
+    'hard user_unknown',
+  ],
+])('a notification of %s in JSON is understood', async (_, json, verdict) => {
+  expect(await kindOf(jsonMail(json))).toBe(verdict)
+})
+
+test('complaints with a redacted recipient, on one line or without a report part are complaints', async () => {
+  const redacted = await classifyBounce(
+    feedback('Feedback-Type: abuse\nOriginal-Rcpt-To: [redacted]\n', 'To: hidden\n'),
+  )
+  expect(redacted.results).toMatchObject([{ kind: 'complaint', recipient: null }])
+  const oneLine = mail(
+    { From: 'abuse@loop.example', To: ourAddress, Subject: 'Report' },
+    `Feedback-Type: abuse; User-Agent: Loop/1.0; Version: 1; Original-Rcpt-To: ada@example.com\n\n${returnedHeaders}`,
+  )
+  expect((await classifyBounce(oneLine)).results).toMatchObject([{ kind: 'complaint', recipient: 'ada@example.com' }])
+  const plain = mail(
+    { From: 'abuse@loop.example', To: ourAddress, Subject: 'FW: Your order' },
+    `This is an email abuse report for an email message received from IP 192.0.2.1.\n\n${returnedHeaders}`,
+  )
+  expect((await classifyBounce(plain)).results).toMatchObject([{ kind: 'complaint', recipient: 'ada@example.com' }])
+})
+
+test('input and output can be passed to a worker thread', async () => {
+  const report = await classifyBounce(status('5.1.1', '550 5.1.1 User unknown'))
+  expect(structuredClone(report)).toEqual(report)
+})
