@@ -19,6 +19,10 @@ export type BounceDetail = {
   reply_code: number | null
   reason: string
   diagnostic: string | null
+  /** How certain the classification is. A verdict of low confidence is always soft. */
+  confidence?: 'high' | 'medium' | 'low'
+  /** The line of the reply or the bounce mail that decided the classification. */
+  evidence?: string | null
 }
 
 /** What an event carries beside its message and contact, as it stands in the webhook's `data`. */
@@ -55,6 +59,8 @@ export const eventTypes: Record<EventName, { description: string; example: Event
         reply_code: 452,
         reason: 'mailbox full',
         diagnostic: '452 4.2.2 The mailbox is over quota',
+        confidence: 'high',
+        evidence: '452 4.2.2 The mailbox is over quota',
       },
     },
   },
@@ -67,6 +73,8 @@ export const eventTypes: Record<EventName, { description: string; example: Event
         reply_code: 550,
         reason: 'no such user',
         diagnostic: '550 5.1.1 No such user here',
+        confidence: 'high',
+        evidence: '550 5.1.1 No such user here',
       },
     },
   },

@@ -35,8 +35,8 @@ import { providerRoutes, providerTitles } from './tracking/providers/providers.r
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts'
-import { pauseWebhooksOf } from './webhooks/webhooks.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
+import { pauseWebhooksOf } from './webhooks/webhooks.ts'
 
 const largeBodies = /^\/(api\/v1\/organization\/(flows|contacts)|public\/api\/v1\/flow|providers)(\/|$)/
 const largeBodyBytesMax = 1024 * 1024

@@ -21,6 +21,10 @@ export type BounceData = EventData & {
     reply_code: number | null
     reason: string | null
     diagnostic: string | null
+    /** How certain the classification is. A verdict of low confidence is always soft. */
+    confidence?: 'high' | 'medium' | 'low'
+    /** The line of the reply or the bounce mail that decided the classification. */
+    evidence?: string | null
   }
 }
 

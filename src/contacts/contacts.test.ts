@@ -256,7 +256,7 @@ async function storeHistory(db: Db, organizationText: string, contactText: strin
     values (${organizationId}, ${openId}, 'emailClick', now(), ${sentId}, ${flowId}, ${contactId}, true,
       '{"ip": "192.0.2.1", "user_agent": "Ada’s", "url": "https://example.com/?who=ada"}'),
       (${organizationId}, ${bounceId}, 'emailSoftBounce', now(), ${sentId}, ${flowId}, ${contactId}, false,
-      '{"bounce": {"reason": "mailbox full", "diagnostic": "ada@example.com is full"}}')`
+      '{"bounce": {"reason": "mailbox full", "diagnostic": "ada@example.com is full", "evidence": "ada@example.com is full"}}')`
   await db.alone`
     insert into webhooks (organization_id, id, name, url, all_events, event_types, secret)
     values (${organizationId}, ${webhookId}, 'Ours', 'https://acme.example', true, '{}', '')`

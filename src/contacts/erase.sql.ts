@@ -54,7 +54,7 @@ export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id
 export async function emptyEvents(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
   await tx`
     update events
-    set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}'
+    set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}'
     where organization_id = ${organizationId} and contact_id = ${id} and data <> '{}'`
 }
 

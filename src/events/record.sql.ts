@@ -101,7 +101,7 @@ const dataOfContact: Sql = sql`
     select from contacts
     where contacts.organization_id = event.organization_id and contacts.id = event.contact_id)
   then data::jsonb
-  else (data::jsonb - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' end`
+  else (data::jsonb - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}' end`
 
 const recorded = (events: Sql): Sql => sql`
   recorded as (

@@ -144,7 +144,7 @@ function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Ending
       // A refused sender is our fault, not the contact's: nothing bounced.
       if (outcome.stage === 'sender')
         return end({ status: 'failed', reason: 'the relay refused the sender', relayReply: outcome.reply })
-      const { kind, reason } = classifyReply({
+      const { kind, reason, confidence, evidence } = classifyReply({
         replyCode: outcome.replyCode,
         status: outcome.status,
         text: outcome.reply,
@@ -152,7 +152,7 @@ function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Ending
         command: outcome.stage === 'data' ? 'data' : 'rcpt',
       })
       const { replyCode, status, reply } = outcome
-      const bounce = { type: kind, status, reply_code: replyCode, reason, diagnostic: reply }
+      const bounce = { type: kind, status, reply_code: replyCode, reason, diagnostic: reply, confidence, evidence }
       return end({ status: 'bounced', reason, relayReply: reply, event: bounceEvent(row, bounce) })
     }
     case 'deferred':

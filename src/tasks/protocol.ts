@@ -1,5 +1,5 @@
-import { Refusal, type RefusalType } from '../errors.ts'
 import type { FieldProblem } from '../errors.ts'
+import { Refusal, type RefusalType } from '../errors.ts'
 
 /** From the service to a task process. */
 export type Request = { name: string; input: unknown }

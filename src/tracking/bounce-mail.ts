@@ -95,8 +95,11 @@ function verdictOn(email: string, results: BounceResult[]): Verdict | undefined 
   )
   const result = told.find(({ recipient }) => recipient === email.toLowerCase()) ?? told[0]
   if (!result) return undefined
-  const { kind, status, replyCode, reason, diagnostic } = result
+  const { kind, status, replyCode, reason, diagnostic, confidence, evidence } = result
   return kind === 'hard' || kind === 'soft'
-    ? { kind: 'bounce', bounce: { type: kind, status, reply_code: replyCode, reason, diagnostic } }
+    ? {
+        kind: 'bounce',
+        bounce: { type: kind, status, reply_code: replyCode, reason, diagnostic, confidence, evidence },
+      }
     : { kind: 'complaint', feedbackType: result.feedbackType ?? 'abuse' }
 }

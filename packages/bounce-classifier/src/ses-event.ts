@@ -22,25 +22,23 @@ export function readSesEvent(json: unknown): ProviderEvent | null {
 
 function bounced(bounce: Json): ProviderEvent['recipients'] {
   const isPermanent = textOf(bounce.bounceType).toLowerCase() === 'permanent'
-  const subType = textOf(bounce.bounceSubType)
-  return listOf(bounce.bouncedRecipients).flatMap((one) =>
-    addressOf(one).map((recipient) => ({
-      recipient,
-      action: 'failed' as const,
-      status: textOf(objectOf(one).status) || statusOfSubType[subType] || (isPermanent ? '5.0.0' : '4.0.0'),
-      diagnostic: textOf(objectOf(one).diagnosticCode).replace(/^smtp;\s{0,8}/i, ''),
-      isPermanent,
-    })),
-  )
+  const detail = detailOfSubType[textOf(bounce.bounceSubType)] ?? '0.0'
+  return listOf(bounce.bouncedRecipients).map((one) => ({
+    recipient: addressOf(one)[0] ?? null,
+    action: 'failed' as const,
+    status: textOf(objectOf(one).status) || `${isPermanent ? '5' : '4'}.${detail}`,
+    diagnostic: textOf(objectOf(one).diagnosticCode).replace(/^smtp;\s{0,8}/i, ''),
+    isPermanent,
+  }))
 }
 
 // The sub types that say more than permanent or transient.
-const statusOfSubType: Record<string, string> = {
-  NoEmail: '5.1.1',
-  MailboxFull: '5.2.2',
-  MessageTooLarge: '5.3.4',
-  ContentRejected: '5.6.0',
-  AttachmentRejected: '5.6.0',
+const detailOfSubType: Record<string, string> = {
+  NoEmail: '1.1',
+  MailboxFull: '2.2',
+  MessageTooLarge: '3.4',
+  ContentRejected: '6.0',
+  AttachmentRejected: '6.0',
 }
 
 function delivered(delivery: Json): ProviderEvent['recipients'] {

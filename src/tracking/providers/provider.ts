@@ -25,8 +25,9 @@ export type Said = {
 export function bounceOf({ isPermanent, status, replyCode, text }: Said): Verdict {
   const judged = classifyReply({ status: status ?? null, replyCode: replyCode ?? null, text })
   const type = judged.reason === 'undetermined' && isPermanent && !isTemporary(judged.status) ? 'hard' : judged.kind
-  const { reason, status: known, replyCode: code } = judged
-  return { kind: 'bounce', bounce: { type, status: known, reply_code: code, reason, diagnostic: text || null } }
+  const { reason, status: known, replyCode: code, confidence, evidence } = judged
+  const diagnostic = text || null
+  return { kind: 'bounce', bounce: { type, status: known, reply_code: code, reason, diagnostic, confidence, evidence } }
 }
 
 const isTemporary = (status: string | null) => status?.startsWith('4') ?? false

@@ -1,3 +1,4 @@
+import { type ProviderEvent, readSesEvent } from '@waxwing/bounce-classifier'
 import { Refusal } from '../../errors.ts'
 import type { Clues } from '../correlate.ts'
 import { isComplaint, type Verdict } from '../verdicts.ts'
@@ -47,27 +48,24 @@ function readNotification(text: string): unknown {
 }
 
 function reportsOf(event: unknown): ProviderReport[] {
-  const kind = textAt(event, 'notificationType') ?? textAt(event, 'eventType')
+  const read = readSesEvent(event)
   const clues = cluesOf(at(event, 'mail'))
-  if (kind === 'Complaint') {
-    const feedbackType = textAt(event, 'complaint', 'complaintFeedbackType') ?? 'abuse'
+  if (read?.isComplaint) {
+    const { feedbackType } = read
     if (!isComplaint(feedbackType)) return []
     const occurredAt = timeOf(at(event, 'complaint', 'timestamp'))
     return [{ clues, occurredAt, verdict: { kind: 'complaint', feedbackType } }]
   }
-  if (kind !== 'Bounce') return []
+  const failed = read?.recipients.find(({ action }) => action === 'failed')
+  if (!failed) return []
   const occurredAt = timeOf(at(event, 'bounce', 'timestamp'))
-  return [{ clues, occurredAt, verdict: bounceVerdict(at(event, 'bounce')) }]
+  return [{ clues, occurredAt, verdict: bounceVerdict(failed, textAt(event, 'bounce', 'bounceSubType') ?? '') }]
 }
 
 /** Each of our mails has one recipient. */
-function bounceVerdict(bounce: unknown): Verdict {
-  const [recipient] = listAt(bounce, 'bouncedRecipients')
-  return bounceOf({
-    isPermanent: textAt(bounce, 'bounceType') === 'Permanent',
-    status: textAt(recipient, 'status'),
-    text: textAt(recipient, 'diagnosticCode') ?? textAt(bounce, 'bounceSubType') ?? '',
-  })
+function bounceVerdict(failed: ProviderEvent['recipients'][number], subType: string): Verdict {
+  const { isPermanent, status, diagnostic } = failed
+  return bounceOf({ isPermanent, status, text: diagnostic || subType })
 }
 
 function cluesOf(mail: unknown): Clues {

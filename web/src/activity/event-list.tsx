@@ -15,6 +15,12 @@ export function detailOf({ data }: Pick<EmailEvent, 'data'>): string {
   return inWords(said.find((one): one is string => typeof one === 'string') ?? '')
 }
 
+/** The line of the reply or the bounce mail that decided how a bounce was classified, if there is one. */
+export function evidenceOf({ data }: Pick<EmailEvent, 'data'>): string {
+  const bounce = typeof data.bounce === 'object' && data.bounce !== null ? (data.bounce as Record<string, unknown>) : {}
+  return typeof bounce.evidence === 'string' ? bounce.evidence : ''
+}
+
 export function EventMark({ event }: { event: Happening }) {
   return (
     <span style={{ display: 'inline-flex', gap: 6, flexWrap: 'wrap' }}>

@@ -1,7 +1,7 @@
 import { Anchor, Paper, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
-import { detailOf, EventMark } from '../activity/event-list.tsx'
+import { detailOf, EventMark, evidenceOf } from '../activity/event-list.tsx'
 import type { Happening, MessageDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Copyable } from '../ui/copy.tsx'
@@ -100,9 +100,16 @@ const columns: Column<Happening>[] = [
     header: 'Detail',
     cell: (event) =>
       detailOf(event) && (
-        <Text size="xs" className="break">
-          {detailOf(event)}
-        </Text>
+        <>
+          <Text size="xs" className="break">
+            {detailOf(event)}
+          </Text>
+          {evidenceOf(event) && (
+            <Text component="q" size="xs" c="dimmed" className="break" title="The line that decided the classification">
+              {evidenceOf(event)}
+            </Text>
+          )}
+        </>
       ),
   },
   {
