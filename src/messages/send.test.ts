@@ -103,7 +103,12 @@ test('a refused recipient bounces at once: hard for no such user, soft for the r
   )
   expect(hard).toMatchObject({
     status: 'bounced',
-    events: [{ event_name: 'emailHardBounce', data: { bounce: { type: 'hard', status: '5.1.1', reply_code: 550, confidence: 'high' } } }],
+    events: [
+      {
+        event_name: 'emailHardBounce',
+        data: { bounce: { type: 'hard', status: '5.1.1', reply_code: 550, confidence: 'high' } },
+      },
+    ],
   })
   expect(soft).toMatchObject({
     status: 'bounced',
