@@ -50,6 +50,20 @@ export async function selectContact(
   return row
 }
 
+export type RecipientFields = Pick<Contact, 'email' | 'firstName' | 'lastName' | 'attributes'>
+
+/** The fields that templates use, of the contact with this address. */
+export async function selectRecipient(
+  db: Reader,
+  organizationId: OrganizationId,
+  emailKey: string,
+): Promise<RecipientFields | undefined> {
+  const [row] = await db<RecipientFields>`
+    select email, first_name, last_name, attributes from contacts
+    where organization_id = ${organizationId} and email_key = ${emailKey}`
+  return row
+}
+
 export type ContactFilter = {
   query?: string | undefined
   groupId?: GroupId | undefined

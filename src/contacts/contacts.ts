@@ -7,7 +7,9 @@ import {
   type HeldContact,
   holdContact,
   insertContact,
+  type RecipientFields,
   selectContact,
+  selectRecipient,
   updateContact,
   updateSubscription,
 } from './contacts.sql.ts'
@@ -40,6 +42,13 @@ export async function getContact(db: Reader, organizationId: OrganizationId, id:
   const contact = await selectContact(db, organizationId, id)
   if (!contact) throw noSuchContact()
   return contact
+}
+
+/** The contact with this address as templates see it, with empty fields if there is none. */
+export async function recipientOf(db: Reader, organizationId: OrganizationId, email: string): Promise<RecipientFields> {
+  const parsed = parseEmail(email)
+  const known = parsed.ok ? await selectRecipient(db, organizationId, parsed.key) : undefined
+  return known ?? { email, firstName: null, lastName: null, attributes: {} }
 }
 
 export type ContactInput = {

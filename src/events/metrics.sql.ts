@@ -54,9 +54,20 @@ export async function selectTopFlows(
     limit ${limit}`
 }
 
-export type Checklist = { sent: boolean; opened: boolean; clicked: boolean; apiKey: boolean; webhook: boolean }
+export type Checklist = {
+  sent: boolean
+  opened: boolean
+  clicked: boolean
+  flow: boolean
+  contacts: boolean
+  apiKey: boolean
+  webhook: boolean
+}
 
-/** Which first steps an organization has taken. */
+/** The flow that the first step of the checklist creates. */
+const welcomeFlow = 'Welcome'
+
+/** Which first steps an organization has completed. A contact created by a send alone is not subscribed. */
 export async function findChecklist(db: Reader, organizationId: OrganizationId): Promise<Checklist> {
   const happened = (eventName: EventName) => sql`
     exists (
@@ -64,6 +75,9 @@ export async function findChecklist(db: Reader, organizationId: OrganizationId):
       where organization_id = ${organizationId} and event_name = ${eventName} and flow_id = ${allFlows} and grain = 'day')`
   const [row] = await db<Checklist>`
     select ${happened('emailSent')} as sent, ${happened('emailOpen')} as opened, ${happened('emailClick')} as clicked,
+      exists (select from flows where organization_id = ${organizationId} and name <> ${welcomeFlow}) as flow,
+      exists (
+        select from contacts where organization_id = ${organizationId} and subscription <> 'not_subscribed') as contacts,
       exists (select from api_keys where organization_id = ${organizationId} and revoked_at is null) as api_key,
       exists (select from webhooks where organization_id = ${organizationId}) as webhook`
   return row!

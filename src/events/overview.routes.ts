@@ -39,6 +39,8 @@ const ChecklistOut = Type.Object({
   sent: Type.Boolean(),
   opened: Type.Boolean(),
   clicked: Type.Boolean(),
+  flow: Type.Boolean({ description: 'There is a flow of your own.' }),
+  contacts: Type.Boolean({ description: 'There are contacts that you added or imported.' }),
   api_key: Type.Boolean(),
   webhook: Type.Boolean(),
 })
@@ -75,7 +77,7 @@ export function overviewRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
 
     api.get(
       '/checklist',
-      { schema: { tags: ['Events'], summary: 'Which first steps are done', response: answers(ChecklistOut) } },
+      { schema: { tags: ['Events'], summary: 'Get the state of the first steps', response: answers(ChecklistOut) } },
       async (request) => {
         const { apiKey, ...done } = await findChecklist(db, memberOf(request).organizationId)
         return ok({ ...done, api_key: apiKey })

@@ -111,16 +111,33 @@ test('an overview of impossible days names what is wrong', async () => {
 test('the checklist tells which first steps are done', async () => {
   await using app = await startTestApp()
   const checklist = async () => (await app.manage('GET', '/organization/checklist')).body.data
+  const nothing = {
+    sent: false,
+    opened: false,
+    clicked: false,
+    flow: false,
+    contacts: false,
+    api_key: false,
+    webhook: false,
+  }
   const other = await createWorld(app.db)
   await createWebhook(app.db, other.organizationId)
   await record(app.db, [eventIn(other, 0, 'emailSent'), eventIn(other, 0, 'emailOpen')])
-  expect(await checklist()).toEqual({ sent: false, opened: false, clicked: false, api_key: true, webhook: false })
+  expect(await checklist()).toEqual({ ...nothing, api_key: true })
 
   const world = await worldOf(app)
   await record(app.db, [eventIn(world, 0, 'emailSent'), eventIn(world, 0, 'emailOpen'), click(world, 0, 'a')])
   await createWebhook(app.db, world.organizationId)
   await app.db.alone`update api_keys set revoked_at = now()`
-  expect(await checklist()).toEqual({ sent: true, opened: true, clicked: true, api_key: false, webhook: true })
+  expect(await checklist()).toEqual({
+    sent: true,
+    opened: true,
+    clicked: true,
+    flow: true,
+    contacts: true,
+    api_key: false,
+    webhook: true,
+  })
 })
 
 test('the kinds of events are listed, each with an example of what a webhook receives', async () => {

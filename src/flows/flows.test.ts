@@ -121,6 +121,32 @@ test('a preview shows unsaved text, what is missing, and faults as answers', asy
   expect(faulty.body.data).toMatchObject({ html: null, problems: [{ path: 'html', line: 1 }] })
 })
 
+test('a preview is the email that a test sends to the same address: real contact fields and unsubscribe footer', async () => {
+  await using app = await startTestApp()
+  const email = 'grace@example.com'
+  await app.manage('POST', '/organization/contacts', { email, first_name: 'Grace', attributes: { plan: 'pro' } })
+  const text = {
+    subject: 'For {{ contact.first_name | default: "you" }}',
+    html: '<p>{{ contact.attributes.plan }}</p>',
+  }
+  const created = await app.manage('POST', '/organization/flows', { name: 'News', kind: 'marketing', ...text })
+  const path = `/organization/flows/${created.body.data.id}`
+
+  const preview = (await app.manage('POST', `${path}/preview`, { contact_email: email })).body.data
+  const test = await app.manage('POST', `${path}/test`, { to: email })
+  const sent = (await app.manage('GET', `/organization/messages/${test.body.data.message_id}`)).body.data
+
+  expect(preview).toMatchObject({ subject: 'For Grace', html: sent.html, text: sent.text })
+  expect(preview.html).toMatch(/<p>pro<\/p>.*>Unsubscribe</)
+  const stranger = (
+    await app.manage('POST', '/organization/flows/preview', { ...text, contact_email: 'x@example.com' })
+  ).body.data
+  expect(stranger).toMatchObject({ subject: 'For you', missing: ['contact.attributes.plan'] })
+  expect(stranger.html).not.toContain('Unsubscribe')
+  const marketing = await app.manage('POST', '/organization/flows/preview', { ...text, kind: 'marketing' })
+  expect(marketing.body.data.html).toContain('Unsubscribe')
+})
+
 test('a preview warns of links that lead nowhere in a mail, and of no others', async () => {
   await using app = await startTestApp()
   const warnings = async (html: string, context: object = {}) => {

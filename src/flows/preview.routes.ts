@@ -1,6 +1,7 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { memberOf } from '../accounts/guards.ts'
+import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
 import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
@@ -9,11 +10,15 @@ import { contentIn, flowIdOf, VariableOut } from './flows.routes.ts'
 import { contentOf, type FlowContent, getFlow, toFieldProblems, variablesOut } from './flows.ts'
 import type { Attribute } from './html-tags.ts'
 import { compileTemplate, missingVariables } from './template.ts'
+import { withUnsubscribeLine } from './unsubscribe-line.ts'
 import type { TemplateValues } from './values.ts'
 
 const PreviewIn = Type.Object({
   context: Type.Optional(FreeObject),
-  contact_email: Type.Optional(Type.String({ maxLength: 320 })),
+  contact_email: Type.Optional(
+    Type.String({ maxLength: 320, description: 'The recipient, as in a test email. Default: your own address.' }),
+  ),
+  kind: Type.Optional(oneOf('transactional', 'marketing')),
   subject: Type.Optional(Type.String({ maxLength: 2_000 })),
   html: Type.Optional(Type.String({ maxLength: 600_000 })),
   html_format: Type.Optional(oneOf('html', 'mjml')),
@@ -33,7 +38,7 @@ const PreviewOut = Type.Object({
       column: Type.Optional(Type.Integer()),
     }),
   ),
-  warnings: Type.Array(Type.String(), { description: 'What the mail would go out with, and should not.' }),
+  warnings: Type.Array(Type.String(), { description: 'Problems that do not prevent sending.' }),
 })
 const empty: FlowContent = {
   subject: ' ',
@@ -45,7 +50,7 @@ const empty: FlowContent = {
   replyTo: null,
 }
 
-/** What a mail would look like, also while someone is still typing it: a faulty template is an answer, not an error. */
+/** Renders an email exactly as it would be sent. Errors in the template are part of a successful response. */
 export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
   const tags = ['Flows']
   return async (api) => {
@@ -59,7 +64,7 @@ export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
           response: answers(PreviewOut),
         },
       },
-      async (request) => ok(await preview(request, empty, request.body)),
+      async (request) => ok(await preview(db, request, empty, { kind: 'transactional', ...request.body })),
     )
 
     api.post(
@@ -67,31 +72,32 @@ export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
-          summary: 'Preview a flow; fields given stand for the saved ones',
+          summary: 'Preview a flow; fields in the request replace the saved ones',
           params: Type.Object({ id: Type.String() }),
           body: PreviewIn,
           response: answers(PreviewOut),
         },
       },
       async (request) => {
-        const { version } = await getFlow(db, memberOf(request).organizationId, flowIdOf(request.params.id))
-        return ok(await preview(request, contentOf(version), request.body))
+        const { flow, version } = await getFlow(db, memberOf(request).organizationId, flowIdOf(request.params.id))
+        return ok(await preview(db, request, contentOf(version), { kind: flow.kind, ...request.body }))
       },
     )
   }
 }
 
-async function preview(request: FastifyRequest, saved: FlowContent, body: Static<typeof PreviewIn>) {
+async function preview(db: Db, request: FastifyRequest, saved: FlowContent, body: Static<typeof PreviewIn>) {
   const nothing = { subject: null, html: null, text: null, variables: [], missing: [] as string[], warnings: [] }
   const compilation = await compileTemplate({ ...saved, ...contentIn(body) })
   if (compilation.kind === 'faulty') return { ...nothing, problems: toFieldProblems(compilation.problems) }
   const { template } = compilation
-  const values = sampleValues(request, body)
+  const values = await valuesFor(db, request, body)
   const missing = missingVariables(template, values)
   const known = { variables: variablesOut(template), missing }
   try {
-    const mail = template.render(values)
-    // A link may be about to start with a value that is not given yet, unless the template has it, from the `=` on.
+    const rendered = template.render(values)
+    const mail = body.kind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl) : rendered
+    // While variables are missing, a link may still get a value: warn only of links that are literal in the template.
     const isSure = (href: Attribute) =>
       missing.length === 0 || template.stored.html.includes(mail.html.slice(href.start - 1, href.end))
     return { ...mail, ...known, problems: [], warnings: warnOfDeadLinks(mail.html, isSure) }
@@ -101,12 +107,15 @@ async function preview(request: FastifyRequest, saved: FlowContent, body: Static
   }
 }
 
-function sampleValues(request: FastifyRequest, body: Static<typeof PreviewIn>): TemplateValues {
+const unsubscribeUrl = '#unsubscribe'
+
+/** The values that a test email to the same address would have. */
+async function valuesFor(db: Db, request: FastifyRequest, body: Static<typeof PreviewIn>): Promise<TemplateValues> {
   const member = memberOf(request)
   return {
-    contact: { email: body.contact_email ?? member.email, firstName: 'Ada', lastName: 'Lovelace', attributes: {} },
+    contact: await recipientOf(db, member.organizationId, body.contact_email ?? member.email),
     organization: { name: member.organization.name },
-    unsubscribeUrl: '#unsubscribe',
+    unsubscribeUrl,
     context: body.context ?? {},
   }
 }

@@ -2,12 +2,12 @@ import { parseEmail } from '../email.ts'
 import { SetupFault } from '../errors.ts'
 import type { CompiledTemplate } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
+import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import type { Tokens } from '../tokens.ts'
 import { compose } from './compose.ts'
 import type { SendRow } from './send.sql.ts'
 import { trackLinks } from './track-links.ts'
-import { withUnsubscribeLine } from './unsubscribe-line.ts'
 
 export type MailSettings = {
   baseUrl: string

@@ -31,6 +31,9 @@ const SendingOut = Type.Object({
   mail_from: Type.String(),
   state: oneOf('ok', 'failing', 'unknown'),
   last_error: Nullable(Type.String({ description: forOperators })),
+  next_attempt_at: Nullable(
+    Type.String({ format: 'date-time', description: 'When the unreachable mail server is tried again.' }),
+  ),
   last_sent_at: Nullable(Timestamp),
   queued: Type.Integer({ description: `Mails that wait to be sent; ${queuedMax} means at least so many.` }),
   problems: Type.Array(Type.Object({ severity: oneOf('fault', 'hint'), message: Type.String() }), {
@@ -91,7 +94,7 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
 async function sendingOut({ config, db, sending, dkim, settings, bounceProviders }: SendingRouteParts, member: Member) {
   const figures = await findSendingFigures(db, member.organizationId, queuedMax)
   const { queued, lastSentAt } = figures
-  const { state, lastError } = sending.health(figures)
+  const { state, lastError, nextTryAt } = sending.health(figures)
   const details = isOperator(member)
   return {
     details,
@@ -100,6 +103,7 @@ async function sendingOut({ config, db, sending, dkim, settings, bounceProviders
     mail_from: mailboxText(settings.mailFrom),
     state,
     last_error: details ? lastError : null,
+    next_attempt_at: nextTryAt?.toISOString() ?? null,
     last_sent_at: lastSentAt?.toISOString() ?? null,
     queued,
     problems: details ? liveProblems(config) : [],

@@ -27,6 +27,7 @@ test('without a relay mail goes to the inbox, and there is nothing to set', asyn
     mail_from: 'hello@localhost',
     state: 'ok',
     last_error: null,
+    next_attempt_at: null,
     last_sent_at: null,
     queued: 0,
     problems: [],
@@ -102,6 +103,7 @@ test('a relay that is down is told with its reason, mails wait, and other organi
 
   expect(checked.body.data).toMatchObject({ state: 'failing', queued: 1, last_sent_at: null })
   expect(checked.body.data.last_error).toMatch(/refused/i)
+  expect(Date.parse(checked.body.data.next_attempt_at)).toBeGreaterThan(Date.now() - 60_000)
   expect((await other.manage('GET', '/organization/sending')).body.data.queued).toBe(0)
 })
 

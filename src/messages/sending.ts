@@ -11,7 +11,8 @@ const relayWithinMs = 15_000
 const freshMs = 60 * 60 * 1000
 /** Longer than a working sender leaves the oldest mail while no other goes out, pauses between tries included. */
 const stuckMs = 2 * 60 * 1000
-const stuck = 'Mail waits and none goes out: see the log of the processes that send (waxwing start, waxwing work).'
+const stuck =
+  'Emails are pending but none goes out. See the log of the sending processes (waxwing start, waxwing work).'
 
 export type SendingParts = {
   relay: Transport | undefined
@@ -23,13 +24,15 @@ export type SendingParts = {
 }
 
 type Check = { at: Date; problem: string | null; records: RecordState[] }
-export type Health = { state: 'ok' | 'failing' | 'unknown'; lastError: string | null }
+export type Health = { state: 'ok' | 'failing' | 'unknown'; lastError: string | null; nextTryAt: Date | null }
 
 /** Where mail goes, whether that works, and what has to stand in the DNS. The same for every organization. */
 export class Sending {
   readonly target: SmtpTarget | undefined
   readonly #parts: SendingParts
   readonly #records: RecordToSet[]
+  /** Emails sent before this process started may have used other settings. */
+  readonly #startedAtMs = Date.now()
   #last: Check | undefined
   #checking: Promise<void> | undefined
 
@@ -57,16 +60,18 @@ export class Sending {
   /** By what is seen here, and by what is stored: mail may be sent by another process. */
   health({ lastSentAt, waitingSince }: Pick<SendingFigures, 'lastSentAt' | 'waitingSince'>, now = Date.now()): Health {
     const state = this.#parts.relay?.state()
-    if (state?.kind === 'down') return { state: 'failing', lastError: state.because }
+    if (state?.kind === 'down') return { state: 'failing', lastError: state.because, nextTryAt: state.nextTryAt }
+    const nextTryAt = null
     const sentMs = lastSentAt?.getTime() ?? 0
     const idleSince = Math.max(sentMs, waitingSince?.getTime() ?? now)
-    if (waitingSince && now - idleSince > stuckMs) return { state: 'failing', lastError: stuck }
-    if (!state) return { state: 'ok', lastError: null }
+    if (waitingSince && now - idleSince > stuckMs) return { state: 'failing', lastError: stuck, nextTryAt }
+    if (!state) return { state: 'ok', lastError: null, nextTryAt }
     const checkedMs = this.#last?.at.getTime() ?? 0
-    if (now - Math.max(sentMs, checkedMs) > freshMs) return { state: 'unknown', lastError: null }
-    // The later of the two knows better.
-    const problem = sentMs >= checkedMs ? null : this.#last!.problem
-    return { state: problem === null ? 'ok' : 'failing', lastError: problem }
+    const provenMs = sentMs >= this.#startedAtMs ? sentMs : 0
+    if (now - Math.max(provenMs, checkedMs) > freshMs) return { state: 'unknown', lastError: null, nextTryAt }
+    // The more recent observation counts.
+    const problem = provenMs >= checkedMs ? null : this.#last!.problem
+    return { state: problem === null ? 'ok' : 'failing', lastError: problem, nextTryAt }
   }
 
   /** Tries the relay and the name servers. Whoever asks while it goes on gets the same check. */

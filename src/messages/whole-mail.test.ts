@@ -3,12 +3,12 @@ import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { Refusal } from '../errors.ts'
 import { compileTemplate, missingVariables, unusedContextKeys } from '../flows/template.ts'
+import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import { newId } from '../ids.ts'
 import { createTokens, type MailIds } from '../tokens.ts'
 import { compose } from './compose.ts'
 import { trackLinks } from './track-links.ts'
-import { withUnsubscribeLine } from './unsubscribe-line.ts'
 
 const tokens = createTokens({ current: 'secret' })
 const ids: MailIds = {

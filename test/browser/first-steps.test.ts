@@ -24,20 +24,20 @@ test.each(sizes)(
     const { page } = tab
 
     await register(page)
-    await page.getByRole('button', { name: 'Send it now' }).click()
-    await stepDone(page, 'Send a first mail to the built-in inbox')
+    await page.getByRole('button', { name: 'Send it' }).click()
+    await stepDone(page, 'Send yourself a test email')
 
     await goTo(page, 'Inbox')
     await page.getByText("Emails aren't being sent yet").waitFor()
     await openWelcome(page)
     await goTo(page, 'Overview')
-    await stepDone(page, 'Open it')
+    await stepDone(page, 'Open it in the inbox')
 
     await clickWelcome(page)
     await goTo(page, 'Overview')
     await stepDone(page, 'Click the link in it')
 
-    await page.getByRole('main').getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'API keys', exact: true }).click()
     await createApiKey(page)
     await goTo(page, 'Overview')
     await stepDone(page, 'Create an API key')
@@ -45,7 +45,7 @@ test.each(sizes)(
     await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
     const secret = await createWebhook(page, receiver.url())
     await goTo(page, 'Overview')
-    await page.getByRole('heading', { name: 'You have seen it all' }).waitFor()
+    await stepDone(page, 'Add a webhook')
 
     // From here on a click reaches the receiver, and the code that customers run believes it.
     await clickWelcome(page)
@@ -77,7 +77,7 @@ async function openWelcome(page: Page): Promise<void> {
     .getByRole('link', { name: /Welcome/ })
     .first()
     .click()
-  await page.getByTitle(/^Mail: Welcome/).waitFor()
+  await page.getByTitle(/^Email: Welcome/).waitFor()
 }
 
 /** Clicks as a reader would: within the mail, in a tab of its own. */

@@ -2,6 +2,7 @@ import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseId } from '../../src/ids.ts'
 import { launchBrowser } from './support/chromium.ts'
+import { createFlow } from './support/flows.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
@@ -144,7 +145,7 @@ test('filters stay after a reload and when one comes back', async () => {
   for (const [path, filter, choice] of [
     ['messages', 'Status', 'Sent'],
     ['activity', 'Event type', 'Opened'],
-    ['activity', 'Made by', 'People only'],
+    ['activity', 'Source', 'Human only'],
     ['settings/suppressions', 'Reason', 'Manual'],
     [`settings/webhooks/${webhook.body.data.id}`, 'Event type', 'Clicked'],
   ] as const) {
@@ -212,6 +213,44 @@ test('the search finds webhooks and groups, and says when there is nothing', asy
   await field.fill('order')
   await page.getByRole('dialog').getByText('Orders', { exact: true }).click()
   await page.getByRole('heading', { name: 'Orders' }).waitFor()
+})
+
+test('an ID pasted into the search opens the thing it names, and commands can be run', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const manage = async (path: string, body: unknown) =>
+    (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data
+  const flow = await createFlow(service, account)
+  const group = await manage('/groups', { name: 'Customers' })
+  const contact = await manage('/contacts', { email: 'ada@example.com' })
+  const webhook = await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
+  const key = await manage('/api-keys', { name: 'Shop' })
+  const sent = await manage(`/flows/${flow}/test`, { to: 'ada@example.com', context: { name: 'Ada' } })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/suppressions')
+  await page.waitForURL('**/contacts/suppressions')
+  const field = page.getByRole('dialog').getByLabel('Search')
+  for (const [id, label, url] of [
+    [flow, 'Order confirmation', `**/flows/${flow}`],
+    [group.id, 'Customers', `**/contacts?group=${group.id}`],
+    [contact.id, 'ada@example.com', `**/contacts/${contact.id}`],
+    [webhook.id, 'Orders', `**/developers/webhooks/${webhook.id}`],
+    [sent.message_id, 'Your order', `**/messages/${sent.message_id}`],
+    [key.id, 'Shop', '**/developers/api-keys'],
+  ] as const) {
+    await page.getByRole('main').waitFor()
+    await page.keyboard.press('Control+k')
+    await field.fill(` ${id} `)
+    await page.getByRole('dialog').getByText(label, { exact: true }).click()
+    await page.waitForURL(url)
+  }
+  await page.keyboard.press('Control+k')
+  await field.fill('password')
+  await page.getByRole('dialog').getByText('Change password').click()
+  await page.getByRole('dialog', { name: /password/i }).waitFor()
+  expect(tab.problems).toEqual([])
 })
 
 async function addContacts(service: Service, account: Account, emails: string[]): Promise<void> {

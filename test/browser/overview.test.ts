@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startRelay } from '../support/relay.ts'
+import { until } from '../support/until.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { hold, openTab, segment } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
@@ -21,15 +22,15 @@ test('a custom range can be chosen again and again', async () => {
   const { page } = tab
 
   await page.goto('')
-  for (const [from, to] of [
-    ['2024-01-01', '2024-01-10'],
-    ['2024-02-01', '2024-02-05'],
+  for (const [from, to, shown] of [
+    ['2024-01-01', '2024-01-10', 'Jan 1, 2024 to Jan 10, 2024'],
+    ['2024-02-01', '2024-02-05', 'Feb 1, 2024 to Feb 5, 2024'],
   ] as const) {
     await segment(page, 'Range', 'Custom').click()
     await page.getByLabel('From').fill(from)
     await page.getByRole('dialog').getByLabel(/^To/).fill(to)
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await page.getByText(`${from} to ${to}`).waitFor()
+    await page.getByText(shown).waitFor()
     await page.getByLabel('From').waitFor({ state: 'hidden' })
   }
   // The keyboard opens it too, and closes it.
@@ -47,13 +48,13 @@ test('while another range is loading, the figures say that they are still those 
   const { page } = tab
 
   await page.goto('')
-  await page.getByText('the 30 days before').waitFor()
+  await page.getByText('the previous 30 days').waitFor()
   const goOn = await hold(page, '**/organization/overview?*')
   await segment(page, 'Range', '90 days').click()
   const busy = page.locator('[aria-busy="true"]')
-  await busy.getByText('the 30 days before').waitFor()
+  await busy.getByText('the previous 30 days').waitFor()
   await goOn()
-  await page.getByText('the 90 days before').waitFor()
+  await page.getByText('the previous 90 days').waitFor()
   expect(await busy.count()).toBe(0)
 })
 
@@ -65,27 +66,27 @@ test('a range and a figure are still chosen after a reload and on the way back',
 
   await page.goto('')
   await segment(page, 'Range', '7 days').click()
-  await page.getByText('the 7 days before').waitFor()
+  await page.getByText('the previous 7 days').waitFor()
   await page.getByRole('button', { name: /^Clicked/ }).click()
   await page.reload()
-  await page.getByText('the 7 days before').waitFor()
+  await page.getByText('the previous 7 days').waitFor()
   await page.getByRole('heading', { name: 'Clicked by day' }).waitFor()
 
   await segment(page, 'Range', 'Custom').click()
   await page.getByLabel('From').fill('2024-01-01')
   await page.getByRole('dialog').getByLabel(/^To/).fill('2024-01-10')
   await page.getByRole('button', { name: 'Show', exact: true }).click()
-  await page.getByText('2024-01-01 to 2024-01-10').waitFor()
+  await page.getByText('Jan 1, 2024 to Jan 10, 2024').waitFor()
   await page.getByRole('link', { name: 'All activity' }).click()
   await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
   await page.goBack()
-  await page.getByText('2024-01-01 to 2024-01-10').waitFor()
+  await page.getByText('Jan 1, 2024 to Jan 10, 2024').waitFor()
   await page.getByRole('heading', { name: 'Clicked by day' }).waitFor()
   expect(await page.getByRole('radio', { name: 'Custom' }).isChecked()).toBe(true)
 
   // An address bar takes anything.
   await page.goto('?from=yesterday&to=2024-01-10&figure=luck')
-  await page.getByText('the 30 days before').waitFor()
+  await page.getByText('the previous 30 days').waitFor()
   await page.getByRole('heading', { name: 'Sent by day' }).waitFor()
 })
 
@@ -124,10 +125,20 @@ test('the change of a rate compares rates, and that of a count compares counts',
       await change.getAttribute('title'),
     ]
   }
-  expect(await shown('Sent')).toEqual(['up', '100%', 'better', '500 in the range before'])
-  expect(await shown('Opened')).toEqual(['up', '10 pts', 'better', '20% in the range before, in percentage points'])
-  expect(await shown('Bounced')).toEqual(['down', '0.5 pts', 'better', '2% in the range before, in percentage points'])
-  expect(await shown('Complaints')).toEqual(['up', '0.2 pts', 'worse', '0% in the range before, in percentage points'])
+  expect(await shown('Sent')).toEqual(['up', '100%', 'better', '500 in the previous period'])
+  expect(await shown('Opened')).toEqual(['up', '10 pts', 'better', '20% in the previous period, in percentage points'])
+  expect(await shown('Bounced')).toEqual([
+    'down',
+    '0.5 pts',
+    'better',
+    '2% in the previous period, in percentage points',
+  ])
+  expect(await shown('Complaints')).toEqual([
+    'up',
+    '0.2 pts',
+    'worse',
+    '0% in the previous period, in percentage points',
+  ])
   await page.getByRole('button', { name: /^Unsubscribed 1 ?0\.1%/ }).waitFor()
 })
 
@@ -139,8 +150,8 @@ test('the figures count the first mail as soon as its step is done', async () =>
 
   await page.goto('')
   await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
-  await page.getByRole('button', { name: 'Send it now' }).click()
-  await step(page, 'Send a first mail').getByRole('img', { name: 'Done' }).waitFor()
+  await page.getByRole('button', { name: 'Send it' }).click()
+  await step(page, 'Send yourself a test email').getByRole('img', { name: 'Done' }).waitFor()
   await page.getByRole('button', { name: /^Sent 1/ }).waitFor({ timeout: soonMs })
 })
 
@@ -152,7 +163,7 @@ test('a first mail to a suppressed address does not wait for what never goes out
   const { page } = tab
 
   await page.goto('')
-  await page.getByRole('button', { name: 'Send it now' }).click()
+  await page.getByRole('button', { name: 'Send it' }).click()
   const steps = page.getByRole('region', { name: 'Get started' })
   await steps.getByText('Not sent: this address is suppressed').waitFor()
   await steps.getByRole('link', { name: 'Suppressions' }).click()
@@ -170,16 +181,16 @@ test('a first mail that does not get out ends the wait, and the list of messages
 
   await page.goto('')
   const accepted = page.waitForResponse('**/test')
-  await page.getByRole('button', { name: 'Send it now' }).click()
+  await page.getByRole('button', { name: 'Send it' }).click()
   await accepted
   const steps = page.getByRole('region', { name: 'Get started' })
   await expect
     .poll(async () => {
       await page.clock.fastForward(30_000)
-      return steps.getByText('It has not gone out yet.').count()
+      return steps.getByText('Not sent yet.').count()
     })
     .toBe(1)
-  expect(await page.getByRole('button', { name: 'Send it now' }).isEnabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Send it' }).isEnabled()).toBe(true)
   await steps.getByRole('link', { name: 'Messages' }).click()
   await page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor()
 })
@@ -192,14 +203,60 @@ test('with a relay the checklist leads to the message, not to an inbox that stay
   const { page } = tab
 
   await page.goto('')
-  await page.getByRole('button', { name: 'Send it now' }).click()
-  await step(page, 'Send a first mail to yourself').getByRole('img', { name: 'Done' }).waitFor()
+  await page.getByRole('button', { name: 'Send it' }).click()
+  await step(page, 'Send yourself a test email').getByRole('img', { name: 'Done' }).waitFor()
   const steps = page.getByRole('region', { name: 'Get started' })
-  expect(await steps.getByRole('link', { name: 'Go to the inbox' }).count()).toBe(0)
-  await step(page, 'Open it in your mailbox').getByRole('link', { name: 'See the message' }).click()
+  expect(await steps.getByRole('link', { name: 'Open the inbox' }).count()).toBe(0)
+  await step(page, 'Open it in your mailbox').getByRole('link', { name: 'View the message' }).click()
   await page.getByRole('heading', { name: /^Welcome/, level: 1 }).waitFor()
   await page.getByText('Sent', { exact: true }).first().waitFor()
   expect(relay.mails.map(({ recipient }) => recipient)).toEqual([account.email])
+})
+
+test('someone who joins a team that completed the checklist does not see it', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  const done = { sent: true, opened: true, clicked: true, flow: true, contacts: true, api_key: true, webhook: true }
+  await page.route('**/organization/checklist', (route) =>
+    route.fulfill({ json: { code: 200, status: 'success', message: 'ok', data: done } }),
+  )
+
+  const asked = page.waitForResponse('**/organization/checklist')
+  await page.goto('')
+  await asked
+  await page.getByRole('heading', { name: 'Recent activity' }).waitFor()
+  expect(await page.getByRole('region', { name: 'Get started' }).count()).toBe(0)
+})
+
+test('every page warns while emails wait for a mail server that cannot be reached', async () => {
+  const gone = await startRelay()
+  await gone.stop()
+  await using service = await startService({ settings: { SMTP_URL: gone.url } })
+  const account = await registerOwner(service)
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const flow = await manage('POST', '/flows', {
+    name: 'Order',
+    kind: 'transactional',
+    subject: 'Your order',
+    html: '<p>Hello</p>',
+  })
+  const { message_id: id } = await manage('POST', `/flows/${flow.id}/test`, { to: 'ada@example.com' })
+  await until('the failed attempt', async () => (await manage('GET', '/sending')).state === 'failing')
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts')
+  await page.getByText('Emails are waiting: can’t connect to the mail server').waitFor()
+  await page.goto(`messages/${id}`)
+  await page.getByText('Not sent yet: can’t connect to the mail server').waitFor()
+  await page
+    .getByText(/Next attempt/)
+    .first()
+    .waitFor()
+  expect(tab.problems).toEqual([])
 })
 
 const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })

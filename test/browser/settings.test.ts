@@ -70,7 +70,7 @@ test('sending says what to set before mail goes to other people, and how bounces
   await page.goto('settings/sending')
   await page.getByText(/^Links in mail lead to http:.*set BASE_URL/).waitFor()
   await page.getByText(/set MAIL_FROM/).waitFor()
-  await page.getByText('told by Postmark').waitFor()
+  await page.getByText(/reported by Postmark/i).waitFor()
 })
 
 test('the link of an invitation stays until it is copied, whatever else is pressed', async () => {
@@ -182,8 +182,8 @@ test('what the service knows by a code is said in words', async () => {
   await page.goto(`messages/${refused.message_id}`)
   await page.getByText('The contact unsubscribed from marketing email.').waitFor()
   await page.goto(`messages/${test.message_id}`)
-  await page.getByText('the built-in inbox', { exact: true }).waitFor()
-  expect(await page.getByText('The relay said').count()).toBe(0)
+  await page.getByText('built-in inbox', { exact: true }).waitFor()
+  expect(await page.getByText('Mail server reply').count()).toBe(0)
   await page.goto('settings/suppressions')
   await page.getByRole('cell', { name: 'On the unsubscribe page' }).waitFor()
 })

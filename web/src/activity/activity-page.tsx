@@ -15,8 +15,8 @@ import { type EventFilter, useEvents } from './events.api.ts'
 import { Notices } from './notices.tsx'
 
 const makers = [
-  { value: 'false', label: 'People only' },
-  { value: 'true', label: 'Machines only' },
+  { value: 'false', label: 'Human only' },
+  { value: 'true', label: 'Automated only' },
 ]
 
 export function ActivityPage() {
@@ -55,8 +55,8 @@ export function ActivityPage() {
           onChange={(value) => set('flow', value)}
         />
         <Select
-          aria-label="Made by"
-          placeholder="People and machines"
+          aria-label="Source"
+          placeholder="Any source"
           clearable
           data={makers}
           value={machine || null}

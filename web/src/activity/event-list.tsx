@@ -27,7 +27,7 @@ export function EventMark({ event }: { event: Happening }) {
       <EventBadge name={event.event_name} />
       {event.machine && (
         <span title={event.machine_reason ?? 'Caused by a scanner or a privacy proxy'}>
-          <StatusBadge tone="still">Machine</StatusBadge>
+          <StatusBadge tone="still">Automated</StatusBadge>
         </span>
       )}
     </span>
@@ -38,6 +38,7 @@ const columns: Column<EmailEvent>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
   {
     header: 'Contact',
+    phone: 'bare',
     minWidth: '290px',
     cell: (event) =>
       event.contact ? (
@@ -50,6 +51,7 @@ const columns: Column<EmailEvent>[] = [
   },
   {
     header: 'Flow',
+    phone: 'bare',
     minWidth: '160px',
     cell: (event) =>
       event.message_id ? (
@@ -68,6 +70,7 @@ const columns: Column<EmailEvent>[] = [
   },
   {
     header: 'Detail',
+    phone: 'bare',
     cell: (event) =>
       detailOf(event) && (
         <Text size="xs" c="dimmed" className="break">
@@ -75,7 +78,7 @@ const columns: Column<EmailEvent>[] = [
         </Text>
       ),
   },
-  { header: 'When', align: 'right', cell: (event) => <Time at={event.occurred_at} /> },
+  { header: 'When', align: 'right', phone: 'corner', cell: (event) => <Time at={event.occurred_at} /> },
 ]
 
 export function EventList({ events }: { events: EmailEvent[] }) {

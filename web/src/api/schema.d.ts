@@ -751,7 +751,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Preview a flow; fields given stand for the saved ones */
+        /** Preview a flow; fields in the request replace the saved ones */
         post: operations["postFlowsIdPreview"];
         delete?: never;
         options?: never;
@@ -937,7 +937,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which first steps are done */
+        /** Get the state of the first steps */
         get: operations["getChecklist"];
         put?: never;
         post?: never;
@@ -4531,7 +4531,10 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     };
+                    /** @description The recipient, as in a test email. Default: your own address. */
                     contact_email?: string;
+                    /** @enum {string} */
+                    kind?: "transactional" | "marketing";
                     subject?: string;
                     html?: string;
                     /** @enum {string} */
@@ -4568,7 +4571,7 @@ export interface operations {
                                 line?: number;
                                 column?: number;
                             }[];
-                            /** @description What the mail would go out with, and should not. */
+                            /** @description Problems that do not prevent sending. */
                             warnings: string[];
                         };
                     };
@@ -4609,7 +4612,10 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     };
+                    /** @description The recipient, as in a test email. Default: your own address. */
                     contact_email?: string;
+                    /** @enum {string} */
+                    kind?: "transactional" | "marketing";
                     subject?: string;
                     html?: string;
                     /** @enum {string} */
@@ -4646,7 +4652,7 @@ export interface operations {
                                 line?: number;
                                 column?: number;
                             }[];
-                            /** @description What the mail would go out with, and should not. */
+                            /** @description Problems that do not prevent sending. */
                             warnings: string[];
                         };
                     };
@@ -5116,6 +5122,11 @@ export interface operations {
                             state: "ok" | "failing" | "unknown";
                             /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
                             last_error: string | null;
+                            /**
+                             * Format: date-time
+                             * @description When the unreachable mail server is tried again.
+                             */
+                            next_attempt_at: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
                             /** @description Mails that wait to be sent; 10000 means at least so many. */
@@ -5208,6 +5219,11 @@ export interface operations {
                             state: "ok" | "failing" | "unknown";
                             /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
                             last_error: string | null;
+                            /**
+                             * Format: date-time
+                             * @description When the unreachable mail server is tried again.
+                             */
+                            next_attempt_at: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
                             /** @description Mails that wait to be sent; 10000 means at least so many. */
@@ -5672,6 +5688,10 @@ export interface operations {
                             sent: boolean;
                             opened: boolean;
                             clicked: boolean;
+                            /** @description There is a flow of your own. */
+                            flow: boolean;
+                            /** @description There are contacts that you added or imported. */
+                            contacts: boolean;
                             api_key: boolean;
                             webhook: boolean;
                         };

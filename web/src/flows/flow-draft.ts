@@ -30,7 +30,7 @@ export const rebase = (draft: FlowText, base: FlowText, next: FlowText): FlowTex
   ...changesOf(draft, base),
 })
 
-/** A first draft that works as it is, and shows what a template can do. */
+/** A draft that can be saved unchanged and shows what a template can do. */
 export const newDraft = (): FlowText => ({
   name: '',
   kind: 'transactional',
@@ -51,7 +51,7 @@ const starterHtml = `<!doctype html>
       <p style="line-height:1.6">Your order <strong>{{ order_id }}</strong> is on its way.</p>
       <p style="margin:24px 0 0">
         <a href="https://example.com/orders/{{ order_id }}"
-           style="padding:12px 20px;background:#b3372f;color:#fff;border-radius:6px;text-decoration:none">
+           style="padding:12px 20px;background:#1f5fa3;color:#fff;border-radius:6px;text-decoration:none">
           See your order
         </a>
       </p>
@@ -60,7 +60,7 @@ const starterHtml = `<!doctype html>
 </html>
 `
 
-/** The mail of the first visit: its link leads to the API reference of this installation. */
+/** The first test email. Its link leads to the API reference of this installation. */
 export const welcomeDraft = (): FlowText => ({
   ...newDraft(),
   name: 'Welcome',

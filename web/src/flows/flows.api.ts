@@ -31,9 +31,9 @@ export const deleteFlow = (id: string) => done(api.DELETE('/api/v1/organization/
 export const sendTest = (id: string, body: { to: string; context: Context }) =>
   dataOf(api.POST('/api/v1/organization/flows/{id}/test', { ...at(id), body }))
 
-type PreviewInput = Pick<FlowText, 'subject' | 'html' | 'html_format' | 'text'> & { context: Context }
+type PreviewInput = Pick<FlowText, 'kind' | 'subject' | 'html' | 'html_format' | 'text'> & { context: Context }
 
-/** What the editor's text looks like now, saved or not. While the next answer is made the last one stays. */
+/** The email as it would be sent to the current user, saved or not. The last preview stays while the next one loads. */
 export const previewQuery = (body: PreviewInput) =>
   queryOptions({
     queryKey: ['flow-preview', body],

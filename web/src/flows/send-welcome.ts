@@ -2,7 +2,7 @@ import { api, pageOf } from '../api/client.ts'
 import { welcomeDraft } from './flow-draft.ts'
 import { createFlow, sendTest } from './flows.api.ts'
 
-/** The first mail: makes the flow when it is not there yet, and sends it. Pressed twice, it makes no second flow. */
+/** Sends the welcome flow to the user, creating it if it does not exist yet. */
 export async function sendWelcome(to: string) {
   const draft = welcomeDraft()
   const query = { query: draft.name, status: 'active' } as const

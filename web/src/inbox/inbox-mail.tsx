@@ -22,7 +22,7 @@ export function InboxMailView({ id }: { id: string }) {
   )
 }
 
-/** As a mail client shows it: pictures load and links work, so opening and clicking here are counted. */
+/** Like an email client: images load and links work, so opens and clicks here are counted. */
 function Mail({ mail }: { mail: InboxMail }) {
   return (
     <Paper withBorder p="md" component="article" aria-label={mail.subject}>

@@ -1,8 +1,10 @@
-import { Anchor, Button, Code, Text } from '@mantine/core'
+import { Anchor, Button, CloseButton, Group, Text } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
 import { IconInbox, IconMailOff } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, NavLink, useParams } from 'react-router'
+import { basePath } from '../api/base.ts'
 import type { InboxRow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
@@ -68,7 +70,11 @@ export function InboxPage() {
               <More pages={inbox} />
             </div>
             <div className={classes.mail}>
-              {id ? <InboxMailView key={id} id={id} /> : <Text c="dimmed">Select an email to read it.</Text>}
+              {id ? (
+                <InboxMailView key={id} id={id} />
+              ) : (
+                <Empty title="Select an email to read it" icon={<IconInbox size={32} aria-hidden />} />
+              )}
             </div>
           </div>
         )}
@@ -91,21 +97,25 @@ export function InboxPage() {
 
 function Banner() {
   const me = useMe()
+  const [dismissed, dismiss] = useLocalStorage({ key: `waxwing.inbox-notice:${basePath}`, defaultValue: false })
+  if (dismissed) return null
   if (me.data?.mail.transport !== 'inbox') {
     return me.data ? (
-      <Notice tone="still">
-        A mail server is configured, so emails are sent. The emails below were caught before that.
-      </Notice>
+      <Notice tone="still">A mail server is configured. The emails here were caught before that.</Notice>
     ) : null
   }
   return (
     <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren't being sent yet">
-      No mail server is configured, so all emails arrive here. To send emails, restart with{' '}
-      <Code>SMTP_URL=smtp://user:password@relay:587</Code> and <Code>BASE_URL=https://waxwing.example.com</Code>. See{' '}
-      <Anchor component={Link} to={paths.sending}>
-        the sending settings
-      </Anchor>
-      .
+      <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
+        <span>
+          No mail server is configured, so all emails arrive here. See the{' '}
+          <Anchor component={Link} to={paths.sending}>
+            sending settings
+          </Anchor>{' '}
+          to change that.
+        </span>
+        <CloseButton size="sm" aria-label="Dismiss" onClick={() => dismiss(true)} />
+      </Group>
     </Notice>
   )
 }

@@ -4,6 +4,7 @@ import { Link, useParams } from 'react-router'
 import { detailOf, EventMark, evidenceOf } from '../activity/event-list.tsx'
 import type { Happening, MessageDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { sendingQuery } from '../settings/settings.api.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -31,6 +32,24 @@ export function MessagePage() {
   )
 }
 
+/** Why a queued email has not been sent yet, if the mail server is the reason. */
+function Waiting() {
+  const { data: sending } = useQuery(sendingQuery)
+  if (sending?.state !== 'failing') return null
+  return (
+    <Notice tone="warn" title="Not sent yet: can’t connect to the mail server">
+      {sending.last_error && <span className="break">{sending.last_error}. </span>}
+      {sending.next_attempt_at ? (
+        <>
+          Next attempt <Time at={sending.next_attempt_at} />.
+        </>
+      ) : (
+        'It will be sent as soon as the connection works again.'
+      )}
+    </Notice>
+  )
+}
+
 function OneMessage({ message }: { message: MessageDetail }) {
   return (
     <>
@@ -42,6 +61,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
           {inWords(message.reason)}
         </Notice>
       )}
+      {message.status === 'queued' && <Waiting />}
       <Facts
         facts={[
           [

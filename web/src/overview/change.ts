@@ -12,19 +12,23 @@ export function changeOf(measure: Measure, { totals, previous }: Overview): Chan
   const now = measure.value(totals)
   const before = measure.value(previous)
   if (measure.rated) return changeOfRate(now, totals.emailSent.total, before, previous.emailSent.total)
-  if (before === 0) return { before: 'Nothing in the range before' }
-  return { by: Math.round(((now - before) / before) * 100), unit: '%', before: `${count(before)} in the range before` }
+  if (before === 0) return { before: 'None in the previous period' }
+  return {
+    by: Math.round(((now - before) / before) * 100),
+    unit: '%',
+    before: `${count(before)} in the previous period`,
+  }
 }
 
 function changeOfRate(now: number, sentNow: number, before: number, sentBefore: number): Change {
-  if (sentNow === 0) return { before: 'Nothing was sent in this range' }
-  if (sentBefore === 0) return { before: 'Nothing was sent in the range before' }
+  if (sentNow === 0) return { before: 'Nothing was sent in this period' }
+  if (sentBefore === 0) return { before: 'Nothing was sent in the previous period' }
   const rates = [now / sentNow, before / sentBefore] as const
   // As fine as the rates themselves are shown.
   const digits = Math.max(...rates) < smallRate ? 2 : 1
   return {
     by: Number(((rates[0] - rates[1]) * 100).toFixed(digits)),
     unit: ' pts',
-    before: `${share(before, sentBefore)} in the range before, in percentage points`,
+    before: `${share(before, sentBefore)} in the previous period, in percentage points`,
   }
 }

@@ -17,11 +17,11 @@ import { ErrorLine } from '../ui/states.tsx'
 import classes from './checklist.module.css'
 
 const lookEveryMs = 3_000
-// Mail that goes out at all goes out within seconds.
+// A working mail server accepts an email within seconds.
 const patienceMs = 20_000
 const isDone = (steps: Steps | undefined) => steps !== undefined && Object.values(steps).every(Boolean)
 
-/** The way from an empty installation to a webhook: each step ticks itself off when it has happened. */
+/** The first steps of a new organization. Disappears when complete; whoever joins later never sees it. */
 export function Checklist() {
   const me = useMe()
   const [hidden, hide] = useLocalStorage({ key: `waxwing.checklist-hidden:${basePath}`, defaultValue: false })
@@ -32,48 +32,85 @@ export function Checklist() {
   })
   const steps = checklist.data
   useFreshFigures(steps)
-  if (hidden || !steps) return null
+  // The congratulation is for those who completed a step on this page.
+  const [started, setStarted] = useState(false)
+  if (steps && !isDone(steps) && !started) setStarted(true)
+  if (hidden || !steps || (isDone(steps) && !started)) return null
   const relay = me.data?.mail.transport === 'smtp'
+  const total = Object.keys(steps).length + 1
+  const done = Object.values(steps).filter(Boolean).length + (relay ? 1 : 0)
   const goToMail = relay ? (
     steps.sent && <GoToMessage to={me.data?.user.email} />
   ) : (
-    <Go to={paths.inbox}>Go to the inbox</Go>
+    <Go to={paths.inbox}>Open the inbox</Go>
   )
-  const done = Object.values(steps).filter(Boolean).length
   return (
     <Paper withBorder p="md" mb="lg" component="section" aria-label="Get started">
-      <Group justify="space-between" wrap="nowrap">
-        <Title order={2}>{isDone(steps) ? 'You have seen it all' : 'Get started'}</Title>
+      <Group justify="space-between" wrap="nowrap" mb="sm">
+        <Group gap="sm">
+          <Title order={2}>{isDone(steps) ? 'You’re all set' : 'Get started'}</Title>
+          <Progress value={(done / total) * 100} color="green.8" w={140} aria-label="Completed steps" />
+          <Text size="xs" c="dimmed">
+            {done} of {total}
+          </Text>
+        </Group>
         <CloseButton aria-label="Hide the checklist" onClick={() => hide(true)} />
       </Group>
-      <Group gap="sm" mb="sm">
-        <Progress value={(done / 5) * 100} color="green.8" flex={1} maw={240} aria-label="Steps done" />
-        <Text size="xs" c="dimmed">
-          {done} of 5
-        </Text>
-      </Group>
       <ol className={classes.steps}>
-        <Step done={steps.sent} action={!steps.sent && <SendFirst email={me.data?.user.email} />}>
-          Send a first mail {relay ? 'to yourself' : 'to the built-in inbox'}
-        </Step>
-        <Step done={steps.opened} action={goToMail}>
-          {relay ? 'Open it in your mailbox' : 'Open it'}
-        </Step>
-        <Step done={steps.clicked} action={goToMail}>
-          Click the link in it
-        </Step>
-        <Step done={steps.api_key} action={<Go to={paths.apiKeys}>API keys</Go>}>
-          Create an API key
-        </Step>
-        <Step done={steps.webhook} action={<Go to={paths.webhooks}>Webhooks</Go>}>
-          Add a webhook
-        </Step>
+        <Step
+          done={steps.sent}
+          title="Send yourself a test email"
+          purpose="See what your recipients see."
+          action={!steps.sent && <SendFirst email={me.data?.user.email} />}
+        />
+        <Step
+          done={steps.opened}
+          title={relay ? 'Open it in your mailbox' : 'Open it in the inbox'}
+          purpose="Waxwing records the open."
+          action={goToMail}
+        />
+        <Step
+          done={steps.clicked}
+          title="Click the link in it"
+          purpose="Clicks are tracked by link and contact."
+          action={goToMail}
+        />
+        <Step
+          done={steps.flow}
+          title="Write a flow"
+          purpose="An email template your app sends through the API."
+          action={<Go to={paths.newFlow}>New flow</Go>}
+        />
+        <Step
+          done={steps.contacts}
+          title="Import contacts"
+          purpose="Bring your subscribers from a CSV file."
+          action={<Go to={paths.newImport}>Import a file</Go>}
+        />
+        <Step
+          done={relay}
+          title="Connect a mail server"
+          purpose="Until then, emails stay in the built-in inbox."
+          action={<Go to={paths.sending}>Sending settings</Go>}
+        />
+        <Step
+          done={steps.api_key}
+          title="Create an API key"
+          purpose="Lets your app send emails and add contacts."
+          action={<Go to={paths.apiKeys}>API keys</Go>}
+        />
+        <Step
+          done={steps.webhook}
+          title="Add a webhook"
+          purpose="Sends opens, clicks and bounces to your app."
+          action={<Go to={paths.webhooks}>Webhooks</Go>}
+        />
       </ol>
     </Paper>
   )
 }
 
-/** A step that has just ticked itself off is one that the figures count: they need not wait for their turn. */
+/** A step that was just completed changed the statistics: they are fetched again at once. */
 function useFreshFigures(steps: Steps | undefined): void {
   const queries = useQueryClient()
   const happened = steps && [steps.sent, steps.opened, steps.clicked].filter(Boolean).length
@@ -85,7 +122,9 @@ function useFreshFigures(steps: Steps | undefined): void {
   }, [happened, queries])
 }
 
-function Step({ done, action, children }: { done: boolean; action?: ReactNode; children: ReactNode }) {
+type StepProps = { done: boolean; title: string; purpose: string; action?: ReactNode }
+
+function Step({ done, title, purpose, action }: StepProps) {
   return (
     <li className={classes.step} data-done={done || undefined}>
       {done ? (
@@ -93,22 +132,27 @@ function Step({ done, action, children }: { done: boolean; action?: ReactNode; c
       ) : (
         <IconCircle size={20} className={classes.open} role="img" aria-label="To do" />
       )}
-      <span>{children}</span>
-      {!done && action && <span className={classes.action}>{action}</span>}
+      <div className={classes.text}>
+        <strong>{title}</strong>
+        <Text size="xs" c="dimmed">
+          {purpose}
+        </Text>
+        {!done && action}
+      </div>
     </li>
   )
 }
 
 const Go = ({ to, children }: { to: string; children: string }) => (
-  <Anchor component={Link} to={to}>
+  <Anchor component={Link} to={to} size="sm">
     {children}
   </Anchor>
 )
 
-/** Behind a relay the built-in inbox stays empty: what became of the mail stands at the message. */
+/** With a mail server the built-in inbox stays empty; the message page shows the delivery. */
 function GoToMessage({ to = '' }: { to: string | undefined }) {
   const newest = useQuery({ ...newestMessageQuery(to), enabled: to !== '' })
-  return newest.data ? <Go to={paths.message(newest.data.id)}>See the message</Go> : null
+  return newest.data ? <Go to={paths.message(newest.data.id)}>View the message</Go> : null
 }
 
 function SendFirst({ email }: { email: string | undefined }) {
@@ -124,19 +168,19 @@ function SendFirst({ email }: { email: string | undefined }) {
   const waiting = send.isSuccess && !suppressed
   const late = useLate(waiting)
   return (
-    <Stack gap={6} align="flex-end">
+    <Stack gap={6} align="flex-start" mt={4}>
       <Button
         size="compact-sm"
         disabled={!email}
         loading={send.isPending || (waiting && !late)}
         onClick={() => email && send.mutate(email)}
       >
-        Send it now
+        Send it
       </Button>
       {suppressed && <NotSent messageId={suppressed.message_id} />}
       {late && (
         <Notice tone="warn" role="status">
-          It has not gone out yet. <Go to={paths.messages}>Messages</Go> says why.
+          Not sent yet. See <Go to={paths.messages}>Messages</Go> for the reason.
         </Notice>
       )}
       {send.isError && <ErrorLine>{messageOf(send.error)}</ErrorLine>}
@@ -144,7 +188,7 @@ function SendFirst({ email }: { email: string | undefined }) {
   )
 }
 
-/** Whether something has been waited for longer than it should take. */
+/** Whether `waiting` has been true for longer than expected. */
 function useLate(waiting: boolean): boolean {
   const [late, setLate] = useState(false)
   useEffect(() => {

@@ -8,7 +8,15 @@ const longDay = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UT
 
 const dateOf = (day: string) => new Date(`${day}T00:00:00Z`)
 
-/** One bar a day. Loaded on demand: the charts are as large as the rest of the app. */
+const ticksMax = 8
+
+/** Evenly spaced, counted back from the last day, so that no gap opens beside it. */
+function ticksOf(series: Day[]): string[] {
+  const step = Math.max(1, Math.ceil(series.length / ticksMax))
+  return series.filter((_, index) => (series.length - 1 - index) % step === 0).map((day) => day.date)
+}
+
+/** One bar per day. Loaded on demand: the chart library is as large as the rest of the app. */
 export function DayChart({ measure, series }: { measure: Measure; series: Day[] }) {
   return (
     <BarChart
@@ -24,13 +32,17 @@ export function DayChart({ measure, series }: { measure: Measure; series: Day[] 
       legendProps={{ verticalAlign: 'top', height: 36 }}
       tickLine="none"
       valueFormatter={count}
-      xAxisProps={{ tickFormatter: (day: string) => shortDay.format(dateOf(day)), minTickGap: 24 }}
+      xAxisProps={{
+        tickFormatter: (day: string) => shortDay.format(dateOf(day)),
+        ticks: ticksOf(series),
+        interval: 0,
+      }}
       yAxisProps={{ tickFormatter: shortCount, allowDecimals: false, width: 44 }}
       tooltipProps={{ labelFormatter: (day) => (typeof day === 'string' ? longDay.format(dateOf(day)) : day) }}
-      // The table beside it is what a keyboard and a screen reader get.
+      // Keyboards and screen readers use the table instead.
       barChartProps={{ accessibilityLayer: false }}
       barProps={{ isAnimationActive: false }}
-      maxBarWidth={40}
+      maxBarWidth={22}
     />
   )
 }

@@ -1,20 +1,33 @@
 import { Button, Collapse, Group, Paper, Skeleton, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { IconTable } from '@tabler/icons-react'
 import { lazy, Suspense } from 'react'
 import { type Column, DataTable } from '../ui/data-table.tsx'
-import { count } from '../ui/numbers.ts'
+import { count, share } from '../ui/numbers.ts'
+import { calendarDay } from '../ui/time.tsx'
 import type { Day, Measure } from './measures.ts'
 
 const DayChart = lazy(async () => ({ default: (await import('./day-chart.tsx')).DayChart }))
 
-/** The chart of one figure, and the same as a table for whoever reads better so. */
+const isEmpty = (measure: Measure, series: Day[]) =>
+  series.every((day) => measure.parts.every((part) => part.of(day) === 0))
+
+/** The share of the emails sent on the same day. */
+const rateColumn = (measure: Measure): Column<Day> => ({
+  header: 'Rate',
+  align: 'right',
+  cell: (day) => share(measure.value(day), day.emailSent.unique),
+})
+
+/** The chart of one measure, and the same data as a table. */
 export function DayPanel({ measure, series }: { measure: Measure; series: Day[] }) {
   const [asTable, { toggle }] = useDisclosure(false)
   const columns: Column<Day>[] = [
-    { header: 'Day', phone: 'title', cell: (day) => day.date },
+    { header: 'Day', phone: 'title', cell: (day) => calendarDay(day.date) },
     ...measure.parts.map(
       (part): Column<Day> => ({ header: part.label, align: 'right', cell: (day) => count(part.of(day)) }),
     ),
+    ...(measure.rated ? [rateColumn(measure)] : []),
   ]
   return (
     <Paper withBorder p="md" mt="sm" component="section" aria-label={`${measure.label} by day`}>
@@ -25,15 +38,27 @@ export function DayPanel({ measure, series }: { measure: Measure; series: Day[] 
             {measure.bars ?? measure.meaning}
           </Text>
         </div>
-        <Button size="compact-sm" variant="subtle" color="gray" onClick={toggle} aria-expanded={asTable}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconTable size={15} aria-hidden />}
+          onClick={toggle}
+          aria-expanded={asTable}
+        >
           {asTable ? 'Hide table' : 'Show as table'}
         </Button>
       </Group>
-      <div aria-hidden>
-        <Suspense fallback={<Skeleton height={280} />}>
-          <DayChart measure={measure} series={series} />
-        </Suspense>
-      </div>
+      {isEmpty(measure, series) ? (
+        <Text c="dimmed" ta="center" py={110}>
+          No data in this period.
+        </Text>
+      ) : (
+        <div aria-hidden>
+          <Suspense fallback={<Skeleton height={280} />}>
+            <DayChart measure={measure} series={series} />
+          </Suspense>
+        </div>
+      )}
       <Collapse expanded={asTable}>
         {asTable && (
           <DataTable

@@ -15,7 +15,7 @@ export function LiveStrip() {
   const events = useEvents({ limit: String(shown) })
   return (
     <Section
-      title="Right now"
+      title="Recent activity"
       actions={
         <>
           <LiveMark pages={events} />
@@ -28,7 +28,7 @@ export function LiveStrip() {
       <Load
         query={events}
         isEmpty={(list) => list.length === 0}
-        empty={<Empty title="Quiet so far">What happens to your mail appears here by itself.</Empty>}
+        empty={<Empty title="No activity yet">Opens, clicks and bounces will appear here live.</Empty>}
       >
         {(list) => (
           <Paper withBorder component="ul" className={classes.strip}>

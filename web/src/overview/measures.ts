@@ -32,15 +32,15 @@ const machines = (name: EventName) => (counts: Record<EventName, Count>) => coun
 const mails = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].unique
 
 const byMaker = (name: EventName): Part[] => [
-  { key: 'people', label: 'By people', color: blue, of: people(name) },
-  { key: 'machines', label: 'By machines', color: slate, of: machines(name) },
+  { key: 'people', label: 'Human', color: blue, of: people(name) },
+  { key: 'machines', label: 'Automated', color: slate, of: machines(name) },
 ]
 
 export const measures: Measure[] = [
   {
     key: 'sent',
     label: 'Sent',
-    meaning: 'Mails handed over for delivery.',
+    meaning: 'Emails handed to your mail server.',
     value: mails('emailSent'),
     rated: false,
     moreIsBetter: true,
@@ -49,8 +49,8 @@ export const measures: Measure[] = [
   {
     key: 'opened',
     label: 'Opened',
-    meaning: 'Mails that a person opened at least once. Scanners and privacy proxies are counted apart.',
-    bars: 'Every open, by people and by machines. The figure above counts mails that a person opened at least once.',
+    meaning: 'Emails a person opened at least once. Scanners and privacy proxies are counted separately.',
+    bars: 'All opens, human and automated. The number above counts emails a person opened at least once.',
     value: mails('emailOpen'),
     rated: true,
     moreIsBetter: true,
@@ -59,8 +59,8 @@ export const measures: Measure[] = [
   {
     key: 'clicked',
     label: 'Clicked',
-    meaning: 'Mails in which a person clicked at least one link.',
-    bars: 'Every click, by people and by machines. The figure above counts mails in which a person clicked.',
+    meaning: 'Emails in which a person clicked at least one link.',
+    bars: 'All clicks, human and automated. The number above counts emails in which a person clicked.',
     value: mails('emailClick'),
     rated: true,
     moreIsBetter: true,
@@ -69,7 +69,7 @@ export const measures: Measure[] = [
   {
     key: 'bounced',
     label: 'Bounced',
-    meaning: 'Mails that came back, for good (hard) or for now (soft).',
+    meaning: 'Emails that could not be delivered: permanently (hard) or temporarily (soft).',
     value: (totals) => totals.emailHardBounce.unique + totals.emailSoftBounce.unique,
     rated: true,
     moreIsBetter: false,
@@ -81,7 +81,7 @@ export const measures: Measure[] = [
   {
     key: 'complaints',
     label: 'Complaints',
-    meaning: 'Mails that somebody reported as spam.',
+    meaning: 'Emails reported as spam.',
     value: mails('emailComplaint'),
     rated: true,
     moreIsBetter: false,
@@ -90,7 +90,7 @@ export const measures: Measure[] = [
   {
     key: 'unsubscribed',
     label: 'Unsubscribed',
-    meaning: 'Mails through which somebody unsubscribed, and contacts unsubscribed in this app or by the API.',
+    meaning: 'Unsubscribes through an email, in the app or through the API.',
     value: mails('contactUnsubscribe'),
     rated: true,
     moreIsBetter: false,

@@ -6,6 +6,7 @@ import { given } from '../api/client.ts'
 import { useMe } from '../session/session.api.ts'
 import { Page } from '../ui/page.tsx'
 import { Load } from '../ui/states.tsx'
+import { calendarDay } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { Checklist } from './checklist.tsx'
 import { DayPanel } from './day-panel.tsx'
@@ -49,8 +50,8 @@ function Figures({ timezone }: { timezone: string }) {
           <>
             <Tiles overview={data} chosen={measure.key} choose={(key) => set('figure', key)} />
             <Text size="xs" c="dimmed" mt={6}>
-              {data.start_date} to {data.end_date}, in {data.timezone}. Rates are shares of sent mail; changes compare
-              with the {daysOf(data)} days before, those of rates in percentage points (pts).
+              {calendarDay(data.start_date)} to {calendarDay(data.end_date)} ({data.timezone}). Rates are % of emails
+              sent. Changes are compared with the previous {daysOf(data)} days (pts = percentage points).
             </Text>
             <DayPanel measure={measure} series={data.series} />
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mt="lg">

@@ -23,7 +23,7 @@ export function SendingPage() {
   return (
     <Section
       title="Sending"
-      description="Where mail goes, who signs it, and what to set in the DNS so that it is believed."
+      description="Mail server, DKIM signing and DNS records for deliverability."
       actions={
         sending.data?.details && (
           <Button
@@ -57,23 +57,23 @@ function SendingState({ sending }: { sending: Sending }) {
       {sending.state === 'failing' && (
         <ErrorLine>
           {sending.last_error
-            ? `The relay cannot be used: ${sending.last_error}`
-            : 'The mail relay is not working. Pending email is sent when it works again; ask whoever runs this installation.'}
+            ? `Can’t connect to the mail server: ${sending.last_error}`
+            : 'Can’t connect to the mail server. Queued emails are sent when it works again. Contact the operator of this installation.'}
         </ErrorLine>
       )}
       <Facts
         facts={[
-          ['Mail goes to', destinationOf(sending)],
+          ['Mail server', destinationOf(sending)],
           [
-            'State',
+            'Status',
             <StatusBadge key="state" tone={state.tone}>
               {state.label}
             </StatusBadge>,
           ],
-          ['Waiting to be sent', sending.queued.toLocaleString('en')],
-          ['Last sent', <Time key="sent" at={sending.last_sent_at} />],
+          ['Queued emails', sending.queued.toLocaleString('en')],
+          ['Last sent', <Time key="sent" at={sending.last_sent_at} none="Never" />],
           ['Default sender', sending.mail_from],
-          ['DKIM', sending.dkim ? `${sending.dkim.selector}._domainkey.${sending.dkim.domain}` : 'not set'],
+          ['DKIM', sending.dkim ? `${sending.dkim.selector}._domainkey.${sending.dkim.domain}` : 'Not configured'],
           ['Bounces', bouncesOf(sending)],
           ...(sending.checked_at
             ? [['Checked', <Time key="checked" at={sending.checked_at} />] as [string, React.ReactNode]]
@@ -81,11 +81,11 @@ function SendingState({ sending }: { sending: Sending }) {
         ]}
       />
       {sending.details && (
-        <Section title="DNS records" description="Set these where the domain of your sender is managed.">
+        <Section title="DNS records" description="Add these records at your DNS provider.">
           {sending.records.length === 0 ? (
-            <Empty title="None yet">
-              Set MAIL_FROM to an address of your own domain, and DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE
-              to sign mail. The records to set will stand here.
+            <Empty title="No records yet">
+              Set MAIL_FROM to an address of your domain, and DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE to
+              sign emails. The records to add will appear here.
             </Empty>
           ) : (
             <DataTable
@@ -102,17 +102,17 @@ function SendingState({ sending }: { sending: Sending }) {
 }
 
 function destinationOf({ transport, relay }: Sending): string {
-  if (transport === 'inbox') return 'the built-in inbox'
-  return relay ? `${relay.host}:${relay.port}` : 'the mail relay of this installation'
+  if (transport === 'inbox') return 'Built-in inbox'
+  return relay ? `${relay.host}:${relay.port}` : 'Mail server of this installation'
 }
 
 function bouncesOf({ bounce_domain: domain, bounce_providers: providers }: Sending): string {
   const ways = [
-    ...(domain ? [`by mail to ${domain}`] : []),
-    ...(providers.length > 0 ? [`told by ${providers.join(', ')}`] : []),
+    ...(domain ? [`By email to ${domain}`] : []),
+    ...(providers.length > 0 ? [`Reported by ${providers.join(', ')}`] : []),
   ]
-  if (ways.length > 0) return ways.join(', and ')
-  return 'not received (set BOUNCE_DOMAIN and BOUNCE_SMTP_PORT, or the PROVIDER_ setting of your mail provider)'
+  if (ways.length > 0) return ways.join(' and ')
+  return 'Not received. Set BOUNCE_DOMAIN and BOUNCE_SMTP_PORT, or the PROVIDER_ setting of your email provider.'
 }
 
 function BeforeGoingLive({ problems }: { problems: Sending['problems'] }) {
@@ -120,7 +120,7 @@ function BeforeGoingLive({ problems }: { problems: Sending['problems'] }) {
   return (
     <Notice
       tone={faults ? 'bad' : 'info'}
-      title={faults ? 'Mail is not ready for other people' : 'Before this relay sends mail to other people'}
+      title={faults ? 'Not ready to send to other people' : 'Before you send to other people'}
     >
       {problems.map(({ message }) => (
         <Text key={message}>{message}</Text>
@@ -136,10 +136,10 @@ npm start`
 
 function NoRelay() {
   return (
-    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Nothing leaves this machine yet">
+    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren’t being sent yet">
       <Stack gap="xs">
         <Text>
-          No relay is set, so every mail lands in the built-in inbox. To send for real, restart the service with:
+          No mail server is configured, so every email goes to the built-in inbox. To send emails, restart Waxwing with:
         </Text>
         <CodeBlock code={startCommand} label="start command" />
       </Stack>
@@ -155,20 +155,22 @@ const recordTones: Record<DnsRecord['status'], { tone: Tone; label: string }> = 
 }
 
 const recordColumns: Column<DnsRecord>[] = [
-  { header: 'For', phone: 'title', cell: (record) => record.purpose },
+  { header: 'Purpose', phone: 'title', cell: (record) => record.purpose },
   { header: 'Type', cell: (record) => record.type },
   {
     header: 'Name',
     phone: 'bare',
+    minWidth: '320px',
     cell: (record) => <Copyable value={record.name} label={`Copy the name of ${record.purpose}`} />,
   },
   {
     header: 'Value',
     phone: 'bare',
+    minWidth: '280px',
     cell: (record) => <Copyable value={record.value} label={`Copy the value of ${record.purpose}`} />,
   },
   {
-    header: 'State',
+    header: 'Status',
     cell: (record) => (
       <>
         <StatusBadge tone={recordTones[record.status].tone}>{recordTones[record.status].label}</StatusBadge>

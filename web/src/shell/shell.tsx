@@ -9,6 +9,7 @@ import { setPasswordDialog, usePasswordDialog } from '../session/open-password.t
 import { useSession } from '../session/session.ts'
 import { Brand, Nav } from './nav.tsx'
 import { OfflineBar } from './offline-bar.tsx'
+import { SendingBanner } from './sending-banner.tsx'
 import classes from './shell.module.css'
 
 const PasswordDialog = lazy(async () => ({
@@ -71,6 +72,7 @@ function Chrome() {
       </Drawer>
       <main id="main" ref={main} tabIndex={-1} className={classes.main}>
         <OfflineBar />
+        <SendingBanner />
         <Outlet />
       </main>
       <SearchOnDemand />

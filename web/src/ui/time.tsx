@@ -17,6 +17,11 @@ const exact = new Intl.DateTimeFormat('en', {
   timeZoneName: 'short',
 })
 
+const calendar = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+/** A date of the API (2026-10-17) in the format of all other dates (Oct 17, 2026). */
+export const calendarDay = (date: string) => calendar.format(new Date(`${date}T00:00:00Z`))
+
 /** A moment in the person's own zone: roughly for reading, exactly on hover. */
 export function Time({ at, none = 'never' }: { at: string | null | undefined; none?: string }) {
   if (!at) return <span>{none}</span>

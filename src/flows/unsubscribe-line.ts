@@ -1,9 +1,9 @@
-import { escapeHtml } from '../flows/escape.ts'
-import { visitTags } from '../flows/html-tags.ts'
+import { escapeHtml } from './escape.ts'
+import { visitTags } from './html-tags.ts'
 
 /**
- * Gives a marketing mail a way out that people can see. A part whose template shows the address already stays as it is:
- * what counts is the finished mail, since a template may show it under a condition only.
+ * Adds a visible unsubscribe link to a marketing email. A part that contains the link already stays unchanged. Checks the
+ * rendered email, not the template, because a template may show the link under a condition only.
  */
 export function withUnsubscribeLine<Bodies extends { html: string; text: string }>(mail: Bodies, url: string): Bodies {
   return { ...mail, html: htmlWithLine(mail.html, url), text: textWithLine(mail.text, url) }

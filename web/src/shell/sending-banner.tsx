@@ -1,0 +1,35 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { paths } from '../paths.ts'
+import { sendingQuery } from '../settings/settings.api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+import classes from './sending-banner.module.css'
+
+const checkEveryMs = 20_000
+
+/** On every page while emails are queued that cannot be sent. */
+export function SendingBanner() {
+  const { data: sending } = useQuery({ ...sendingQuery, refetchInterval: checkEveryMs })
+  if (sending?.state !== 'failing' || sending.queued === 0) return null
+  return (
+    <div className={classes.banner}>
+      <Notice tone="bad" role="status" title="Emails are waiting: can’t connect to the mail server">
+        {sending.last_error && <span className="break">{sending.last_error}. </span>}
+        {sending.next_attempt_at && (
+          <>
+            Next attempt <Time at={sending.next_attempt_at} />.{' '}
+          </>
+        )}
+        {sending.details ? (
+          <Anchor component={Link} to={paths.sending}>
+            Sending settings
+          </Anchor>
+        ) : (
+          'Queued emails are sent as soon as the connection works again.'
+        )}
+      </Notice>
+    </div>
+  )
+}
