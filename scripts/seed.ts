@@ -11,10 +11,12 @@ import { migrate } from '../src/db/migrate.ts'
 import { ensurePartitions } from '../src/events/partitions.ts'
 import { derivedEventId, type NewEvent, recordEvents } from '../src/events/record.ts'
 import { createFlow } from '../src/flows/flows.ts'
+import { TemplateRunner } from '../src/flows/template-runner.ts'
 import type { ContactId, EventId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../src/ids.ts'
 import { toText } from '../src/ids.ts'
 import { openLog } from '../src/log.ts'
 import { createSenderPolicy } from '../src/mail/sender-policy.ts'
+import { TaskPool } from '../src/tasks/pool.ts'
 
 const help = `Usage: npm run seed
 
@@ -106,10 +108,13 @@ const anySender = createSenderPolicy({
   dkimDomain: undefined,
 })
 
+// Light templates need no task process, so none is started.
+const runner = new TemplateRunner({ tasks: new TaskPool({ processes: 2 }), cpuMs: 20 })
+
 async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<Flow[]> {
   const subjects = ['Your order {{ order_id }}', 'Your invoice', 'This week in the shop', 'Reset your password']
   for (let i = 0; i < flowsWanted; i++) {
-    await createFlow({ db, senders: anySender }, organizationId, userId, {
+    await createFlow({ db, senders: anySender, runner }, organizationId, userId, {
       name: `${['Order', 'Invoice', 'Digest', 'Password'][i % 4]} ${i + 1}`,
       kind: i % 4 === 2 ? 'marketing' : 'transactional',
       status: i % 20 === 19 ? 'paused' : 'active',

@@ -97,6 +97,11 @@ export const settings = {
     'Months for which single events are kept; 0 = for ever. Counters stay.',
     wholeNumber(0, 1200),
   ),
+  TEMPLATE_CPU_MS: setting(
+    '20',
+    'CPU time that the template of one email may use, in milliseconds, estimated from the work it does.',
+    wholeNumber(5, 1000),
+  ),
   TASK_PROCESSES: setting(
     '2',
     'Child processes for CPU-heavy work such as compiling templates. One organization uses at most half of them.',

@@ -7,6 +7,7 @@ import { createBoundedRead } from './db/bounded-read.ts'
 import type { Db } from './db/db.ts'
 import { EventRecorder } from './events/record.ts'
 import { TemplateCache } from './flows/template-cache.ts'
+import { TemplateRunner } from './flows/template-runner.ts'
 import { createMetrics } from './http/metrics.ts'
 import type { Log } from './log.ts'
 import { loadDkim } from './mail/dkim.ts'
@@ -57,6 +58,8 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
   const mail = createMailParts({ config, log, nameServers })
   const templates = new TemplateCache(db)
   const metrics = createMetrics()
+  const tasks = createTaskPool({ processes: config.TASK_PROCESSES, registry: metrics, log })
+  const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
   const events = new EventRecorder({ db, hints })
   return {
     config,
@@ -65,7 +68,8 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     hints,
     templates,
     metrics,
-    tasks: createTaskPool({ processes: config.TASK_PROCESSES, registry: metrics, log }),
+    tasks,
+    runner,
     keys: new KeyCache(db, log),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
@@ -74,7 +78,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     read: createBoundedRead(db, shares.queries),
     members: new MemberAdder(db),
     events,
-    acceptor: new Acceptor({ db, templates, hints, senders: mail.senders, quota: quotaOf(config, db) }),
+    acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, quota: quotaOf(config, db) }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
     addresses: new AddressPolicy(db),

@@ -102,11 +102,9 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
           await organization.register(suppressionRoutes({ db, read }))
           await organization.register(flowRoutes(parts))
           await organization.register(versionRoutes({ db }))
-          await organization.register(previewRoutes({ db }))
+          await organization.register(previewRoutes({ db, runner: parts.runner }))
           await organization.register(testSendRoutes({ acceptor }))
-          await organization.register(
-            messageRoutes({ db, read, templates: parts.templates, mailFrom: parts.mail.mailFrom }),
-          )
+          await organization.register(messageRoutes({ ...parts, read, mailFrom: parts.mail.mailFrom }))
           await organization.register(inboxRoutes({ db }))
           await organization.register(
             sendingRoutes({ ...parts, settings: parts.mail, bounceProviders: providerTitles(config) }),

@@ -129,8 +129,8 @@ function meteredOperators(): Operators {
     return (...operands) => {
       const budget = budgetOf(operands.at(-1) as Context)
       const values = operands.slice(0, -1).map((operand): unknown => toValue(operand))
-      // Texts are compared at memory speed; lists element by element, and a list may hold another many times over.
-      budget.call(values.filter(Array.isArray))
+      // Texts are compared at memory speed; lists and objects part by part, and a list may hold another many times over.
+      budget.call(values.filter((value) => typeof value === 'object'))
       if (name === 'contains') countSearch(budget, values[0], values[1])
       return operate(...operands)
     }

@@ -33,8 +33,13 @@ const searchUnitsPerPair = 1 / 16
 // These look at a property of each element in a context of its own, which takes about 4 µs.
 const visiting = new Set(['where', 'reject', 'group_by', 'has', 'find_index', 'find'])
 const visitUnits = 400
-// Each code of a date's format may build a formatter of the platform: 30 to 60 µs.
-const dateCodeUnits = 1_000
+// Names of days and months and the like build a formatter of the platform for each code (100 µs), a time zone another (300 µs).
+const dateUnits = 1_000
+const dateCodeUnits = 500
+const localeCodeUnits = 10_000
+const timeZoneUnits = 30_000
+const localeCodes = /%[-_0^#:]*\d*[aAbBhcpPxXZ]/g
+const localeFilters = new Set(['date_to_rfc822', 'date_to_string', 'date_to_long_string'])
 const dateFormatLengthMax = 100
 
 /** What `{% capture %}` stored. It was escaped when it was captured, so it is shown as it is. */
@@ -89,7 +94,7 @@ function metered(name: string, handler: Handler): Handler {
     budget.call([value, ...parameters])
     if (searching.has(name)) countSearch(budget, value, parameters[0])
     if (visiting.has(name) && Array.isArray(value)) budget.use(value.length * visitUnits)
-    if (name.startsWith('date')) countDate(budget, parameters[0])
+    if (name.startsWith('date')) countDate(budget, name, parameters)
     const result = handler.call(this, value, ...parameters)
     if (typeof result === 'string') budget.use(result.length)
     return result
@@ -103,9 +108,12 @@ export function countSearch(budget: Budget, text: unknown, sought: unknown): voi
     budget.use(text.length * sought.length * searchUnitsPerPair)
 }
 
-function countDate(budget: Budget, format: unknown): void {
-  const codes = typeof format === 'string' ? format.length / 2 : 8
-  if (codes > dateFormatLengthMax / 2)
+function countDate(budget: Budget, name: string, [format, timeZone]: readonly unknown[]): void {
+  // `date_to_string` and its kin take a style in place of a format. Without a format, `date` shows names of day and month.
+  const isFormat = name === 'date' && typeof format === 'string'
+  if (isFormat && format.length > dateFormatLengthMax)
     throw new Error(`the format of a date has more than ${dateFormatLengthMax} characters`)
-  budget.use(codes * dateCodeUnits)
+  const named = isFormat ? (format.match(localeCodes)?.length ?? 0) : name === 'date' || localeFilters.has(name) ? 2 : 0
+  const codes = isFormat ? format.length / 2 : 8
+  budget.use(dateUnits + codes * dateCodeUnits + named * localeCodeUnits + (timeZone === undefined ? 0 : timeZoneUnits))
 }

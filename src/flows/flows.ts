@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { parseEmail } from '../email.ts'
-import { type FieldProblem, invalid, Refusal } from '../errors.ts'
+import { invalid, Refusal } from '../errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../ids.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { checkName } from '../names.ts'
@@ -18,8 +18,9 @@ import {
   updateFlow,
   type Version,
 } from './flows.sql.ts'
-import type { Problem } from './parse.ts'
-import { type CompiledTemplate, compileTemplate, type StoredTemplate } from './template.ts'
+import { toFieldProblems } from './preview.ts'
+import type { StoredTemplate } from './template.ts'
+import type { TemplateRunner } from './template-runner.ts'
 
 export type { Flow, FlowKind, FlowStatus, Version } from './flows.sql.ts'
 
@@ -41,19 +42,19 @@ const senderNameMax = 200
 /** Of those who save at once one succeeds at each try, so this many may. */
 const triesMax = 10
 
-export type FlowParts = { db: Db; senders: SenderPolicy }
+export type FlowParts = { db: Db; senders: SenderPolicy; runner: TemplateRunner }
 
 /** Throws `Refusal` if the template is faulty or the sender may not be used. */
 export async function createFlow(
-  { db, senders }: FlowParts,
+  parts: FlowParts,
   organizationId: OrganizationId,
   userId: UserId,
   input: FlowInput,
 ): Promise<FlowId> {
-  const version = await compileVersion(input, senders)
+  const version = await compileVersion(parts, organizationId, input)
   const id = newId('flw')
   const versionId = newId('flv')
-  await db.begin(async (tx) => {
+  await parts.db.begin(async (tx) => {
     await insertFlow(tx, {
       organizationId,
       id,
@@ -75,12 +76,13 @@ export type FlowChanges = Partial<FlowInput> & { baseVersion?: number | undefine
  * meanwhile: when a version was saved in that time, the change is made again on top of it, so that neither is lost.
  */
 export async function changeFlow(
-  { db, senders }: FlowParts,
+  parts: FlowParts,
   organizationId: OrganizationId,
   userId: UserId,
   id: FlowId,
   changes: FlowChanges,
 ): Promise<void> {
+  const { db } = parts
   const { baseVersion, kind, status } = changes
   const name = changes.name === undefined ? undefined : checkName(changes.name)
   for (let tries = 0; tries < triesMax; tries++) {
@@ -88,7 +90,7 @@ export async function changeFlow(
     checkBase(baseVersion, version.number)
     const before = contentOf(version)
     const changed = given(changes, before)
-    const compiled = await compileChange(version, { ...before, ...changed }, senders)
+    const compiled = await compileChange(parts, organizationId, version, { ...before, ...changed })
     // A pause neither needs nor waits for what others write.
     const needsVersion = baseVersion !== undefined || Object.keys(changed).length > 0
 
@@ -145,42 +147,45 @@ export function storedTemplateOf({ subject, html, text, derivedText }: Version):
   return { subject, html, text: derivedText === null ? { from: 'html' } : { from: 'template', source: derivedText } }
 }
 
-export const variablesOut = ({ variables }: Pick<CompiledTemplate, 'variables'>) =>
+export const variablesOut = ({ variables }: { variables: readonly { name: string; hasDefault: boolean }[] }) =>
   variables.map(({ name, hasDefault }) => ({ name, has_default: hasDefault }))
-
-export const toFieldProblems = (problems: readonly Problem[]): FieldProblem[] =>
-  problems.map(({ part, line, column, message }) => ({ path: part, problem: message, line, column }))
 
 type CompiledVersion = Omit<NewVersion, 'organizationId' | 'id' | 'flowId' | 'createdBy'>
 
-async function compileVersion(content: FlowContent, senders: SenderPolicy): Promise<CompiledVersion> {
+async function compileVersion(
+  { senders, runner }: FlowParts,
+  organizationId: OrganizationId,
+  content: FlowContent,
+): Promise<CompiledVersion> {
   checkSender(content, senders)
-  const compilation = await compileTemplate(content)
+  const { subject, html, htmlFormat, text } = content
+  const compilation = await runner.compile(organizationId, { subject, html, htmlFormat, text })
   if (compilation.kind === 'faulty') {
     const [first, ...rest] = toFieldProblems(compilation.problems)
     throw new Refusal('validation_failed', `${first!.path}, line ${first!.line}: ${first!.problem}`, {
       fields: [first!, ...rest],
     })
   }
-  const { stored } = compilation.template
+  const { stored } = compilation
   return {
     ...content,
     source: content.html,
     html: stored.html,
     derivedText: stored.text.from === 'template' ? stored.text.source : null,
-    variables: variablesOut(compilation.template),
+    variables: variablesOut(compilation),
   }
 }
 
 /** Undefined when the content is that of `version` already. */
 async function compileChange(
+  parts: FlowParts,
+  organizationId: OrganizationId,
   version: Version,
   content: FlowContent,
-  senders: SenderPolicy,
 ): Promise<CompiledVersion | undefined> {
   if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
   if (version.number >= versionsMax) throw new Refusal('conflict', 'This flow has too many versions. Make a new one.')
-  return compileVersion(content, senders)
+  return compileVersion(parts, organizationId, content)
 }
 
 function checkBase(base: number | undefined, current: number): void {

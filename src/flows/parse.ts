@@ -7,7 +7,7 @@ export type Problem = { part: TemplatePart; line: number; column: number; messag
 /** The engine takes tokens off the head of a list, which costs the square of their number beyond some 16,000. */
 export const tagsMax = 5_000
 export const tagLengthMax = 4_000
-const problemsMax = 10
+export const problemsMax = 10
 const messageLengthMax = 200
 
 /** Parses a part and finds as many faults as can be told apart: each is blanked out, and the rest parsed again. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { toValueSync } from 'liquidjs'
 import { expect, test } from 'vitest'
-import { Budget } from './budget.ts'
+import { Budget, bodyLimits } from './budget.ts'
 import { engineFor, MeteredEmitter } from './engine.ts'
 import { isProblems, parsePart } from './parse.ts'
 import { contextOf, planOf, renderPlan } from './plan.ts'
@@ -68,11 +68,11 @@ test('a planned template renders exactly as the engine would', () => {
         const plan = planOf(engine, templates, analyse(templates).locals, output === 'html')
         const untouched = engine.parse(pieces.join(''))
         const byEngine = attempt(() => {
-          const budget = new Budget()
+          const budget = new Budget(bodyLimits())
           const context = contextOf(engine, values, budget)
           return toValueSync(engine.renderer.renderTemplates(untouched, context, new MeteredEmitter(budget))) as string
         })
-        expect(attempt(() => renderPlan(plan, values, new Budget()))).toEqual(byEngine)
+        expect(attempt(() => renderPlan(plan, values, new Budget(bodyLimits())))).toEqual(byEngine)
       },
     ),
     { numRuns: 1_000 },

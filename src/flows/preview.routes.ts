@@ -3,14 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import { memberOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
-import { Refusal } from '../errors.ts'
 import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
-import { warnOfDeadLinks } from './dead-links.ts'
 import { contentIn, flowIdOf, VariableOut } from './flows.routes.ts'
-import { contentOf, type FlowContent, getFlow, toFieldProblems, variablesOut } from './flows.ts'
-import type { Attribute } from './html-tags.ts'
-import { compileTemplate, missingVariables } from './template.ts'
-import { withUnsubscribeLine } from './unsubscribe-line.ts'
+import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
+import type { TemplateRunner } from './template-runner.ts'
 import type { TemplateValues } from './values.ts'
 
 const PreviewIn = Type.Object({
@@ -50,8 +46,10 @@ const empty: FlowContent = {
   replyTo: null,
 }
 
+type PreviewParts = { db: Db; runner: TemplateRunner }
+
 /** Renders an email exactly as it would be sent. Errors in the template are part of a successful response. */
-export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncTypebox {
   const tags = ['Flows']
   return async (api) => {
     api.post(
@@ -64,7 +62,7 @@ export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
           response: answers(PreviewOut),
         },
       },
-      async (request) => ok(await preview(db, request, empty, { kind: 'transactional', ...request.body })),
+      async (request) => ok(await preview({ db, runner }, request, empty, { kind: 'transactional', ...request.body })),
     )
 
     api.post(
@@ -80,31 +78,26 @@ export function previewRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { flow, version } = await getFlow(db, memberOf(request).organizationId, flowIdOf(request.params.id))
-        return ok(await preview(db, request, contentOf(version), { kind: flow.kind, ...request.body }))
+        return ok(await preview({ db, runner }, request, contentOf(version), { kind: flow.kind, ...request.body }))
       },
     )
   }
 }
 
-async function preview(db: Db, request: FastifyRequest, saved: FlowContent, body: Static<typeof PreviewIn>) {
-  const nothing = { subject: null, html: null, text: null, variables: [], missing: [] as string[], warnings: [] }
-  const compilation = await compileTemplate({ ...saved, ...contentIn(body) })
-  if (compilation.kind === 'faulty') return { ...nothing, problems: toFieldProblems(compilation.problems) }
-  const { template } = compilation
-  const values = await valuesFor(db, request, body)
-  const missing = missingVariables(template, values)
-  const known = { variables: variablesOut(template), missing }
-  try {
-    const rendered = template.render(values)
-    const mail = body.kind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl) : rendered
-    // While variables are missing, a link may still get a value: warn only of links that are literal in the template.
-    const isSure = (href: Attribute) =>
-      missing.length === 0 || template.stored.html.includes(mail.html.slice(href.start - 1, href.end))
-    return { ...mail, ...known, problems: [], warnings: warnOfDeadLinks(mail.html, isSure) }
-  } catch (error) {
-    if (error instanceof Refusal) return { ...nothing, ...known, problems: error.fields }
-    throw error
+async function preview(
+  { db, runner }: PreviewParts,
+  request: FastifyRequest,
+  saved: FlowContent,
+  body: Static<typeof PreviewIn>,
+) {
+  const { subject, html, htmlFormat, text } = { ...saved, ...contentIn(body) }
+  const input = {
+    source: { subject, html, htmlFormat, text },
+    values: await valuesFor(db, request, body),
+    isMarketing: body.kind === 'marketing',
   }
+  const { variables, ...rest } = await runner.preview(memberOf(request).organizationId, input)
+  return { ...rest, variables: variablesOut({ variables }) }
 }
 
 const unsubscribeUrl = '#unsubscribe'

@@ -1,21 +1,43 @@
+import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/db.ts'
 import type { FlowVersionId, OrganizationId } from '../ids.ts'
+import { Pacer } from '../pacer.ts'
 import { findVersions, type Version } from './flows.sql.ts'
 import { storedTemplateOf } from './flows.ts'
-import { type CompiledTemplate, loadTemplate, unreadableTemplate } from './template.ts'
+import { type CompiledTemplate, loadTemplate, type StoredTemplate, unreadableTemplate } from './template.ts'
+import { isLight, weightOf } from './weight.ts'
 
-export type ReadyVersion = Version & { template: CompiledTemplate }
+export type ReadyVersion = Version & {
+  organizationId: OrganizationId
+  stored: StoredTemplate
+  /** Undefined for a template that is too large to be compiled on the main thread. */
+  template: CompiledTemplate | undefined
+  /** Until then it is rendered in task processes, by the clock of `performance`. */
+  slowUntil: number
+  /** Renderings in a row that took too long by the clock. */
+  lateRuns: number
+}
 type Key = { organizationId: OrganizationId; id: FlowVersionId }
 
-const versionsMax = 500
+const bytesMax = 100_000_000
 
-/** Compiled versions in memory. A version never changes, so what is here is right for ever; the oldest used leave first. */
+/** Versions in memory, compiled where they are light. A version never changes. The least recently used leave first. */
 export class TemplateCache {
   readonly #db: Db
-  readonly #ready = new Map<FlowVersionId, ReadyVersion>()
+  readonly #ready: LRUCache<FlowVersionId, ReadyVersion>
 
-  constructor(db: Db) {
+  constructor(db: Db, options: { bytesMax?: number } = {}) {
     this.#db = db
+    this.#ready = new LRUCache({
+      maxSize: options.bytesMax ?? bytesMax,
+      sizeCalculation: ({ stored, source, template }) =>
+        2 * source.length + (template ? weightOf(stored) : 2_000 + 2 * stored.html.length),
+    })
+  }
+
+  /** An estimate. */
+  get bytes(): number {
+    return this.#ready.calculatedSize
   }
 
   /** All of them, with one query for those that are not here yet. */
@@ -28,21 +50,27 @@ export class TemplateCache {
       else missing.set(key.id, key)
     }
     if (missing.size > 0) {
+      const pacer = new Pacer()
       for (const version of await findVersions(this.#db, [...missing.values()])) {
+        if (pacer.isDue) await pacer.turn()
+        const { organizationId } = missing.get(version.id)!
         const stored = storedTemplateOf(version)
         // Those of others are asked for in the same breath: one that cannot be read must not fail them all.
-        const template = await loadTemplate(stored).catch(() => unreadableTemplate(stored))
-        const ready = { ...version, template }
+        const template = isLight(stored)
+          ? await loadTemplate(stored).catch(() => unreadableTemplate(stored))
+          : undefined
+        const ready = {
+          ...version,
+          organizationId,
+          stored,
+          template,
+          slowUntil: Number.NEGATIVE_INFINITY,
+          lateRuns: 0,
+        }
         found.set(version.id, ready)
-        this.#keep(ready)
+        this.#ready.set(version.id, ready)
       }
     }
     return found
-  }
-
-  #keep(ready: ReadyVersion): void {
-    const [oldest] = this.#ready.keys()
-    if (this.#ready.size >= versionsMax && oldest !== undefined) this.#ready.delete(oldest)
-    this.#ready.set(ready.id, ready)
   }
 }

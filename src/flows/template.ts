@@ -1,7 +1,7 @@
 import { LiquidError } from 'liquidjs'
 import { Refusal } from '../errors.ts'
 import { isLongerThan } from '../text.ts'
-import { Budget, OverBudget } from './budget.ts'
+import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from './budget.ts'
 import { engineFor } from './engine.ts'
 import { compileMjml } from './mjml.ts'
 import { isProblems, lineAndColumn, messageOf, type Problem, parsePart, type TemplatePart } from './parse.ts'
@@ -13,6 +13,12 @@ import { analyse, mergeVariables, type Variable } from './variables.ts'
 export const subjectLengthMax = 998
 export const htmlBytesMax = 500_000
 export const textBytesMax = 500_000
+
+export const variablesMax = 1_000
+const tooManyVariables = `The template uses more than ${variablesMax} variables. Pass them in lists or objects.`
+/** Converting HTML to text takes about 100 ns a character, for at most so many characters. */
+const convertedUnits = 10
+const convertedLengthMax = 100_000
 
 export type TemplateSource = { subject: string; html: string; text?: string | null; htmlFormat: 'html' | 'mjml' }
 
@@ -32,11 +38,20 @@ export type RenderedMail = RenderedBody & { subject: string }
 export type CompiledTemplate = {
   stored: StoredTemplate
   variables: readonly Variable[]
-  /** Refuses when the template fails on these values, or takes more than a mail may take. */
+  /** Throws `Refusal` if the template fails on these values, or exceeds the limits of a mail. */
   render(values: TemplateValues): RenderedMail
   /** The subject alone, which is known from the moment a mail is accepted, and what is left to be made when it is sent. */
-  renderSubject(values: TemplateValues): string
-  renderBody(values: TemplateValues): RenderedBody
+  renderSubject(values: TemplateValues, limits?: RenderLimits): string
+  renderBody(values: TemplateValues, limits?: RenderLimits): RenderedBody
+}
+
+/** Thrown in place of a refusal where the caller has asked for less than the limits of a mail. */
+export class NeedsTask extends Error {
+  readonly spent: 'units' | 'time'
+  constructor(spent: 'units' | 'time') {
+    super('Rendering this takes too long for the main thread')
+    this.spent = spent
+  }
 }
 
 export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
@@ -52,7 +67,10 @@ export async function compileTemplate({ subject, html, text, htmlFormat }: Templ
     html: compiled,
     text: text ? { from: 'flow', source: text } : await deriveText(compiled),
   }
-  return { kind: 'compiled', template: await loadTemplate(stored) }
+  const template = await loadTemplate(stored)
+  if (template.variables.length > variablesMax)
+    return { kind: 'faulty', problems: [{ part: 'html', line: 1, column: 1, message: tooManyVariables }] }
+  return { kind: 'compiled', template }
 }
 
 /** Makes a stored template ready. It was compiled before, so a fault in it is ours. */
@@ -64,12 +82,15 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   // Without tags there is nothing that could leave gaps.
   const leavesGaps = stored.text.from === 'template' && text?.plan.steps.some((step) => 'nodes' in step)
 
-  const renderSubject = (values: TemplateValues) => oneLine(renderPart(subject, scopeOf(values), new Budget()))
-  const renderBody = (values: TemplateValues): RenderedBody => {
+  const renderSubject = (values: TemplateValues, limits?: RenderLimits) =>
+    oneLine(renderPart(subject, scopeOf(values), new Budget(limits ?? subjectLimits()), limits))
+  const renderBody = (values: TemplateValues, limits?: RenderLimits): RenderedBody => {
     const scope = scopeOf(values)
-    const budget = new Budget()
-    const finishedHtml = renderPart(html, scope, budget)
-    const plainText = text ? renderPart(text, scope, budget) : htmlToText!(finishedHtml)
+    const budget = new Budget(limits ?? bodyLimits())
+    const finishedHtml = renderPart(html, scope, budget, limits)
+    const plainText = text
+      ? renderPart(text, scope, budget, limits)
+      : convert(htmlToText!, finishedHtml, budget, limits)
     return { html: finishedHtml, text: leavesGaps ? tidyDerived(plainText) : plainText }
   }
   const render = (values: TemplateValues) => ({ subject: renderSubject(values), ...renderBody(values) })
@@ -147,17 +168,37 @@ async function deriveText(html: string): Promise<StoredTemplate['text']> {
   return { from: 'template', source }
 }
 
-function renderPart({ name, source, plan }: Part, scope: Scope, budget: Budget): string {
+function convert(htmlToText: HtmlToText, html: string, budget: Budget, limits: RenderLimits | undefined): string {
+  try {
+    budget.use(Math.min(html.length, convertedLengthMax) * convertedUnits)
+  } catch (error) {
+    throw limits?.signalsExcess ? new NeedsTask(budget.spent!) : refusalOf('html', '', error)
+  }
+  return htmlToText(html)
+}
+
+function renderPart(
+  { name, source, plan }: Part,
+  scope: Scope,
+  budget: Budget,
+  limits: RenderLimits | undefined,
+): string {
   try {
     return renderPlan(plan, scope, budget)
   } catch (error) {
-    if (!LiquidError.is(error) && !(error instanceof OverBudget) && !(error instanceof RangeError)) throw error
-    const { line, column } = LiquidError.is(error) ? lineAndColumn(source, error.token.begin) : { line: 1, column: 1 }
-    const message = messageOf(error)
-    throw new Refusal('validation_failed', `The ${name} of this mail cannot be made. ${message}`, {
-      fields: [{ path: name, problem: `line ${line}, column ${column}: ${message}` }],
-    })
+    if (limits?.signalsExcess && budget.spent) throw new NeedsTask(budget.spent)
+    throw refusalOf(name, source, error)
   }
+}
+
+/** The error itself where it is a bug of ours. */
+function refusalOf(name: TemplatePart, source: string, error: unknown): unknown {
+  if (!LiquidError.is(error) && !(error instanceof OverBudget) && !(error instanceof RangeError)) return error
+  const { line, column } = LiquidError.is(error) ? lineAndColumn(source, error.token.begin) : { line: 1, column: 1 }
+  const message = messageOf(error)
+  return new Refusal('validation_failed', `The ${name} of this mail cannot be made. ${message}`, {
+    fields: [{ path: name, problem: `line ${line}, column ${column}: ${message}` }],
+  })
 }
 
 /** A subject is one line. Whatever breaks lines or controls a terminal becomes a space. */

@@ -70,10 +70,10 @@ export function textTemplateOf(engine: Liquid, html: string, htmlToText: HtmlToT
   const tags = tokens.filter(TypeGuards.isDelimitedToken)
   if (tags.some(changesText)) return undefined
 
-  const marked = tokens.map((token) => {
-    const index = tags.indexOf(token as (typeof tags)[number])
-    return index === -1 ? token.getText() : `\ue000${index}\ue001`
-  })
+  let index = 0
+  const marked = tokens.map((token) =>
+    TypeGuards.isDelimitedToken(token) ? `\ue000${index++}\ue001` : token.getText(),
+  )
   const text = htmlToText(marked.join(''))
   const seen = [...text.matchAll(/\ue000(\d+)\ue001/g)].map(([, index]) => tags[Number(index)]!)
   const kept = seen.filter(TypeGuards.isTagToken)

@@ -18,12 +18,12 @@ export type Analysis = {
   locals: ReadonlySet<string>
 }
 
-/** Where a node stands: the names that loops around it bind, and the variables that are known to be there. */
-type Place = { bound: readonly string[]; present: readonly Path[] }
+/** The names that the loops around a node bind. */
+type Bound = readonly string[]
 
 export function analyse(templates: readonly Template[]): Analysis {
   const analyser = new Analyser()
-  analyser.visitAll(templates, { bound: [], present: [] })
+  analyser.visitAll(templates, [])
   return { variables: [...analyser.variables.values()], locals: analyser.locals }
 }
 
@@ -44,60 +44,70 @@ export function mergeVariables(parts: readonly (readonly Variable[])[]): Variabl
 class Analyser {
   readonly variables = new Map<string, Variable>()
   readonly locals = new Set<string>()
+  readonly #present = new PresentPaths()
+  readonly #usesOf = new Map<string, Set<string>>()
 
-  visitAll(nodes: readonly Template[], place: Place): void {
-    for (const node of nodes) this.#visit(node, place)
+  visitAll(nodes: readonly Template[], bound: Bound): void {
+    for (const node of nodes) this.#visit(node, bound)
   }
 
-  #visit(node: Template, place: Place): void {
-    if (node instanceof IfTag || node instanceof UnlessTag) this.#visitCondition(node, place)
-    else if (node instanceof CaseTag) this.#visitCase(node, place)
-    else if (node instanceof ForTag || node instanceof TablerowTag) this.#visitLoop(node, place)
+  #visit(node: Template, bound: Bound): void {
+    if (node instanceof IfTag || node instanceof UnlessTag) this.#visitCondition(node, bound)
+    else if (node instanceof CaseTag) this.#visitCase(node, bound)
+    else if (node instanceof ForTag || node instanceof TablerowTag) this.#visitLoop(node, bound)
     else {
-      for (const argument of node.arguments?.() ?? []) this.#show(argument, place)
-      this.visitAll(childrenOf(node), place)
+      for (const argument of node.arguments?.() ?? []) this.#show(argument, bound)
+      this.visitAll(childrenOf(node), bound)
       for (const name of node.localScope?.() ?? []) this.locals.add(name.content)
     }
   }
 
-  #visitCondition(node: IfTag | UnlessTag, place: Place): void {
-    let present = place.present
+  #visitCondition(node: IfTag | UnlessTag, bound: Bound): void {
+    // What earlier conditions being false implies holds in all later branches.
+    const implied: Path[] = []
     for (const [index, branch] of node.branches.entries()) {
-      this.#test(branch.value, place)
+      this.#test(branch.value, bound)
       const guards = guardsOf(branch.value)
       const { whenTrue, whenFalse } = node instanceof UnlessTag && index === 0 ? swapped(guards) : guards
-      this.visitAll(branch.templates, { ...place, present: [...present, ...whenTrue] })
-      present = [...present, ...whenFalse]
+      this.#visitWith(whenTrue, branch.templates, bound)
+      this.#present.add(whenFalse)
+      implied.push(...whenFalse)
     }
-    this.visitAll(node.elseTemplates ?? [], { ...place, present })
+    this.visitAll(node.elseTemplates ?? [], bound)
+    this.#present.remove(implied)
   }
 
-  #visitCase(node: CaseTag, place: Place): void {
-    this.#test(node.value, place)
+  #visitCase(node: CaseTag, bound: Bound): void {
+    this.#test(node.value, bound)
     for (const { values, templates } of node.branches) {
-      for (const value of values) this.#test(value, place)
+      for (const value of values) this.#test(value, bound)
       const present = values.some(equalsMissing) ? [] : guardsOf(node.value).whenTrue
-      this.visitAll(templates, { ...place, present: [...place.present, ...present] })
+      this.#visitWith(present, templates, bound)
     }
-    this.visitAll(node.elseTemplates, place)
+    this.visitAll(node.elseTemplates, bound)
   }
 
-  #visitLoop(node: ForTag | TablerowTag, place: Place): void {
-    for (const argument of node.arguments()) this.#test(argument, place)
+  #visitLoop(node: ForTag | TablerowTag, bound: Bound): void {
+    for (const argument of node.arguments()) this.#test(argument, bound)
     const present = [...accessesOf(node.collection)].map(({ path }) => path)
-    const bound = [...place.bound, ...node.blockScope()]
-    this.visitAll(node.templates, { bound, present: [...place.present, ...present] })
-    if (node instanceof ForTag) this.visitAll(node.elseTemplates, place)
+    this.#visitWith(present, node.templates, [...bound, ...node.blockScope()])
+    if (node instanceof ForTag) this.visitAll(node.elseTemplates, bound)
   }
 
-  #test(argument: Argument, place: Place): void {
-    for (const token of tokensOf(argument)) this.#note(token, place, undefined)
+  #visitWith(present: readonly Path[], nodes: readonly Template[], bound: Bound): void {
+    this.#present.add(present)
+    this.visitAll(nodes, bound)
+    this.#present.remove(present)
+  }
+
+  #test(argument: Argument, bound: Bound): void {
+    for (const token of tokensOf(argument)) this.#note(token, bound, undefined)
   }
 
   /** A value that is put into the mail, or assigned, which in the end is the same. */
-  #show(argument: Argument, place: Place): void {
+  #show(argument: Argument, bound: Bound): void {
     if (!(argument instanceof Value)) {
-      for (const token of tokensOf(argument)) this.#note(token, place, [])
+      for (const token of tokensOf(argument)) this.#note(token, bound, [])
       return
     }
     const { initial, filters } = argument
@@ -107,44 +117,86 @@ class Analyser {
       .flatMap(({ args }) => [...parameterTokens(args.slice(0, 1))])
     const tried = [...shown, ...defaults.slice(0, -1)]
     const hasDefault = filters.some(({ name }) => name === 'default')
-    for (const token of tried) this.#note(token, place, hasDefault ? undefined : [])
+    for (const token of tried) this.#note(token, bound, hasDefault ? undefined : [])
     const last = defaults.at(-1)
     if (last)
       this.#note(
         last,
-        place,
+        bound,
         tried.flatMap((token) => [...accessesOf(token)]).map(({ path }) => path),
       )
     for (const { name, args } of filters)
-      if (name !== 'default') for (const token of parameterTokens(args)) this.#note(token, place, [])
+      if (name !== 'default') for (const token of parameterTokens(args)) this.#note(token, bound, [])
   }
 
   /** `insteadOf` is undefined where a missing value does no harm. */
-  #note(token: Token, place: Place, insteadOf: readonly Path[] | undefined): void {
+  #note(token: Token, bound: Bound, insteadOf: readonly Path[] | undefined): void {
     for (const { path } of accessesOf(token)) {
       const root = path[0]
-      if (typeof root !== 'string' || place.bound.includes(root) || this.locals.has(root)) continue
-      const needed = insteadOf && !place.present.some((present) => startsWith(path, present))
+      if (typeof root !== 'string' || bound.includes(root) || this.locals.has(root)) continue
+      const needed = insteadOf && !this.#present.covers(path)
       const name = nameOf(path)
       const earlier = this.variables.get(name)
       this.variables.set(name, {
         name,
         path,
         hasDefault: !needed && (earlier?.hasDefault ?? true),
-        insteadOf: needed ? adding(earlier?.insteadOf ?? [], insteadOf) : (earlier?.insteadOf ?? []),
+        insteadOf: needed ? this.#adding(name, earlier?.insteadOf ?? [], insteadOf) : (earlier?.insteadOf ?? []),
       })
     }
   }
+
+  /** One use that needs it always says all there is to say; a use like an earlier one adds nothing. */
+  #adding(name: string, uses: Variable['insteadOf'], use: readonly Path[]): Variable['insteadOf'] {
+    if (use.length === 0 || uses[0]?.length === 0) return [[]]
+    const known = this.#usesOf.get(name) ?? new Set()
+    this.#usesOf.set(name, known)
+    const key = JSON.stringify(use)
+    if (known.has(key)) return uses
+    known.add(key)
+    // In place: a copy for each use would cost the square of their number.
+    ;(uses as (readonly Path[])[]).push(use)
+    return uses
+  }
 }
 
-/** One use that needs it always says all there is to say. */
-function adding(uses: Variable['insteadOf'], use: readonly Path[]): Variable['insteadOf'] {
-  return use.length === 0 || uses[0]?.length === 0 ? [[]] : [...uses, use]
+/** The paths known to be present at the current place, as a set of prefixes: looking one up costs its length. */
+class PresentPaths {
+  readonly #counts = new Map<string, number>()
+
+  add(paths: readonly Path[]): void {
+    for (const path of paths) {
+      const key = keyOf(path)
+      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+    }
+  }
+
+  remove(paths: readonly Path[]): void {
+    for (const path of paths) {
+      const key = keyOf(path)
+      const count = this.#counts.get(key)! - 1
+      if (count > 0) this.#counts.set(key, count)
+      else this.#counts.delete(key)
+    }
+  }
+
+  /** Whether the path or a prefix of it is present. */
+  covers(path: Path): boolean {
+    if (this.#counts.size === 0) return false
+    let key = ''
+    if (this.#counts.has(key)) return true
+    for (const part of path) {
+      key += keyPart(part)
+      if (this.#counts.has(key)) return true
+    }
+    return false
+  }
 }
+
+const keyPart = (part: string | number) => (typeof part === 'number' ? `[${part}]` : JSON.stringify(part))
+const keyOf = (path: Path) => path.map(keyPart).join('')
 
 const swapped = ({ whenTrue, whenFalse }: Guards): Guards => ({ whenTrue: whenFalse, whenFalse: whenTrue })
-
-const startsWith = (path: Path, start: Path) => start.every((key, index) => path[index] === key)
 
 function nameOf(path: Path): string {
   return path

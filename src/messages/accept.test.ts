@@ -1,13 +1,15 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
 import { registerOther } from '../../test/support/people.ts'
 import { anySender } from '../../test/support/senders.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
+import { TemplateRunner } from '../flows/template-runner.ts'
 import { parseId } from '../ids.ts'
 import { Hints } from '../queue/hints.ts'
+import { TaskPool } from '../tasks/pool.ts'
 import { Acceptor } from './accept.ts'
 
 /** Another organization with an active flow, and the header of its API key. */
@@ -174,8 +176,12 @@ test('the same idempotency key sends once, however many calls come at once', asy
   expect(later.body.data).toEqual(answers[0]!.body.data)
 })
 
+const tasks = new TaskPool({ processes: 2 })
+const runner = new TemplateRunner({ tasks, cpuMs: 20 })
+afterAll(() => tasks.stop())
+
 const acceptorOn = (app: TestApp, templates = new TemplateCache(app.db)) =>
-  new Acceptor({ db: app.db, templates, hints: new Hints(app.db), senders: anySender })
+  new Acceptor({ db: app.db, templates, runner, hints: new Hints(app.db), senders: anySender })
 
 function requestOf(app: TestApp, flowId: string, context: object) {
   const [contextText, email] = [JSON.stringify(context), 'ada@example.com']
@@ -256,6 +262,7 @@ test('a fault that is nobody’s own fails its batch once, and is not looked for
   const acceptor = new Acceptor({
     db: app.db,
     templates: new TemplateCache(app.db),
+    runner,
     hints: new Hints(app.db),
     senders: anySender,
   })

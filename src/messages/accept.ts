@@ -2,9 +2,14 @@ import { Batcher, type Settled } from '../batcher.ts'
 import { type Db, isDataFault } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
 import { Refusal } from '../errors.ts'
-import type { TemplateCache } from '../flows/template-cache.ts'
+import { NeedsTask } from '../flows/template.ts'
+import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
+import type { MailDraft } from '../flows/templates.task.ts'
+import type { TemplateValues } from '../flows/values.ts'
 import type { ContactId, FlowId, OrganizationId } from '../ids.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
+import { Pacer } from '../pacer.ts'
 import type { Hints } from '../queue/hints.ts'
 import {
   findFlowStates,
@@ -12,15 +17,30 @@ import {
   findRecipients,
   type HeldKey,
   insertMessages,
+  type Recipient,
   type Written,
 } from './accept.sql.ts'
-import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest } from './draft.ts'
+import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
 
 const batchMax = 500
 const waitingMax = 5_000
 /** How often calls are looked at again because something changed between looking and writing. */
 const inVainMax = 8
+
+/** How often a mail is drafted in a task process because its flow was changed meanwhile. */
+const draftsMax = 5
+
+/** Settles a call whose template is too slow for the main thread: it is drafted elsewhere and then takes part again. */
+class NeedsDraft extends Error {
+  readonly version: ReadyVersion
+  readonly values: TemplateValues
+  constructor(version: ReadyVersion, values: TemplateValues) {
+    super('This mail is drafted in a task process')
+    this.version = version
+    this.values = values
+  }
+}
 
 type Pending = { request: SendRequest; index: number }
 type PendingDraft = Pending & Draft
@@ -36,6 +56,7 @@ type Drafted = {
 export type AcceptorParts = {
   db: Db
   templates: TemplateCache
+  runner: TemplateRunner
   hints: Hints
   senders: SenderPolicy
   /** Undefined if new organizations have no daily limit. */
@@ -49,14 +70,16 @@ export type AcceptorParts = {
 export class Acceptor {
   readonly #db: Db
   readonly #templates: TemplateCache
+  readonly #runner: TemplateRunner
   readonly #hints: Hints
   readonly #senders: SenderPolicy
   readonly #quota: NewOrganizationQuota | undefined
   readonly #batcher: Batcher<SendRequest, Accepted>
 
-  constructor({ db, templates, hints, senders, quota }: AcceptorParts) {
+  constructor({ db, templates, runner, hints, senders, quota }: AcceptorParts) {
     this.#db = db
     this.#templates = templates
+    this.#runner = runner
     this.#hints = hints
     this.#senders = senders
     this.#quota = quota
@@ -72,8 +95,19 @@ export class Acceptor {
     })
   }
 
-  accept(request: SendRequest): Promise<Accepted> {
-    return this.#batcher.add(request)
+  async accept(request: SendRequest): Promise<Accepted> {
+    let drafting = request
+    for (let drafts = 0; ; drafts++) {
+      try {
+        return await this.#batcher.add(drafting)
+      } catch (error) {
+        if (!(error instanceof NeedsDraft)) throw error
+        if (drafts === draftsMax) throw tooBusy()
+        const { version, values } = error
+        const draft = await this.#runner.draft(version, values)
+        drafting = { ...request, drafted: { versionId: version.id, draft } }
+      }
+    }
   }
 
   async #acceptAll(requests: SendRequest[]): Promise<Settled<Accepted>[]> {
@@ -125,7 +159,9 @@ export class Acceptor {
     const settled = new Map<number, Settled<Accepted>>()
     const twins: Pending[] = []
     const drafted = new Set<string>()
+    const pacer = new Pacer()
     for (const [place, each] of pending.entries()) {
+      if (pacer.isDue) await pacer.turn()
       const { request, index } = each
       const key = twinKey(request)
       if (key !== undefined && drafted.has(key)) {
@@ -136,7 +172,9 @@ export class Acceptor {
         const flow = checkFlow(request, flows.get(flowKey(request.organizationId, request.flowId)))
         const version = versions.get(flow.versionId)!
         this.#senders.check(version.fromEmail)
-        const { message, accepted } = draftMessage(request, flow, version, recipients[place]!, newContacts)
+        const person = recipients[place]!
+        const draft = this.#draftOf(request, version, person)
+        const { message, accepted } = draftMessage(request, flow, draft, person, newContacts)
         allowance?.use(request.organizationId)
         drafts.push({ request, index, message, accepted })
         if (key !== undefined) drafted.add(key)
@@ -145,6 +183,17 @@ export class Acceptor {
       }
     }
     return { drafts, settled, twins, allowance }
+  }
+
+  /** Throws `NeedsDraft` if the template is too slow for the main thread. */
+  #draftOf(request: SendRequest, version: ReadyVersion, person: Recipient): MailDraft {
+    if (request.drafted?.versionId === version.id) return request.drafted.draft
+    const values = valuesFor(request, person)
+    try {
+      return this.#runner.draftNow(version, values)
+    } catch (error) {
+      throw error instanceof NeedsTask ? new NeedsDraft(version, values) : error
+    }
   }
 
   #write(drafts: PendingDraft[]): Promise<Written> {

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
-import { missingVariables, unusedContextKeys } from '../flows/template.ts'
-import type { ReadyVersion } from '../flows/template-cache.ts'
-import { type ContactId, type FlowId, type MessageId, newId, type OrganizationId } from '../ids.ts'
+import type { MailDraft } from '../flows/templates.task.ts'
+import type { TemplateValues } from '../flows/values.ts'
+import { type ContactId, type FlowId, type FlowVersionId, type MessageId, newId, type OrganizationId } from '../ids.ts'
 import type { FlowState, NewMessage, Recipient } from './accept.sql.ts'
 
 /** One call to send, checked for its form. */
@@ -17,6 +17,8 @@ export type SendRequest = {
   /** Tells whether a second call with the same key is the same call. */
   requestHash: string | null
   isTest: boolean
+  /** What a task process found out about the mail, where the main thread must not. */
+  drafted?: { versionId: FlowVersionId; draft: MailDraft }
 }
 
 export type Accepted = {
@@ -45,16 +47,9 @@ export function checkFlow({ organizationId, isTest }: SendRequest, flow: FlowSta
   return flow
 }
 
-/** What is to be written, and what is to be answered once it is. */
-export function draftMessage(
-  request: SendRequest,
-  flow: FlowState,
-  version: ReadyVersion,
-  person: Recipient,
-  newContacts: Map<string, ContactId>,
-): Draft {
-  const { organizationId, flowId, context, isTest } = request
-  const values = {
+/** What the template sees when a mail is accepted. */
+export function valuesFor(request: SendRequest, person: Recipient): TemplateValues {
+  return {
     contact: {
       email: person.email ?? request.email,
       firstName: person.firstName,
@@ -63,19 +58,28 @@ export function draftMessage(
     },
     organization: { name: person.organizationName },
     unsubscribeUrl: 'https://unsubscribe.invalid',
-    context,
+    context: request.context,
   }
-  const missing = missingVariables(version.template, values)
+}
+
+/** What is to be written, and what is to be answered once it is. Throws `Refusal` if variables are missing. */
+export function draftMessage(
+  request: SendRequest,
+  flow: FlowState,
+  { missing, unused, subject }: MailDraft,
+  person: Recipient,
+  newContacts: Map<string, ContactId>,
+): Draft {
+  const { organizationId, flowId, isTest } = request
   if (missing.length > 0) throw missingRefusal(missing)
 
+  const email = person.email ?? request.email
   const known = person.contactId ?? newContacts.get(personKey(request))
   const contactId = known ?? newId('con')
   if (!known) newContacts.set(personKey(request), contactId)
   const reason = suppressionReason(flow, person, isTest)
   const status = reason === null ? 'queued' : 'suppressed'
-  const warnings = unusedContextKeys(version.template, context).map(
-    (key) => `The template does not use the context key "${key}".`,
-  )
+  const warnings = unused.map((key) => `The template does not use the context key "${key}".`)
   const contactCreated = !known
   const messageId = newId('msg')
   return {
@@ -83,7 +87,7 @@ export function draftMessage(
       messageId,
       flowId,
       contactId,
-      contactEmail: values.contact.email,
+      contactEmail: email,
       contactCreated,
       status,
       reason,
@@ -98,8 +102,8 @@ export function draftMessage(
       isTest,
       contactId,
       newContactKey: person.contactId ? null : request.emailKey,
-      email: values.contact.email,
-      subject: version.template.renderSubject(values),
+      email,
+      subject,
       context: request.contextText,
       status,
       reason,

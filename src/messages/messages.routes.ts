@@ -5,6 +5,7 @@ import type { Db } from '../db/db.ts'
 import { Refusal } from '../errors.ts'
 import { eventNames } from '../event-types.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { type MessageId, parseId, toText } from '../ids.ts'
@@ -17,7 +18,7 @@ import {
   selectEventsOf,
   selectMessages,
 } from './messages.sql.ts'
-import { type MailSettings, mailboxText, renderMail, senderOf } from './outgoing.ts'
+import { type MailSettings, mailboxText, senderOf, showMail } from './outgoing.ts'
 
 const EventOut = Type.Object({
   id: Type.String(),
@@ -53,9 +54,15 @@ const MessageDetailOut = Type.Object({
 const tags = ['Messages']
 const noSuchMessage = () => new Refusal('not_found', 'There is no such message.')
 
-export type MessageParts = { db: Db; read: BoundedRead; templates: TemplateCache; mailFrom: MailSettings['mailFrom'] }
+export type MessageParts = {
+  db: Db
+  read: BoundedRead
+  templates: TemplateCache
+  runner: TemplateRunner
+  mailFrom: MailSettings['mailFrom']
+}
 
-export function messageRoutes({ db, read, templates, mailFrom }: MessageParts): FastifyPluginAsyncTypebox {
+export function messageRoutes({ db, read, templates, runner, mailFrom }: MessageParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/messages',
@@ -110,7 +117,7 @@ export function messageRoutes({ db, read, templates, mailFrom }: MessageParts): 
         if (!message) throw noSuchMessage()
         const [events, content] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
-          contentOf(templates, message),
+          contentOf(templates, runner, message),
         ])
         return ok({
           ...messageOut(message, events),
@@ -127,6 +134,7 @@ export function messageRoutes({ db, read, templates, mailFrom }: MessageParts): 
 /** Null for a contact that was erased: what the mail said went with it. */
 async function contentOf(
   templates: TemplateCache,
+  runner: TemplateRunner,
   message: MessageDetail,
 ): Promise<{ html: string | null; text: string | null }> {
   const nothing = { html: null, text: null }
@@ -135,10 +143,10 @@ async function contentOf(
   const version = versions.get(message.flowVersionId)
   if (!version) return nothing
   try {
-    const { html, text } = renderMail(version.template, message, () => '#unsubscribe')
+    const { html, text } = await showMail(runner, version, message)
     return { html, text }
   } catch (error) {
-    if (error instanceof Refusal) return nothing
+    if (error instanceof Refusal && error.type !== 'unavailable') return nothing
     throw error
   }
 }

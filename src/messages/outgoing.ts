@@ -1,7 +1,8 @@
 import { parseEmail } from '../email.ts'
 import { SetupFault } from '../errors.ts'
-import type { CompiledTemplate } from '../flows/template.ts'
+import type { RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
 import type { Tokens } from '../tokens.ts'
@@ -59,7 +60,13 @@ function valuesOf(row: TemplateRow, unsubscribeUrl: () => string): TemplateValue
 }
 
 /** The mail as it goes out, with its tracked links. The same message always makes the same bytes. */
-export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, settings: MailSettings): OutgoingMail {
+export function makeMail(
+  row: SendRow,
+  version: ReadyVersion,
+  tokens: Tokens,
+  settings: MailSettings,
+  renderBody: (values: TemplateValues) => RenderedBody,
+): OutgoingMail {
   const { organizationId, id: messageId, contactId, flowId } = row
   const ids = { organizationId, messageId, contactId, flowId }
   const { baseUrl, bounceDomain } = settings
@@ -68,7 +75,7 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
     signedUrl ??= `${baseUrl}/u/${tokens.sign('unsubscribe', ids)}`
     return signedUrl
   }
-  const rendered = renderMail(version.template, row, unsubscribeUrl)
+  const rendered = withWayOut(renderBody(valuesOf(row, unsubscribeUrl)), row, unsubscribeUrl)
   const html = trackLinks(rendered.html, {
     trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { url, ...ids })}`,
     pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
@@ -99,8 +106,22 @@ export function makeMail(row: SendRow, version: ReadyVersion, tokens: Tokens, se
   return { raw, sender, recipient, subject: row.subject }
 }
 
+/** What the template of this mail sees. */
+export function mailValues(row: SendRow, tokens: Tokens, { baseUrl }: MailSettings): TemplateValues {
+  const { organizationId, id: messageId, contactId, flowId } = row
+  return valuesOf(
+    row,
+    () => `${baseUrl}/u/${tokens.sign('unsubscribe', { organizationId, messageId, contactId, flowId })}`,
+  )
+}
+
+/** The bodies of a mail as the message page shows them. */
+export async function showMail(runner: TemplateRunner, version: ReadyVersion, row: TemplateRow): Promise<RenderedBody> {
+  const unsubscribeUrl = () => '#unsubscribe'
+  return withWayOut(await runner.body(version, valuesOf(row, unsubscribeUrl), 'refuse'), row, unsubscribeUrl)
+}
+
 /** Marketing mail always shows a way out, also when its template forgot it. */
-export function renderMail(template: CompiledTemplate, row: TemplateRow, unsubscribeUrl: () => string) {
-  const rendered = template.renderBody(valuesOf(row, unsubscribeUrl))
+function withWayOut(rendered: RenderedBody, row: TemplateRow, unsubscribeUrl: () => string): RenderedBody {
   return row.flowKind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl()) : rendered
 }

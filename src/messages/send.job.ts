@@ -6,7 +6,10 @@ import { Refusal } from '../errors.ts'
 import { currentSection, enterSection } from '../event-loop.ts'
 import type { BounceDetail } from '../event-types.ts'
 import { derivedEventId, mayRecordAgain, type NewEvent } from '../events/record.ts'
+import { NeedsTask, type RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
+import type { TemplateValues } from '../flows/values.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import type { SendOutcome, Transport } from '../mail/transport.ts'
@@ -15,7 +18,7 @@ import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Tokens } from '../tokens.ts'
 import { suppressionReason } from './draft.ts'
-import { type MailSettings, makeMail, senderOf } from './outgoing.ts'
+import { type MailSettings, mailValues, makeMail, senderOf } from './outgoing.ts'
 import {
   findMessagesToSend,
   type InboxRow,
@@ -29,6 +32,7 @@ export type SendParts = {
   db: Db
   hints: Hints
   templates: TemplateCache
+  runner: TemplateRunner
   tokens: Tokens
   settings: MailSettings
   /** Undefined while no relay is set: mail then lands in the built-in inbox. */
@@ -70,6 +74,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     inHandMax: parts.inHandMax,
     laneWidthMax: parts.inHandMax,
     isOpen: () => parts.relay?.state().kind !== 'down',
+    isSlow: ({ version }) => parts.runner.isSlow(version),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
       const ending = await send(parts, claim, work)
@@ -113,8 +118,8 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
   const { email: from } = senderOf(version, parts.settings.mailFrom)
   if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
-  const write = () => makeMail(row, version, parts.tokens, parts.settings)
-  try {
+  const hand = async (renderBody: (values: TemplateValues) => RenderedBody): Promise<Ending | undefined> => {
+    const write = () => makeMail(row, version, parts.tokens, parts.settings, renderBody)
     if (!relay) {
       const ending = end({ status: 'sent', relayReply: 'kept in the built-in inbox', event: sentEvent(row) })
       return { ...ending, inbox: { organizationId: row.organizationId, messageId: row.id, ...write() } }
@@ -127,8 +132,22 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
       return { envelope: { from: sender, to: recipient }, raw: dkim && senders.signs(from) ? dkim.sign(raw) : raw }
     })
     return endingOf(outcome, { row, claim, retryDelays: parts.retryDelays, end })
+  }
+  try {
+    // Light templates are rendered when a connection is free, so that mails that wait take no room.
+    return await hand((values) => parts.runner.bodyNow(version, values)).catch(async (error) => {
+      if (!(error instanceof NeedsTask)) throw error
+      const body = await parts.runner.body(version, mailValues(row, parts.tokens, parts.settings), 'wait')
+      return hand((values) => {
+        // The task process has read the address to unsubscribe at: from here on the mail may contain it.
+        void values.unsubscribeUrl
+        return body
+      })
+    })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
+    // A task process ended or is about to: nothing was tried, and the job stays due.
+    if (error.type === 'unavailable') return undefined
     return end({ status: 'failed', reason: error.message })
   }
 }

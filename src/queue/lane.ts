@@ -151,6 +151,11 @@ export class Lane<Work> {
     if (mayWiden) this.#width = Math.min(this.#width + 1 / this.#width, this.#widthMax)
   }
 
+  /** One job at a time, until some went well. */
+  narrow(): void {
+    this.#width = 1
+  }
+
   /** One probe at a time from now on, the next after a pause of so many milliseconds. */
   wentIll(): number {
     this.#width = 1

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import type { Db } from '../db/db.ts'
 import { enterSection } from '../event-loop.ts'
 import type { Log } from '../log.ts'
+import { Pacer } from '../pacer.ts'
 import { within } from '../within.ts'
 import type { Hints } from './hints.ts'
 import { type Job, Lane, laneName, pollEveryMs } from './lane.ts'
@@ -35,6 +36,8 @@ export type WorkerSpec<Work> = {
   load: (claims: Claim[]) => Promise<(Work | undefined)[]>
   /** Does the work, records and settles it. Throwing is our own fault: the job is tried again later. */
   handle: (claim: Claim, work: Work) => Promise<Handled>
+  /** Work that waits for other resources than the other side. A lane has one such job in flight, so that it leaves room. */
+  isSlow?: (work: Work) => boolean
   /** False while there is no point in starting anything (the relay is down). */
   isOpen?: () => boolean
 }
@@ -49,6 +52,7 @@ const lanesMax = 2_000
 const lingerMs = 2_000
 const busyFrom = 0.6
 const faultRetryMs = 10_000
+const dispatchMsMax = 1_000
 /** What is left of the lease of a lane at least. It is also short of the ten seconds that a container has to stop in. */
 const stopWithinMs = leaseMs - renewEveryMs
 
@@ -118,7 +122,7 @@ export class Worker<Work> {
         if (this.#spec.isOpen?.() ?? true) {
           await this.#claim()
           await this.#fill()
-          this.#dispatch()
+          await this.#dispatch()
         }
         await this.#release(this.#leftLanes())
       } catch (error) {
@@ -195,17 +199,26 @@ export class Worker<Work> {
 
   /**
    * One job of each lane in turn. Also when places become free one by one, the next is for the lane that has waited
-   * longest: otherwise one with thousands of jobs would take every place before the others had any.
+   * longest: otherwise one with thousands of jobs would take every place before the others had any. Starting a job may
+   * take a while (a mail is rendered), so others have their turns in between.
    */
-  #dispatch(): void {
+  async #dispatch(): Promise<void> {
     const now = performance.now()
+    const pacer = new Pacer()
     for (const [name, lane] of this.#lanes) {
+      if (pacer.isDue) {
+        await pacer.turn()
+        // Leases have to be renewed in time.
+        if (performance.now() - now > dispatchMsMax) return this.#rouse()
+      }
       if (this.#stopping || this.#inHand >= this.#spec.inHandMax) return
       if (!lane.mayStart(now)) continue
       // It goes to the end, where this very loop comes by again.
       this.#lanes.delete(name)
       this.#lanes.set(name, lane)
-      void this.#start(lane, lane.start())
+      const job = lane.start()
+      if (this.#spec.isSlow?.(job.work)) lane.narrow()
+      void this.#start(lane, job)
     }
   }
 

@@ -1,13 +1,12 @@
-import type { FieldProblem } from '../errors.ts'
-import { Refusal, type RefusalType } from '../errors.ts'
+import { type FieldProblem, Refusal, type RefusalType } from '../errors.ts'
 
 /** From the service to a task process. */
 export type Request = { name: string; input: unknown }
 
 /** From a task process to the service. `ready` is sent once, when every module is loaded. */
-export type Reply =
-  | { kind: 'ready' }
-  | { kind: 'done'; output: unknown }
+export type Reply = { kind: 'ready' } | { kind: 'done'; output: unknown } | ErrorReply
+
+type ErrorReply =
   | { kind: 'refused'; refusal: RefusalData }
   | { kind: 'failed'; message: string; stack: string | undefined }
 
@@ -18,7 +17,7 @@ type RefusalData = {
   retryAfterSeconds: number | undefined
 }
 
-export function toReply(error: unknown): Reply {
+export function toReply(error: unknown): ErrorReply {
   if (error instanceof Refusal) {
     const { type, message, fields, retryAfterSeconds } = error
     return { kind: 'refused', refusal: { type, message, fields, retryAfterSeconds } }

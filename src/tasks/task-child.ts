@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import type { Reply, Request } from './protocol.ts'
+import { type Reply, type Request, toReply } from './protocol.ts'
 
 const stderrCharsMax = 2_000
 /** How V8 ends a process that is out of memory or asks for an array beyond its limits: abort or trap. */
@@ -60,13 +60,17 @@ export class TaskChild {
     })
     await this.#ready
     const timer = setTimeout(() => this.#exit({ kind: 'timedOut' }), msMax)
-    if (this.#exitedAs) this.#end(this.#exitedAs)
-    else
-      this.#child.send(request, (error) => {
-        if (error) this.#exit({ kind: 'died', reason: error.message })
-      })
     try {
+      if (this.#exitedAs) this.#end(this.#exitedAs)
+      else
+        this.#child.send(request, (error) => {
+          if (error) this.#exit({ kind: 'died', reason: error.message })
+        })
       return await outcome
+    } catch (error) {
+      // The input cannot be copied, for example because it is nested too deeply.
+      this.#settle = undefined
+      return toReply(error)
     } finally {
       clearTimeout(timer)
       this.#unref()

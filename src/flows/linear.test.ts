@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { engineFor } from './engine.ts'
+import { Lines } from './lines.ts'
+import { lineAndColumn } from './parse.ts'
+import { compileTemplate, loadTemplate, variablesMax } from './template.ts'
+import { analyse } from './variables.ts'
+
+// Each of these took minutes to hours while its cost grew by the square of the input.
+
+const mjml = (body: string) =>
+  `<mjml><mj-body><mj-section><mj-column><mj-text>${body}</mj-text></mj-column></mj-section></mj-body></mjml>`
+
+test('MJML that contains the word that stands in for tags, and much like it, compiles', async () => {
+  const html = mjml(`{{ name }} liquidtag${'q'.repeat(400_000)} {{ name }}`)
+  const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'mjml' })
+  if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
+  expect(compilation.template.stored.html).toContain('{{ name }} liquidtagqqq')
+})
+
+test.each([
+  ['includes', `${'\n'.repeat(100_000)}${'<mj-include path="x" />'.repeat(1_000)}`],
+  ['lost tags', `<mjml><mj-body>${'\n'.repeat(50_000)}${'{{a}}'.repeat(1_000)}</mj-body></mjml>`],
+  [
+    'wrong attributes',
+    `<mjml><mj-body>${'\n'.repeat(50_000)}${'<mj-section a="1"></mj-section>'.repeat(1_000)}</mj-body></mjml>`,
+  ],
+])('of many faults of MJML the first ten are reported: %s', async (_name, html) => {
+  const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'mjml' })
+  if (compilation.kind !== 'faulty') throw new Error('compiled')
+  expect(compilation.problems).toHaveLength(10)
+})
+
+test('positions are found by line and column', () => {
+  const source = 'a\n\nbc\n'
+  const lines = new Lines(source)
+  for (let at = 0; at <= source.length; at++) expect(lines.at(at)).toEqual(lineAndColumn(source, at))
+  expect([1, 2, 3, 4, 5].map((line) => lines.text(line))).toEqual(['a', '', 'bc', '', ''])
+})
+
+test('tens of thousands of guards around as many variables are analysed', () => {
+  const guards = (tag: number) => Array.from({ length: 250 }, (_, i) => `g${tag}_${i} == nil`).join(' or ')
+  const shown = (tag: number) => Array.from({ length: 250 }, (_, i) => `| append: v${tag}_${i} `).join('')
+  const tags = Array.from({ length: 150 }, (_, tag) => tag)
+  const source = `{% if x %}${tags.map((tag) => `{% elsif ${guards(tag)} %}`).join('')}{% else %}${tags
+    .map((tag) => `{{ "" ${shown(tag)}}}`)
+    .join('')}{% endif %}`
+  const { variables } = analyse(engineFor('html').parse(source))
+  expect(variables).toHaveLength(75_001)
+})
+
+test('a variable is optional below a test of it or of what it belongs to, and nowhere else', () => {
+  const optional = (source: string) =>
+    analyse(engineFor('html').parse(source))
+      .variables.filter(({ hasDefault }) => hasDefault)
+      .map(({ name }) => name)
+  expect(optional('{% if a %}{{ a.b }}{% endif %}')).toEqual(['a', 'a.b'])
+  expect(optional('{% if a.b %}{{ a }}{% endif %}')).toEqual(['a.b'])
+  expect(optional('{% if a %}{% if a %}{% endif %}{{ a }}{% endif %}')).toEqual(['a'])
+  expect(optional('{% if a %}{% endif %}{{ a }}')).toEqual([])
+  expect(optional('{% if a == nil %}{{ b }}{% elsif b %}{{ a }}{{ b }}{% else %}{{ a }}{% endif %}')).toEqual(['a'])
+  expect(optional('{% if ab %}{{ a.b }}{% endif %}')).toEqual(['ab'])
+})
+
+test('a template with too many variables is rejected', async () => {
+  const html = (count: number) => Array.from({ length: count }, (_, i) => `{{ v${i} }}`).join('')
+  const compile = (count: number) => compileTemplate({ subject: 'x', html: html(count), text: 'x', htmlFormat: 'html' })
+  expect(await compile(variablesMax)).toMatchObject({ kind: 'compiled' })
+  const message = 'The template uses more than 1000 variables. Pass them in lists or objects.'
+  expect(await compile(variablesMax + 1)).toMatchObject({ kind: 'faulty', problems: [{ part: 'html', message }] })
+  // Versions that were stored before the limit existed remain usable.
+  const stored = { subject: 'x', html: html(variablesMax + 1), text: { from: 'flow' as const, source: 'x' } }
+  expect((await loadTemplate(stored)).variables).toHaveLength(variablesMax + 1)
+})

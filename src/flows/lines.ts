@@ -1,0 +1,37 @@
+/** Finds line and column of positions in a text. One scan of the text, then a binary search for each position. */
+export class Lines {
+  readonly #source: string
+  /** Undefined until the first position is asked for: most texts have no problems. */
+  #starts: number[] | undefined
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  at(position: number): { line: number; column: number } {
+    const starts = this.#lineStarts()
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (starts[middle]! <= position) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: position - starts[low]! + 1 }
+  }
+
+  /** The text of a line, counted from 1; empty if there is no such line. */
+  text(line: number): string {
+    const starts = this.#lineStarts()
+    const start = starts[line - 1]
+    return start === undefined ? '' : this.#source.slice(start, (starts[line] ?? this.#source.length + 1) - 1)
+  }
+
+  #lineStarts(): number[] {
+    if (this.#starts) return this.#starts
+    const starts = [0]
+    for (let at = this.#source.indexOf('\n'); at !== -1; at = this.#source.indexOf('\n', at + 1)) starts.push(at + 1)
+    this.#starts = starts
+    return starts
+  }
+}

@@ -1,0 +1,114 @@
+import type { TaskPool } from '../tasks/pool.ts'
+import { inlineLimits } from './budget.ts'
+import { type Preview, type PreviewInput, previewOf } from './preview.ts'
+import { missingVariables, NeedsTask, type RenderedBody, type TemplateSource, unusedContextKeys } from './template.ts'
+import type { ReadyVersion } from './template-cache.ts'
+import {
+  bodyTask,
+  type CompiledSource,
+  compileSource,
+  compileTask,
+  draftTask,
+  type MailDraft,
+  previewTask,
+} from './templates.task.ts'
+import type { TemplateValues } from './values.ts'
+import { isLightSource } from './weight.ts'
+
+/** How long a version that was too slow for the main thread is rendered in task processes. */
+const slowMs = 60_000
+/** The clock may be wrong about a template, say while the engine's code is still cold; the units are not. */
+const lateRunsMax = 3
+
+export type WhenFull = 'refuse' | 'wait'
+
+/**
+ * Runs templates where they cannot hold up others: light ones on the main thread within `inlineLimits`, all others in a
+ * task process within the limits of a mail. Which of the two does not change the result.
+ */
+export class TemplateRunner {
+  readonly #tasks: TaskPool
+  readonly #cpuMs: number
+
+  constructor({ tasks, cpuMs }: { tasks: TaskPool; cpuMs: number }) {
+    this.#tasks = tasks
+    this.#cpuMs = cpuMs
+  }
+
+  async compile(organizationId: string, source: TemplateSource): Promise<CompiledSource> {
+    return isLightSource(source)
+      ? compileSource(source)
+      : this.#tasks.run(compileTask, { organizationId, input: source })
+  }
+
+  async preview(organizationId: string, input: PreviewInput): Promise<Preview> {
+    if (isLightSource(input.source))
+      try {
+        return await previewOf(input, this.#cpuMs, inlineLimits)
+      } catch (error) {
+        if (!(error instanceof NeedsTask)) throw error
+      }
+    return this.#tasks.run(previewTask, { organizationId, input: { ...input, cpuMs: this.#cpuMs } })
+  }
+
+  /** Whether the version is rendered in task processes, as far as is known. */
+  isSlow(version: ReadyVersion): boolean {
+    return version.template === undefined || version.slowUntil > performance.now()
+  }
+
+  /** Throws `NeedsTask` where `draft` has to be called. */
+  draftNow(version: ReadyVersion, values: TemplateValues): MailDraft {
+    return this.#inline(version, (template) => {
+      const missing = missingVariables(template, values)
+      const subject = missing.length > 0 ? '' : template.renderSubject(values, inlineLimits)
+      return { missing, unused: unusedContextKeys(template, values.context), subject }
+    })
+  }
+
+  draft(version: ReadyVersion, values: TemplateValues): Promise<MailDraft> {
+    return this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
+  }
+
+  /** Throws `NeedsTask` where `body` has to be called. */
+  bodyNow(version: ReadyVersion, values: TemplateValues): RenderedBody {
+    return this.#inline(version, (template) => template.renderBody(values, inlineLimits))
+  }
+
+  async body(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull): Promise<RenderedBody> {
+    try {
+      return this.bodyNow(version, values)
+    } catch (error) {
+      if (!(error instanceof NeedsTask)) throw error
+      return this.#tasks.run(bodyTask, this.#renderOf(version, values, whenFull))
+    }
+  }
+
+  #inline<Result>(version: ReadyVersion, render: (template: NonNullable<ReadyVersion['template']>) => Result): Result {
+    const { template } = version
+    if (!template || this.isSlow(version)) throw new NeedsTask('units')
+    try {
+      const result = render(template)
+      version.lateRuns = 0
+      return result
+    } catch (error) {
+      if (error instanceof NeedsTask && (error.spent === 'units' || ++version.lateRuns >= lateRunsMax)) {
+        version.lateRuns = 0
+        version.slowUntil = performance.now() + slowMs
+      }
+      throw error
+    }
+  }
+
+  #renderOf(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull) {
+    const { organizationId, id, stored } = version
+    // The getter for the address to unsubscribe at is read here: only data crosses over.
+    const { contact, organization, unsubscribeUrl, context } = values
+    const input = {
+      key: `${organizationId} ${id}`,
+      stored,
+      values: { contact, organization, unsubscribeUrl, context },
+      cpuMs: this.#cpuMs,
+    }
+    return { organizationId, input, whenFull }
+  }
+}

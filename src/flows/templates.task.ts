@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache'
+import { defineTask } from '../tasks/task.ts'
+import { bodyLimits, subjectLimits } from './budget.ts'
+import type { Problem } from './parse.ts'
+import { type Preview, type PreviewInput, previewOf } from './preview.ts'
+import {
+  type CompiledTemplate,
+  compileTemplate,
+  loadTemplate,
+  missingVariables,
+  type RenderedBody,
+  type StoredTemplate,
+  type TemplateSource,
+  unreadableTemplate,
+  unusedContextKeys,
+} from './template.ts'
+import type { TemplateValues } from './values.ts'
+import { weightOf } from './weight.ts'
+
+const compileMsMax = 10_000
+const renderMsMax = 10_000
+const cacheBytesMax = 60_000_000
+
+export type CompiledSource =
+  | { kind: 'compiled'; stored: StoredTemplate; variables: { name: string; hasDefault: boolean }[] }
+  | { kind: 'faulty'; problems: Problem[] }
+
+export async function compileSource(source: TemplateSource): Promise<CompiledSource> {
+  const compilation = await compileTemplate(source)
+  if (compilation.kind === 'faulty') return compilation
+  const { stored, variables } = compilation.template
+  return { kind: 'compiled', stored, variables: variables.map(({ name, hasDefault }) => ({ name, hasDefault })) }
+}
+
+export const compileTask = defineTask<TemplateSource, CompiledSource>({
+  name: 'flows.compile',
+  title: 'Compiling this template',
+  msMax: compileMsMax,
+  run: compileSource,
+})
+
+export const previewTask = defineTask<PreviewInput & { cpuMs: number }, Preview>({
+  name: 'flows.preview',
+  title: 'Compiling and rendering this template',
+  msMax: compileMsMax,
+  run: ({ cpuMs, ...input }) => previewOf(input, cpuMs),
+})
+
+/** `key` names a version, whose content never changes. */
+export type RenderInput = { key: string; stored: StoredTemplate; values: TemplateValues; cpuMs: number }
+
+/** What is known about a mail when it is accepted. The subject is missing where variables are. */
+export type MailDraft = { missing: string[]; unused: string[]; subject: string }
+
+export const draftTask = defineTask<RenderInput, MailDraft>({
+  name: 'flows.draft',
+  title: 'Rendering the subject of this email',
+  msMax: renderMsMax,
+  run: async ({ key, stored, values, cpuMs }) => {
+    const template = await cached(key, stored)
+    const missing = missingVariables(template, values)
+    const subject = missing.length > 0 ? '' : template.renderSubject(values, subjectLimits(cpuMs))
+    return { missing, unused: unusedContextKeys(template, values.context), subject }
+  },
+})
+
+export const bodyTask = defineTask<RenderInput, RenderedBody>({
+  name: 'flows.body',
+  title: 'Rendering this email',
+  msMax: renderMsMax,
+  run: async ({ key, stored, values, cpuMs }) => {
+    const template = await cached(key, stored)
+    return template.renderBody(values, bodyLimits(cpuMs))
+  },
+})
+
+/** Per task process: compiling a template costs a hundred times what rendering it does. */
+const ready = new LRUCache<string, CompiledTemplate>({
+  maxSize: cacheBytesMax,
+  sizeCalculation: ({ stored }) => weightOf(stored),
+})
+
+async function cached(key: string, stored: StoredTemplate): Promise<CompiledTemplate> {
+  const known = ready.get(key)
+  if (known) return known
+  const template = await loadTemplate(stored).catch(() => unreadableTemplate(stored))
+  ready.set(key, template)
+  return template
+}

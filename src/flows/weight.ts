@@ -1,0 +1,66 @@
+import type { StoredTemplate, TemplateSource } from './template.ts'
+
+// Measured: parsing and analysing costs about 60 µs a tag and 0.5 µs a character within tags, other characters next to
+// nothing. Deriving the text of a flow costs about 90 ns a character, and more for elements within elements.
+const lightTagsMax = 100
+const lightTagLengthMax = 5_000
+const lightLengthMax = 200_000
+const lightSourceLengthMax = 30_000
+const lightElementsMax = 500
+
+/** Whether a stored template can be made ready on the main thread in less than about 10 ms. */
+export function isLight(stored: StoredTemplate): boolean {
+  return areLight([stored.subject, stored.html, textOf(stored)], lightLengthMax)
+}
+
+/** The same for compiling what someone wrote, where MJML is never light and the text has to be derived. */
+export function isLightSource({ subject, html, text, htmlFormat }: TemplateSource): boolean {
+  return (
+    htmlFormat === 'html' &&
+    areLight([subject, html, text ?? ''], lightSourceLengthMax) &&
+    countOf(html, '<', lightElementsMax) <= lightElementsMax
+  )
+}
+
+/** Bytes that a ready template takes, roughly and rather too many. */
+export function weightOf(stored: StoredTemplate): number {
+  const sources = [stored.subject, stored.html, textOf(stored)]
+  const { tags, tagLength } = measureTags(sources, Number.POSITIVE_INFINITY)
+  return 2_000 + 4 * lengthOf(sources) + 5_000 * tags + 150 * tagLength
+}
+
+const textOf = ({ text }: StoredTemplate) => (text.from === 'html' ? '' : text.source)
+const lengthOf = (sources: readonly string[]) => sources.reduce((sum, source) => sum + source.length, 0)
+
+function areLight(sources: readonly string[], lengthMax: number): boolean {
+  if (lengthOf(sources) > lengthMax) return false
+  const { tags, tagLength } = measureTags(sources, lightTagsMax)
+  return tags <= lightTagsMax && tagLength <= lightTagLengthMax
+}
+
+/** Stops counting beyond `tagsMax`. */
+function measureTags(sources: readonly string[], tagsMax: number): { tags: number; tagLength: number } {
+  let tags = 0
+  let tagLength = 0
+  for (const source of sources) {
+    let at = source.indexOf('{')
+    while (at !== -1 && tags <= tagsMax) {
+      const kind = source[at + 1]
+      if (kind !== '{' && kind !== '%') {
+        at = source.indexOf('{', at + 1)
+        continue
+      }
+      const end = source.indexOf(kind === '%' ? '%}' : '}}', at)
+      tags++
+      tagLength += (end === -1 ? source.length : end) - at
+      at = end === -1 ? -1 : source.indexOf('{', end)
+    }
+  }
+  return { tags, tagLength }
+}
+
+function countOf(text: string, character: string, max: number): number {
+  let count = 0
+  for (let at = text.indexOf(character); at !== -1 && count <= max; at = text.indexOf(character, at + 1)) count++
+  return count
+}
