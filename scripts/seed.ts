@@ -5,7 +5,8 @@ import { register } from '../src/accounts/accounts.ts'
 import { databaseOf } from '../src/commands/run.ts'
 import { readConfig, readEnvironment } from '../src/config.ts'
 import { createGroup } from '../src/contacts/groups.ts'
-import { MemberAdder, membersMax } from '../src/contacts/members.ts'
+import { membersMax } from '../src/contacts/members.task.ts'
+import { MemberAdder } from '../src/contacts/members.ts'
 import type { Db, Tx } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { ensurePartitions } from '../src/events/partitions.ts'
@@ -79,14 +80,16 @@ async function seedContacts(db: Db, organizationId: OrganizationId): Promise<Con
   const groups = []
   for (const name of ['Customers', 'Newsletter', 'Trial', 'Partners'])
     groups.push(await createGroup(db, organizationId, name))
-  const adder = new MemberAdder(db)
+  const tasks = new TaskPool({ processes: 1 })
+  const adder = new MemberAdder(db, tasks)
   for (let start = 0; start < contactsWanted; start += membersMax) {
     const members = Array.from({ length: membersMax }, (_, i) => memberOf(start + i))
     const group = groups[(start / membersMax) % groups.length]!
-    const body = { group_id: toText('grp', group.id), members }
-    await adder.add(organizationId, body, { type: 'system', id: null })
+    const body = JSON.stringify({ group_id: toText('grp', group.id), members })
+    await adder.add(organizationId, Buffer.from(body), { type: 'system', id: null })
     tell('contacts', start + membersMax, contactsWanted)
   }
+  tasks.stop()
   return db<Contact>`select id, email from contacts where organization_id = ${organizationId} order by id`
 }
 

@@ -1,7 +1,9 @@
 import { importWorker } from './contacts/import.job.ts'
+import { readImportTask, type SliceInput } from './contacts/import.task.ts'
 import { monitorEventLoop } from './event-loop.ts'
 import { keepPartitions } from './events/partitions.ts'
 import { createServer, type Server } from './http/server.ts'
+import type { OrganizationId } from './ids.ts'
 import { Loop } from './loop.ts'
 import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
 import { measureRelay } from './mail/relay-report.ts'
@@ -120,7 +122,9 @@ function createWorkers(parts: Parts) {
   })
   const sender = new Worker({ db, log, hints, spec: sending })
   const deliverer = new Worker({ db, log, hints, spec: delivering })
-  const importer = new Worker({ db, log, hints, spec: importWorker({ db, log }) })
+  const readSlice = (organizationId: OrganizationId, input: SliceInput) =>
+    parts.tasks.run(readImportTask, { organizationId, input, whenFull: 'wait' })
+  const importer = new Worker({ db, log, hints, spec: importWorker({ db, log, readSlice }) })
   parts.deliveryMetrics.watchInFlight(() => deliverer.inFlight)
   return [sender, deliverer, importer]
 }

@@ -76,7 +76,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     ...createRateLimits(config),
     shares,
     read: createBoundedRead(db, shares.queries),
-    members: new MemberAdder(db),
+    members: new MemberAdder(db, tasks),
     events,
     acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, quota: quotaOf(config, db) }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),

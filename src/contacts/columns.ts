@@ -1,5 +1,5 @@
 import { parseEmail } from '../email.ts'
-import { CsvFault } from './csv.ts'
+import { CsvFault, cellsMax } from './csv.ts'
 import { attributeKeysMax } from './fields.ts'
 import { readStatus } from './row-status.ts'
 import type { SuppressionReason } from './suppressions.sql.ts'
@@ -33,6 +33,7 @@ const columnsShownMax = 20
 
 /** Finds the columns that a mapping names. */
 export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
+  refuseIfTooWide(firstRow)
   if (mapping.has_header ?? true) refuseUnlessUtf8(firstRow)
   const names = firstRow.map((name) => name.trim())
   const find = (column: ColumnRef): number => {
@@ -51,6 +52,10 @@ export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
   }
 }
 
+function refuseIfTooWide(firstRow: string[]): void {
+  if (firstRow.length > cellsMax) throw new CsvFault(`The first row has more than ${cellsMax} columns.`)
+}
+
 function indexOfName(names: string[], name: string): number {
   const exact = names.indexOf(name)
   return exact >= 0 ? exact : names.findIndex((each) => each.toLowerCase() === name.toLowerCase())
@@ -58,7 +63,7 @@ function indexOfName(names: string[], name: string): number {
 
 const firstNames = ['first name', 'firstname', 'first', 'given name', 'forename', 'vorname', 'prénom', 'nombre']
 const lastNames = ['last name', 'lastname', 'last', 'surname', 'family name', 'nachname', 'nom', 'apellido']
-/** None that says no: a "yes" below it would be read as one. The web app knows the same (csv-mapping.ts). */
+/** None that says no: a "yes" below it would be read as one. */
 const statuses = [
   'status',
   'subscription',
@@ -75,23 +80,37 @@ const statuses = [
 /** `note` says what the owner of the file would not expect. */
 export type Guess = { columns: Columns; hasHeader: boolean; note: string | null }
 
+/** By rank: a later pattern counts only if no column matches an earlier one. Compared with `plain` names. */
+const emailPatterns = [
+  /^(e ?mail|mail)( ?(address|adresse|addr|id))?$/,
+  /^(primary|work|personal|home|customer|subscriber|contact|user|billing|client|member) e ?mail( ?address)?$/,
+  /^e ?mail( ?address)? 1( value)?$|^correo( electr[oó]nico)?$|^courriel$/,
+  /\be ?mail\b(?!.*\b(type|status|opt|consent|verified|valid|subscribed|permission|date|count|id|label)\b)|mail( ?address)?$/,
+]
+/** In the report of rejected rows, which can be imported again. */
+const reportColumns = ['import line', 'import problem']
+const nameOnly = { firstName: null, lastName: null, status: null, attributes: [] }
+
 /**
  * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A status is
- * both: it tells who unsubscribed, and may be one of another kind. A file without a header is known by an address in its
- * first row, which is data then.
+ * both: it tells who unsubscribed, and may be one of another kind. A file without a header is recognized by an address in its
+ * first row, which is data then. If no name matches, the column whose cells mostly are addresses counts.
  */
-export function guessColumns(firstRow: string[]): Guess {
+export function guessColumns(firstRow: string[], sampleRows: string[][] = []): Guess {
+  refuseIfTooWide(firstRow)
   const names = firstRow.map(plain)
-  const email = [/^e ?mail( ?address)?$|^mail$/, /e ?mail/].map((pattern) =>
-    names.findIndex((name, index) => pattern.test(name) && !parseEmail(firstRow[index]).ok),
-  )
-  const emailAt = email.find((index) => index >= 0)
-  const address = firstRow.findIndex((cell) => parseEmail(cell).ok)
-  if (emailAt === undefined && address >= 0) {
-    const unnamed = { firstName: null, lastName: null, status: null, attributes: [] }
-    return { columns: { width: firstRow.length, email: address, ...unnamed }, hasHeader: false, note: null }
-  }
+  const isAddress = firstRow.map((cell) => parseEmail(cell).ok)
+  const byName = emailPatterns
+    .map((pattern) => names.findIndex((name, index) => pattern.test(name) && !isAddress[index]))
+    .find((index) => index >= 0)
+  if (byName === undefined && isAddress.includes(true))
+    return {
+      columns: { width: firstRow.length, email: isAddress.indexOf(true), ...nameOnly },
+      hasHeader: false,
+      note: null,
+    }
   refuseUnlessUtf8(firstRow)
+  const emailAt = byName ?? columnOfAddresses(firstRow.length, sampleRows)
   if (emailAt === undefined) throw new CsvFault(`No column holds the email address. ${listOf(firstRow)}`)
   const firstName = names.findIndex((name) => firstNames.includes(name))
   const lastName = names.findIndex((name) => lastNames.includes(name))
@@ -111,6 +130,13 @@ export function guessColumns(firstRow: string[]): Guess {
   }
 }
 
+/** The column with the most addresses, if more than half of its cells are. */
+function columnOfAddresses(width: number, rows: string[][]): number | undefined {
+  const counts = Array.from({ length: width }, (_, index) => rows.filter((row) => parseEmail(row[index]).ok).length)
+  const best = counts.indexOf(Math.max(...counts))
+  return best >= 0 && counts[best]! * 2 > rows.length ? best : undefined
+}
+
 /** One for each name; a column without a name becomes none. */
 function guessAttributes(header: string[], fields: number[]): Pick<Guess, 'note'> & Pick<Columns, 'attributes'> {
   const attributes = new Map<string, number>()
@@ -118,7 +144,7 @@ function guessAttributes(header: string[], fields: number[]): Pick<Guess, 'note'
   const beyond: string[] = []
   header.forEach((name, index) => {
     const key = plain(name).replaceAll(' ', '_')
-    if (key === '' || fields.includes(index)) return
+    if (key === '' || fields.includes(index) || reportColumns.includes(plain(name))) return
     if (attributes.has(key)) repeated.push(name)
     else if (attributes.size < attributeKeysMax) attributes.set(key, index)
     else beyond.push(name)
@@ -171,10 +197,13 @@ export function readRow(
   columns: Columns,
   isGuess: boolean,
 ): Row | { email: string | null; problem: string } {
+  if (cells.length > cellsMax) return { email: null, problem: `has more than ${cellsMax} columns` }
   if (cells.slice(columns.width).some((cell) => cell.trim() !== ''))
     return { email: null, problem: `has ${cells.length} columns where the first row has ${columns.width}` }
   if (!cells.every(isUtf8)) return { email: null, problem: 'contains characters that are not UTF-8' }
-  const cellAt = (index: number | null) => (index === null ? '' : (cells[index] ?? '').trim())
+  // The report of rejected rows puts a quote before what a spreadsheet would take for a formula.
+  const cellAt = (index: number | null) =>
+    index === null ? '' : (cells[index] ?? '').trim().replace(/^'(?=[=+\-@])/, '')
   const member: RowMember = { email: cellAt(columns.email) }
   const status = cellAt(columns.status)
   const objection = readStatus(status)

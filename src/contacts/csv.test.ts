@@ -1,21 +1,25 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CsvFault, type CsvPlace, type CsvRow, inspect, readCsv } from './csv.ts'
+import { CsvFault, type CsvPlace, type CsvRow, cellsMax, inspect, readSlice, sliceBytes } from './csv.ts'
 
-async function* piecesOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
-}
-
-async function read(
+/** Reads as an import does: slice by slice, each from where the one before ended. */
+function read(
   text: string | Buffer,
-  { size = 7, from = undefined as CsvPlace | undefined } = {},
-): Promise<CsvRow[]> {
+  { size = sliceBytes, from = undefined as CsvPlace | undefined, rowsMax = 100 } = {},
+): CsvRow[] {
   const bytes = Buffer.from(text)
   const { offset, delimiter } = inspect(bytes)
-  const place = from ?? { offset, line: 0 }
+  let place = from ?? { offset, line: 0 }
   const rows: CsvRow[] = []
-  for await (const portion of readCsv(piecesOf(bytes.subarray(place.offset), size), delimiter, place))
-    rows.push(...portion)
+  while (place.offset < bytes.length) {
+    const slice = bytes.subarray(place.offset, place.offset + size)
+    const isLast = place.offset + size >= bytes.length
+    const read = readSlice(slice, delimiter, place, { isLast, rowsMax })
+    rows.push(...read.rows)
+    place = read.place
+    if (read.fault) throw Object.assign(new CsvFault(read.fault), { rows })
+    if (isLast && read.rows.length < rowsMax) break
+  }
   return rows
 }
 
@@ -36,7 +40,7 @@ test('comma, semicolon, tab and bar are told apart by the first line, not by wha
 })
 
 test('a byte order mark, any line ending, quotes and blank rows are understood', async () => {
-  const rows = await read(
+  const rows = read(
     '\ufeffemail;name\r\n"a@b.c";"Says ""hi"";\r\nand leaves"\r\n\r\n;;\r\n  x@y.z ; O\'Neil \n"q" \r last',
   )
   expect(cellsOf(rows)).toEqual([
@@ -50,21 +54,45 @@ test('a byte order mark, any line ending, quotes and blank rows are understood',
 })
 
 test('quotes that are not quite right spoil no other row', async () => {
-  const rows = await read('email,name\na@b.c,"Ada" Lovelace\nb@b.c,5" screen\nc@b.c,Grace\n')
+  const rows = read('email,name\na@b.c,"Ada" Lovelace\nb@b.c,5" screen\nc@b.c,Grace\n')
   expect(rows).toHaveLength(4)
   expect(rows[3]!.cells).toEqual(['c@b.c', 'Grace'])
 })
 
-test('a quote that is never closed is a fault that names its line, after the rows before were given', async () => {
-  const rows: CsvRow[] = []
-  const text = Buffer.from('email,name\na@b.c,"two\nlines"\nb@b.c,"open\nc@b.c,x\n')
-  const reading = (async () => {
-    for await (const portion of readCsv(piecesOf(text, 10), ',', { offset: 0, line: 0 })) rows.push(...portion)
-  })()
-  await expect(reading).rejects.toThrow(CsvFault)
-  await expect(reading).rejects.toThrow('line 4')
-  expect(rows).toHaveLength(2)
-  await expect(read(`email\n${'x'.repeat(200_000)}\n`, { size: 10_000 })).rejects.toThrow('line 2')
+test('a quote that is never closed is a fault that names its line, after the rows before were given', () => {
+  const text = 'email,name\na@b.c,"two\nlines"\nb@b.c,"open\nc@b.c,x\n'
+  expect(() => read(text)).toThrow(expect.objectContaining({ message: expect.stringContaining('line 4') }))
+  expect(() => read(text)).toThrow(expect.objectContaining({ rows: [expect.anything(), expect.anything()] }))
+  expect(() => read(`email\n${'x'.repeat(200_000)}\n`)).toThrow('line 2')
+})
+
+test.each([
+  ['commas', ','],
+  ['quotes', '"'],
+  ['letters', 'x'],
+  ['spaces', ' '],
+  ['quotes and commas', '"",'],
+  ['commas and spaces', ', '],
+])('a row of endless %s is a fault', (_title, unit) => {
+  const endless = unit.repeat(2 * 1024 * 1024)
+  expect(() => read(`email\n${endless}`)).toThrow('line 2')
+  expect(() => read(endless)).toThrow('line 1')
+})
+
+test('rows beyond a large number of blank lines are found, with their line', () => {
+  for (const blank of ['\n', '\r', '\r\n', ',\n', ' \r\n', '"",""\n'])
+    expect(read(`email,x${'\n'}${blank.repeat(20_001)}a@b.c,1`).at(-1)).toMatchObject({
+      line: 20_003,
+      cells: ['a@b.c', '1'],
+    })
+})
+
+test('a row of very many cells is cut where nobody needs them', () => {
+  expect(read(`email\na@b.c${','.repeat(100_000)}\nb@b.c\n`).map(({ cells }) => cells.length)).toEqual([
+    1,
+    cellsMax + 1,
+    1,
+  ])
 })
 
 test('spreadsheets, UTF-16 and other binary files are refused with advice', () => {
@@ -83,12 +111,12 @@ test('reading on from behind any row gives the rows that follow, with their line
       fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { maxLength: 8 }),
       fc.constantFrom('\n', '\r\n'),
       fc.integer({ min: 1, max: 40 }),
-      async (table, ending, size) => {
+      async (table, ending, rowsMax) => {
         const text = `a,b${ending}${table.map((row) => `x,${row.map(quote).join(',')}${ending}`).join('')}`
-        const rows = await read(text, { size })
+        const rows = read(text, { rowsMax })
         expect(cellsOf(rows).slice(1)).toEqual(table.map((row) => ['x', ...row]))
         for (const [index, row] of rows.entries()) {
-          const rest = await read(text, { size, from: { offset: row.end, line: row.lastLine } })
+          const rest = read(text, { rowsMax, from: { offset: row.end, line: row.lastLine } })
           expect(rest).toEqual(rows.slice(index + 1))
           const before = Buffer.from(text)
             .subarray(0, rows[index - 1]?.end ?? 0)

@@ -1,4 +1,4 @@
-import { CsvError, parse } from 'csv-parse'
+import { CsvError, parse } from 'csv-parse/sync'
 
 // Reads CSV as it comes out of spreadsheets: any of four delimiters, any line ending, quotes that are not quite right.
 
@@ -12,20 +12,22 @@ export type CsvRow = {
   end: number
 }
 
-/** A place in a file from which reading can go on: behind a row. */
+/** A position in a file at which reading can continue: the end of a row. */
 export type CsvPlace = { offset: number; line: number }
 
 /** A file that cannot be read, or not from here on. The message is a sentence for its owner. */
 export class CsvFault extends Error {}
 
-const rowCharactersMax = 128 * 1024
+/** Of the raw file, including quotes and delimiters. */
+const rowBytesMax = 128 * 1024
+/** How much of a file is read at once: enough for at least one row that is not too long. */
+export const sliceBytes = 2 * rowBytesMax
+export const cellsMax = 1_000
+const [lineFeed, carriageReturn] = [0x0a, 0x0d]
 const delimiters = [',', ';', '\t', '|'] as const
 export type Delimiter = (typeof delimiters)[number]
 
-/**
- * Looks at the first bytes of a file: where the text starts, and what separates its cells. The web app shows the columns
- * by the same rules (csv-head.ts); a test holds the two together.
- */
+/** Returns where the text of a file starts and what separates its cells, judged by its first bytes. */
 export function inspect(start: Buffer): { offset: number; delimiter: Delimiter } {
   if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04')))
     throw new CsvFault('This is a spreadsheet, not a CSV file. Save it as CSV (UTF-8) and import that.')
@@ -33,7 +35,7 @@ export function inspect(start: Buffer): { offset: number; delimiter: Delimiter }
   if (isUtf16 || start.includes(0))
     throw new CsvFault('This is not a text file in UTF-8. Save it as CSV (UTF-8) and import that.')
   const offset = start.subarray(0, 3).equals(Buffer.from('\ufeff')) ? 3 : 0
-  const text = start.subarray(offset, offset + rowCharactersMax).toString()
+  const text = start.subarray(offset, offset + rowBytesMax).toString()
   // Rows without content are left out later, so the first that has some decides.
   const rows = text.replace(/^(?:[\s,;|]|"")*[\r\n]/, '')
   const counts = delimiters.map((delimiter) => cellsInFirstRow(rows, delimiter))
@@ -50,75 +52,94 @@ function cellsInFirstRow(text: string, delimiter: Delimiter): number {
   }
 }
 
+export type CsvSlice = {
+  rows: CsvRow[]
+  /** The end of the last complete row. */
+  place: CsvPlace
+  /** Why reading cannot continue behind `place`; null if it can. */
+  fault: string | null
+}
+
 /**
- * The rows of a file from a place on, in portions as its pieces come. Empty rows are left out. Throws CsvFault where
- * reading cannot go on; the rows before have been given then.
+ * Reads the complete rows at the start of `bytes`, which begins at `from`; blank rows are skipped. Memory is bounded by the
+ * size of the slice: a row that has more than `rowBytesMax` bytes is a fault, however many cells they make.
+ *
+ * A slice that is not the last must have `sliceBytes`.
  */
-export async function* readCsv(
-  pieces: AsyncIterable<Buffer>,
+export function readSlice(
+  bytes: Buffer,
   delimiter: Delimiter,
   from: CsvPlace,
-): AsyncGenerator<CsvRow[]> {
-  let rows: CsvRow[] = []
-  let lastLine = from.line
+  { isLast, rowsMax }: { isLast: boolean; rowsMax: number },
+): CsvSlice {
+  const { start, lines } = skipLineBreaks(bytes, isLast)
+  const rows: CsvRow[] = []
+  let place: CsvPlace = { offset: from.offset + start, line: from.line + lines }
+  const base = place
   let doubled = 0
-  const parser = parse({
-    delimiter,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_quotes: true,
-    relax_column_count: true,
-    ltrim: true,
-    skip_empty_lines: true,
-    skip_records_with_empty_values: true,
-    max_record_size: rowCharactersMax,
-    // Rows are taken here rather than read from the stream: a turn of its machinery for each would cost more than parsing.
-    on_record: (cells: string[], info) => {
-      let line = from.line + info.lines - doubled
-      let inside = 0
-      if (line - lastLine > 1) {
-        const breaks = cells.flatMap((cell) => cell.match(/\r\n|\r|\n/g) ?? [])
-        // The parser takes a line break of two characters inside quotes for two.
-        const twofold = breaks.filter((each) => each === '\r\n').length
-        doubled += twofold
-        line -= twofold
-        inside = breaks.length
-      }
-      lastLine = line
-      rows.push({ cells, line: line - inside, lastLine: line, end: from.offset + info.bytes })
-      return null
-    },
-  })
-  parser.on('error', () => {})
-  parser.resume()
-
+  let error: CsvError | undefined
   try {
-    for await (const piece of pieces) {
-      await step((done) => parser.write(piece, done))
-      if (rows.length > 0) yield rows
-      rows = []
-    }
-    await step((done) => parser.end(done))
-    if (rows.length > 0) yield rows
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    if (rows.length > 0) yield rows
-    throw new CsvFault(faultOf(error, lastLine + 1))
-  } finally {
-    parser.destroy()
+    parse(bytes.subarray(start), {
+      delimiter,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_quotes: true,
+      relax_column_count: true,
+      ltrim: true,
+      max_record_size: rowBytesMax,
+      on_record: (cells: string[], info) => {
+        const end = start + info.bytes
+        // Its end may be missing, or half of its line break.
+        if (!isLast && end === bytes.length) throw new Stop()
+        let line = base.line + info.lines - doubled
+        let inside = 0
+        if (line - place.line > 1) {
+          const breaks = cells.flatMap((cell) => cell.match(/\r\n|\r|\n/g) ?? [])
+          // The parser takes a line break of two characters inside quotes for two.
+          const twofold = breaks.filter((each) => each === '\r\n').length
+          doubled += twofold
+          line -= twofold
+          inside = breaks.length
+        }
+        if (from.offset + end - place.offset > rowBytesMax) throw new Stop('too long')
+        place = { offset: from.offset + end, line }
+        if (cells.some((cell) => cell.trim() !== ''))
+          rows.push({
+            cells: cells.length > cellsMax ? cells.slice(0, cellsMax + 1) : cells,
+            line: line - inside,
+            lastLine: line,
+            end: place.offset,
+          })
+        if (rows.length === rowsMax) throw new Stop()
+        return null
+      },
+    })
+  } catch (thrown) {
+    if (thrown instanceof CsvError) error = thrown
+    else if (!(thrown instanceof Stop)) throw thrown
+    else if (thrown.message === 'too long') return { rows, place, fault: rowWithoutEnd(place.line + 1) }
   }
+  const isStuck = !isLast && place.offset === from.offset
+  const isOver = error?.code === 'CSV_QUOTE_NOT_CLOSED' ? isLast : error !== undefined
+  if (!isStuck && !isOver) return { rows, place, fault: null }
+  const isKnown = isStuck || error?.code === 'CSV_QUOTE_NOT_CLOSED' || error?.code === 'CSV_MAX_RECORD_SIZE'
+  const line = place.line + 1
+  return { rows, place, fault: isKnown ? rowWithoutEnd(line) : `The file cannot be read from line ${line} on.` }
 }
 
-const step = (start: (done: (error?: Error | null) => void) => void): Promise<void> =>
-  new Promise((resolve, reject) => {
-    start((error) => (error ? reject(error) : resolve()))
-  })
+/** Ends parsing before the end of the slice. */
+class Stop extends Error {}
 
-function faultOf(error: CsvError, line: number): string {
-  switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-    case 'CSV_MAX_RECORD_SIZE':
-      return `The row that starts in line ${line} has no end: a quote is opened and not closed, or it is longer than ${rowCharactersMax} characters.`
-    default:
-      return `The file cannot be read from line ${line} on.`
-  }
+/** A file of line breaks has as many blank rows as bytes, so these never reach the parser. */
+function skipLineBreaks(bytes: Buffer, isLast: boolean): { start: number; lines: number } {
+  let start = 0
+  let lines = 0
+  for (; bytes[start] === lineFeed || bytes[start] === carriageReturn; start++)
+    if (bytes[start] === carriageReturn || bytes[start - 1] !== carriageReturn) lines++
+  // The other half of this line break may be in the next slice.
+  if (!isLast && start === bytes.length && bytes[start - 1] === carriageReturn)
+    return { start: start - 1, lines: lines - 1 }
+  return { start, lines }
 }
+
+const rowWithoutEnd = (line: number): string =>
+  `The row that starts in line ${line} has no end: a quote is opened and not closed, or the row is longer than ${rowBytesMax / 1024} KiB.`

@@ -60,6 +60,7 @@ export async function emptyEvents(tx: Tx, organizationId: OrganizationId, id: Co
 
 export async function emptyImportProblems(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
   await tx`
-    update import_problems set email = null
-    where organization_id = ${organizationId} and lower(email collate "C") = ${emailKey}`
+    update import_problems set email = null, cells = null
+    where organization_id = ${organizationId}
+      and (lower(email collate "C") = ${emailKey} or strpos(lower(cells::text collate "C"), ${emailKey}) > 0)`
 }

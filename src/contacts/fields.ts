@@ -8,7 +8,7 @@ export type Attributes = Record<string, unknown>
 
 export const nameMax = 200
 export const attributeKeysMax = 100
-const attributesBytesMax = 16 * 1024
+export const attributesBytesMax = 16 * 1024
 const attributesDepthMax = 10
 
 const no = (problem: string) => ({ ok: false, problem }) as const

@@ -1,48 +1,57 @@
 import { type Db, isDataFault } from '../db/db.ts'
+import { Refusal } from '../errors.ts'
+import type { OrganizationId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
-import { isStorable } from '../text.ts'
-import { guessColumns, mapColumns, readRow } from './columns.ts'
-import { CsvFault, type CsvRow, inspect, readCsv } from './csv.ts'
+import { TaskLimitExceeded } from '../tasks/pool.ts'
+import { CsvFault, sliceBytes } from './csv.ts'
+import type { ReadSlice, SliceInput } from './import.task.ts'
 import {
+  countStart,
   findChunk,
   findUnfinished,
   finishImport,
   holdImport,
   type Import,
-  type ImportProblem,
   insertProblems,
   type Progress,
+  resetStarts,
   updateProgress,
 } from './imports.sql.ts'
-import { MemberReader, sentenceOf, shownEmailMax } from './member-input.ts'
+import { attributesTooLarge } from './member-input.ts'
 import { holdGroups } from './members.sql.ts'
-import { storeMembers } from './members.ts'
-import { type Objection, takeObjections } from './suppressions.ts'
+import { noneStored, storeMembers } from './members.ts'
+import { takeObjections } from './suppressions.ts'
 import { inTransaction } from './transaction.ts'
 
 export const importKind = 'contacts.import'
 
-/** Rows that are stored, and counted, by one transaction. */
-const batchRowsMax = 5_000
 export const problemsKeptMax = 1_000
-/** After this long an import makes room for others; it goes on in its next turn. */
-const sliceMs = 3_000
-/** Imports under way at once in one process. Each takes a connection and a good part of a core. */
+/** After this long an import makes room for others; it continues in its next turn. */
+const turnMs = 3_000
+/** Imports in progress at once in one process. Each takes a connection and a good part of a core. */
 const inHandMax = 2
+/** An import that was started this often without progress has ended the process each time, so it fails. */
+export const startsMax = 3
 
-export type ImportParts = { db: Db; log: Log }
+export type ImportParts = {
+  db: Db
+  log: Log
+  /** Parses a slice of a file away from the main thread. */
+  readSlice: (organizationId: OrganizationId, input: SliceInput) => Promise<ReadSlice>
+}
 
 /** Imports files, a slice at a time. Each import is a lane of its own, so that a long one does not hold up a short one. */
-export function importWorker({ db, log }: ImportParts): WorkerSpec<Import> {
+export function importWorker(parts: ImportParts): WorkerSpec<Import> {
+  const { db } = parts
   return {
     kind: importKind,
     inHandMax,
     laneWidthMax: 1,
     load: (claims: Claim[]) => findUnfinished(db, claims),
     handle: async (claim, record) => {
-      const outcome = await importSlice({ db, log }, record, Date.now() + sliceMs)
+      const outcome = await importSlice(parts, record, Date.now() + turnMs)
       // What is finished has no job any more. What another worker carries on is not ours to settle, and this does not.
       if (outcome !== 'finished') await endJobs(db.alone, [{ claim, retryInMs: 0 }])
       return { health: 'well' }
@@ -52,124 +61,108 @@ export function importWorker({ db, log }: ImportParts): WorkerSpec<Import> {
 
 /**
  * Imports rows from where the record says until the time is over. Rows and progress are one transaction: whenever the
- * process dies, the next run goes on behind the last row that was counted. `lost` means that someone else has gone on.
+ * process dies, the next run continues behind the last row that was counted. `lost` means that another worker continued it.
  */
 export async function importSlice(
-  { db, log }: ImportParts,
+  parts: ImportParts,
   record: Import,
   until: number,
 ): Promise<'more' | 'finished' | 'lost'> {
+  const { db, log } = parts
   let progress: Progress | undefined = record.progress
-  let fault: string | null | undefined = null
+  const starts = await countStart(db.alone, record.organizationId, record.id)
+  if (starts === undefined) return 'lost'
+  if (starts > startsMax) return finish(db, record, progress, gaveUp)
+  let fault: string | null = null
   try {
-    progress = await withLayout(db, record)
-    if (!progress) return 'lost'
-    for await (const rows of readCsv(pieces(db, record, progress.offset), progress.layout!.delimiter, progress)) {
-      for (let at = 0; at < rows.length; at += batchRowsMax) {
-        progress = await importRows(db, record, progress, rows.slice(at, at + batchRowsMax))
-        if (!progress) return 'lost'
-        if (Date.now() >= until) return 'more'
-      }
+    for (let isOver = false; !isOver; ) {
+      const { bytes, isLast } = await readBytes(db, record, progress.offset)
+      const { layout, offset, line } = progress
+      const slice = await parts.readSlice(record.organizationId, {
+        bytes,
+        isLast,
+        place: { offset, line },
+        layout,
+        mapping: record.mapping,
+        problemsMax: Math.max(0, problemsKeptMax - progress.rejected),
+      })
+      fault = slice.fault
+      if (slice.rows > 0 || !fault) progress = await importRows(db, record, progress, slice)
+      if (!progress) return 'lost'
+      isOver = fault !== null || progress.offset >= record.bytesTotal || (isLast && slice.rows === 0)
+      if (!isOver && Date.now() >= until) return 'more'
     }
   } catch (error) {
     if (!progress) throw error
-    fault = faultOf(error)
-    // Anything else is no fault of the file: it is tried again for as long as that takes.
-    if (fault === undefined) throw error
+    const reason = faultOf(error)
+    if (reason === undefined) {
+      // Not the file's fault, so the import is tried again for as long as that takes. A task process that died counts.
+      if (!(error instanceof Refusal)) await resetStarts(db.alone, record.organizationId, record.id).catch(() => {})
+      throw error
+    }
+    fault = reason
     if (!(error instanceof CsvFault)) log.error({ error, importId: record.id }, 'An import failed')
   }
   return finish(db, record, progress, fault)
 }
 
-/** What to tell the owner of a file that would fail again each time; undefined when it is not the file's doing. */
+const gaveUp = `The import was started ${startsMax} times without progress. Split the file, or remove the rows behind the last one that was imported.`
+
+/** The reason for a file that would fail again each time; undefined if the file is not the cause. */
 function faultOf(error: unknown): string | undefined {
-  if (error instanceof CsvFault) return error.message
+  if (error instanceof CsvFault || error instanceof TaskLimitExceeded) return error.message
   const isOurs = isDataFault(error) || error instanceof TypeError || error instanceof RangeError
   return isOurs ? 'Something went wrong on our side.' : undefined
 }
 
-/** The pieces of the file from `offset` on, one in memory at a time. */
-async function* pieces(db: Db, { organizationId, id }: Import, offset: number): AsyncGenerator<Buffer> {
-  for (let at = offset; ; ) {
+/** `sliceBytes` of the file from `offset` on, or what is left of it. */
+async function readBytes(db: Db, { organizationId, id, bytesTotal }: Import, offset: number) {
+  const pieces: Buffer[] = []
+  let at = offset
+  while (at < offset + sliceBytes) {
     const chunk = await findChunk(db, organizationId, id, at)
-    if (!chunk) return
-    yield chunk.bytes.subarray(at - chunk.startsAt)
+    if (!chunk) break
+    pieces.push(chunk.bytes.subarray(at - chunk.startsAt, offset + sliceBytes - chunk.startsAt))
     at = chunk.startsAt + chunk.bytes.length
   }
+  return { bytes: Buffer.concat(pieces), isLast: offset + sliceBytes >= bytesTotal }
 }
 
-/** At the first run: finds out what separates the cells and which column is what, and goes behind the header. */
-async function withLayout(db: Db, record: Import): Promise<Progress | undefined> {
-  if (record.progress.layout) return record.progress
-  const start = await findChunk(db, record.organizationId, record.id, 0)
-  const { offset, delimiter } = inspect(start?.bytes ?? Buffer.alloc(0))
-  const first = await firstRow(readCsv(pieces(db, record, offset), delimiter, { offset, line: 0 }))
-  const { columns, hasHeader, note } = record.mapping
-    ? { columns: mapColumns(first.cells, record.mapping), hasHeader: record.mapping.has_header ?? true, note: null }
-    : guessColumns(first.cells)
-  const place = hasHeader ? { offset: first.end, line: first.lastLine } : { offset, line: 0 }
-  const progress = { ...record.progress, ...place, layout: { delimiter, columns, note } }
-  return inTransaction(db, async (tx) => {
-    if (!(await holdImport(tx, record.organizationId, record.id, record.progress.offset))) return undefined
-    await updateProgress(tx, record.organizationId, record.id, progress)
-    return progress
-  })
-}
-
-async function firstRow(portions: AsyncGenerator<CsvRow[]>): Promise<CsvRow> {
-  for await (const [row] of portions) if (row) return row
-  throw new CsvFault('The file is empty.')
-}
-
-/** Undefined when the import was not where we thought it was. */
-async function importRows(db: Db, record: Import, before: Progress, rows: CsvRow[]): Promise<Progress | undefined> {
+/** Undefined if the import was not where we expected it to be. */
+async function importRows(db: Db, record: Import, before: Progress, slice: ReadSlice): Promise<Progress | undefined> {
   const { organizationId, id, groupId } = record
   const actor = { type: 'import', id } as const
-  const { reader, problems, objections } = readRows(rows, before, record)
   return inTransaction(db, async (tx) => {
     if (!(await holdImport(tx, organizationId, id, before.offset))) return undefined
     if (groupId && !(await holdGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
-    // Before the contacts, so that those who are new never are subscribed.
-    if (objections.length > 0) await takeObjections(tx, organizationId, objections, actor)
-    const created =
-      reader.size > 0 ? (await storeMembers(tx, organizationId, record, reader.members, actor)).created : 0
-    const kept = problems.slice(0, Math.max(0, problemsKeptMax - before.rejected))
+    // Before the contacts, so that new ones never are subscribed.
+    if (slice.objections.length > 0) await takeObjections(tx, organizationId, slice.objections, actor)
+    const stored =
+      slice.members.length > 0 ? await storeMembers(tx, organizationId, record, slice.members, actor) : noneStored
+    const tooLarge = stored.tooLarge.map(({ index, email }) => ({
+      line: index,
+      email,
+      problem: `attributes ${attributesTooLarge}`,
+      cells: null,
+    }))
+    const rejected = slice.rejected + tooLarge.length
+    const kept = [...slice.problems, ...tooLarge].slice(0, Math.max(0, problemsKeptMax - before.rejected))
     if (kept.length > 0) await insertProblems(tx, organizationId, id, kept)
-    const last = rows.at(-1)!
     const progress = {
       ...before,
-      offset: last.end,
-      line: last.lastLine,
-      rows: before.rows + rows.length,
-      created: before.created + created,
-      // A person who stands in the file twice was created by one row and updated by the other.
-      updated: before.updated + rows.length - problems.length - created,
-      rejected: before.rejected + problems.length,
+      layout: slice.layout,
+      offset: slice.place.offset,
+      line: slice.place.line,
+      rows: before.rows + slice.rows,
+      created: before.created + stored.created,
+      // A person who appears in the file twice was created by one row and updated by the other.
+      updated: before.updated + slice.rows - rejected - stored.created,
+      rejected: before.rejected + rejected,
     }
     await updateProgress(tx, organizationId, id, progress)
     return progress
   })
-}
-
-function readRows(rows: CsvRow[], { layout }: Progress, { mapping }: Import) {
-  const reader = new MemberReader()
-  const problems: ImportProblem[] = []
-  const objections: Objection[] = []
-  rows.forEach(({ cells, line }, index) => {
-    const row = readRow(cells, layout!.columns, mapping === null)
-    if ('problem' in row) problems.push({ line, email: storable(row.email), problem: row.problem })
-    else if (!reader.add(row.member, index)) {
-      const rejected = reader.rejected.at(-1)!
-      problems.push({ line, email: storable(rejected.email), problem: sentenceOf(rejected) })
-    } else if (row.objection) objections.push({ email: row.member.email, reason: row.objection })
-  })
-  return { reader, problems, objections }
-}
-
-function storable(email: string | null): string | null {
-  const shown = email?.slice(0, shownEmailMax) ?? null
-  return shown !== null && isStorable(shown) ? shown : null
 }
 
 async function finish(

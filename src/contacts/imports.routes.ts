@@ -34,9 +34,17 @@ const ImportOut = Type.Object({
   finished_at: Nullable(Timestamp),
 })
 const ErrorsOut = Type.Array(
-  Type.Object({ line: Type.Integer(), email: Nullable(Type.String()), problem: Type.String() }),
+  Type.Object({
+    line: Type.Integer(),
+    email: Nullable(Type.String()),
+    problem: Type.String(),
+    cells: Nullable(
+      Type.Array(Type.String(), { description: 'The cells of the row; null if they are too long to keep.' }),
+    ),
+  }),
   { description: 'The first 1,000 rows that were rejected.' },
 )
+const ColumnsOut = Type.Array(Type.String(), { description: 'The headers of the file; empty if it has none.' })
 const tags = ['Contacts']
 
 export function importRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
@@ -54,14 +62,14 @@ export function importRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPl
           tags,
           summary: 'Read an import, with its progress and the rows it rejected',
           params: Type.Object({ id: Type.String() }),
-          response: answers(Type.Object({ ...ImportOut.properties, errors: ErrorsOut })),
+          response: answers(Type.Object({ ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut })),
         },
       },
       async (request) => {
         const id = parseId('imp', request.params.id)
         if (!id) throw noSuchImport()
         const { problems, ...record } = await getImport(db, memberOf(request).organizationId, id)
-        return ok({ ...importOut(record), errors: problems })
+        return ok({ ...importOut(record), columns: record.progress.layout?.header ?? [], errors: problems })
       },
     )
 

@@ -15,8 +15,11 @@ export type Progress = {
   updated: number
   rejected: number
   /** Known once the first row was read. */
-  layout: { delimiter: Delimiter; columns: Columns; note: string | null } | null
+  layout: Layout | null
 }
+
+/** `header` is undefined if the file has none. */
+export type Layout = { delimiter: Delimiter; columns: Columns; note: string | null; header?: string[] }
 
 export const noProgress: Progress = {
   offset: 0,
@@ -163,6 +166,19 @@ export async function holdImport(
   return row
 }
 
+/** Counts a start and returns how many there were since the last progress; undefined if the import is over. */
+export async function countStart(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<number | undefined> {
+  const [row] = await tx<{ starts: number }>`
+    update imports set starts = starts + 1
+    where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
+    returning starts`
+  return row?.starts
+}
+
+export async function resetStarts(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
+  await tx`update imports set starts = 0 where organization_id = ${organizationId} and id = ${id}`
+}
+
 export async function updateProgress(
   tx: Tx,
   organizationId: OrganizationId,
@@ -170,7 +186,7 @@ export async function updateProgress(
   progress: Progress,
 ): Promise<void> {
   await tx`
-    update imports set status = 'running', progress = ${JSON.stringify(progress)}
+    update imports set status = 'running', starts = 0, progress = ${JSON.stringify(progress)}
     where organization_id = ${organizationId} and id = ${id}`
 }
 
@@ -195,7 +211,8 @@ export async function finishImport(
   return rows.length > 0
 }
 
-export type ImportProblem = { line: number; email: string | null; problem: string }
+/** `cells` is null where they are too long to keep. */
+export type ImportProblem = { line: number; email: string | null; problem: string; cells: string[] | null }
 
 export async function insertProblems(
   tx: Tx,
@@ -204,11 +221,12 @@ export async function insertProblems(
   problems: ImportProblem[],
 ): Promise<void> {
   await tx`
-    insert into import_problems (organization_id, import_id, line, email, problem)
-    select ${organizationId}, ${id}, * from unnest(
+    insert into import_problems (organization_id, import_id, line, email, problem, cells)
+    select ${organizationId}, ${id}, line, email, problem, cells::jsonb from unnest(
       ${problems.map(({ line }) => line)}::int[],
       ${problems.map(({ email }) => email)}::text[],
-      ${problems.map(({ problem }) => problem)}::text[])
+      ${problems.map(({ problem }) => problem)}::text[],
+      ${problems.map(({ cells }) => cells && JSON.stringify(cells))}::text[]) as problem (line, email, problem, cells)
     on conflict do nothing`
 }
 
@@ -218,7 +236,7 @@ export async function selectProblems(
   id: ImportId,
 ): Promise<ImportProblem[]> {
   return db<ImportProblem>`
-    select line, email, problem from import_problems
+    select line, email, problem, cells from import_problems
     where organization_id = ${organizationId} and import_id = ${id}
     order by line`
 }

@@ -5,11 +5,13 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { parseId } from '../ids.ts'
-import { importKind, importSlice, importWorker } from './import.job.ts'
+import { type OrganizationId, parseId } from '../ids.ts'
+import { importKind, importSlice, importWorker, startsMax } from './import.job.ts'
+import { readImportSlice, type SliceInput } from './import.task.ts'
 import { findImport, type Import } from './imports.sql.ts'
 
 const log = pino({ level: 'silent' })
+const readSlice = async (_organizationId: OrganizationId, input: SliceInput) => readImportSlice(input)
 
 async function upload(app: TestApp, file: string | Uint8Array, query: Record<string, string> = {}) {
   return app.call('POST', `/api/v1/organization/contacts/import?${new URLSearchParams(query)}`, {
@@ -394,7 +396,9 @@ test('a group deleted in the meantime fails the import', async () => {
   const group = (await app.manage('POST', '/organization/groups', { name: 'Gone' })).body.data
   const accepted = await upload(app, 'email\na@example.com\n', { group_id: group.id })
   await app.manage('DELETE', `/organization/groups/${group.id}`)
-  expect(await importSlice({ db: app.db, log }, await recordOf(app, accepted.body.data.id), Infinity)).toBe('finished')
+  expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, accepted.body.data.id), Infinity)).toBe(
+    'finished',
+  )
   expect(await read(app, accepted.body.data.id)).toMatchObject({
     status: 'failed',
     problem: 'The group was deleted while the file was being imported.',
@@ -440,7 +444,7 @@ test('an import that is cut off anywhere goes on behind the last row it counted'
     if (record.status === 'done') break
     expect(record.progress.offset).toBeGreaterThanOrEqual(seen)
     seen = record.progress.offset
-    outcome = await importSlice({ db: dying, log }, record, Infinity).catch((error: Error) => {
+    outcome = await importSlice({ db: dying, log, readSlice }, record, Infinity).catch((error: Error) => {
       expect(error.message).toContain('died')
       deaths++
       return error.message
@@ -460,12 +464,12 @@ test('a worker that was overtaken while it slept counts nothing twice', async ()
   const accepted = await upload(app, numbered(12_000))
   const id = accepted.body.data.id
   const stale = [await recordOf(app, id)]
-  expect(await importSlice({ db: app.db, log }, stale[0]!, 0)).toBe('more')
+  expect(await importSlice({ db: app.db, log, readSlice }, stale[0]!, 0)).toBe('more')
   stale.push(await recordOf(app, id))
-  expect(await importSlice({ db: app.db, log }, stale[1]!, 0)).toBe('more')
-  for (const record of stale) expect(await importSlice({ db: app.db, log }, record, Infinity)).toBe('lost')
-  expect(await importSlice({ db: app.db, log }, await recordOf(app, id), Infinity)).toBe('finished')
-  for (const record of stale) expect(await importSlice({ db: app.db, log }, record, Infinity)).toBe('lost')
+  expect(await importSlice({ db: app.db, log, readSlice }, stale[1]!, 0)).toBe('more')
+  for (const record of stale) expect(await importSlice({ db: app.db, log, readSlice }, record, Infinity)).toBe('lost')
+  expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, id), Infinity)).toBe('finished')
+  for (const record of stale) expect(await importSlice({ db: app.db, log, readSlice }, record, Infinity)).toBe('lost')
   expect(await read(app, id)).toMatchObject({ status: 'done', rows_done: 13_200, created: 12_000, rejected: 1_200 })
 })
 
@@ -480,7 +484,7 @@ const failWith = (app: TestApp, code: string) =>
 async function work(db: Db, record: Import) {
   const { organizationId, id } = record
   const job = { organizationId, kind: importKind, lane: id, id, place: '(0,1)', attempt: 0, payload: null } as const
-  await importWorker({ db, log }).handle({ ...job, token: randomUUID() }, record)
+  await importWorker({ db, log, readSlice }).handle({ ...job, token: randomUUID() }, record)
 }
 
 test('an import is given up for what the database never takes, and for nothing else', async () => {
@@ -507,7 +511,7 @@ test('a worker that was overtaken while it slept gives up nothing that another c
         ? Reflect.get(target, name)
         : async () => {
             isOvertaken = true
-            expect(await importSlice({ db: app.db, log }, await recordOf(app, id), 0)).toBe('more')
+            expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, id), 0)).toBe('more')
             throw Object.assign(new Error('a fault of the data'), { code: '22P02' })
           },
   })
@@ -520,7 +524,7 @@ test('an import that is cancelled stops behind its last batch for good, and what
   const accepted = await upload(app, numbered(12_000))
   const id = accepted.body.data.id
   const start = await recordOf(app, id)
-  expect(await importSlice({ db: app.db, log }, start, 0)).toBe('more')
+  expect(await importSlice({ db: app.db, log, readSlice }, start, 0)).toBe('more')
   const underWay = await recordOf(app, id)
   const cancel = () => app.manage('POST', `/organization/imports/${id}/cancel`)
   const cancelled = await cancel()
@@ -531,14 +535,17 @@ test('an import that is cancelled stops behind its last batch for good, and what
     { status: 'cancelled', rows_done: rows, created, finished_at: expect.any(String) },
   ])
   // A worker that was killed, or slept meanwhile, finds nothing to go on with.
-  for (const record of [start, underWay]) expect(await importSlice({ db: app.db, log }, record, Infinity)).toBe('lost')
+  for (const record of [start, underWay])
+    expect(await importSlice({ db: app.db, log, readSlice }, record, Infinity)).toBe('lost')
   for (const table of [sql`jobs`, sql`lanes`, sql`import_chunks`])
     expect(await app.db`select from ${table}`).toEqual([])
   expect(await app.db`select from contacts`).toHaveLength(created)
   expect((await cancel()).body.data).toEqual(cancelled.body.data)
 
   const done = await upload(app, 'email\na@example.com\n')
-  expect(await importSlice({ db: app.db, log }, await recordOf(app, done.body.data.id), Infinity)).toBe('finished')
+  expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, done.body.data.id), Infinity)).toBe(
+    'finished',
+  )
   const late = await app.manage('POST', `/organization/imports/${done.body.data.id}/cancel`)
   expect([late.status, late.body.message]).toEqual([409, 'This import is over already.'])
   expect((await app.manage('POST', '/organization/imports/imp_nonsense/cancel')).status).toBe(404)
@@ -560,4 +567,70 @@ test('another organization does not see an import', async () => {
   const headers = { authorization: `Bearer ${other.body.data.token}` }
   expect((await app.call('GET', '/api/v1/organization/imports', { headers })).body.data).toEqual([])
   expect((await app.call('GET', `/api/v1/organization/imports/${record.id}`, { headers })).status).toBe(404)
+})
+
+test('an import that ends the process each time it is started fails instead of starting for ever', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const accepted = await upload(app, numbered(100))
+  const id = accepted.body.data.id
+  // A process that is killed while it reads a file leaves nothing but the count of its start.
+  const killed = { db: app.db, log, readSlice: () => new Promise<never>(() => {}) }
+  for (let starts = 1; starts <= startsMax; starts++) {
+    void importSlice(killed, await recordOf(app, id), Infinity)
+    await until('the start to be counted', async () => {
+      const [row] = await app.db<{ starts: number }>`select starts from imports`
+      return row!.starts === starts
+    })
+  }
+  expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, id), Infinity)).toBe('finished')
+  expect(await read(app, id)).toMatchObject({
+    status: 'failed',
+    problem: expect.stringContaining('started 3 times without progress'),
+  })
+  expect(await app.db`select from jobs`).toEqual([])
+})
+
+test('progress clears the count of starts', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const accepted = await upload(app, numbered(12_000))
+  const id = accepted.body.data.id
+  await app.db.alone`update imports set starts = ${startsMax - 1}`
+  expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, id), 0)).toBe('more')
+  expect(await app.db`select starts from imports`).toEqual([{ starts: 0 }])
+})
+
+test('a large file of nothing but commas, read in a task process, fails with the line', async () => {
+  await using app = await startTestApp()
+  const file = await importFile(app, `email\n${','.repeat(5_000_000)}`)
+  expect(file).toMatchObject({ status: 'failed', problem: expect.stringContaining('line 2 has no end'), created: 0 })
+  const wide = await importFile(app, `email\na@example.com${','.repeat(5_000)}\nb@example.com\n`)
+  expect(wide).toMatchObject({ status: 'done', created: 1, rejected: 1 })
+  expect(wide.errors).toMatchObject([{ line: 2, problem: 'has more than 1000 columns', cells: null }])
+})
+
+test('the address column is recognized by usual headers, and by its cells if no header matches', async () => {
+  await using app = await startTestApp()
+  const headers = ['E-mail address', 'E-mail 1 - Value', 'subscriber_email', 'Customer Email', 'Contact', 'EMAIL ID']
+  for (const [index, header] of headers.entries()) {
+    const done = await importFile(app, `Name,${header},"Email status"\nAda,ada${index}@example.com,ok\n`)
+    expect([header, done.status, done.created]).toEqual([header, 'done', 1])
+  }
+})
+
+test('rejected rows keep their cells until the person is erased, and a report can be imported again', async () => {
+  await using app = await startTestApp()
+  const done = await importFile(app, 'email,phone,status2\nbad@,+49 1,x\n"ada@example.com ",2,y,z\n')
+  expect(done.columns).toEqual(['email', 'phone', 'status2'])
+  expect(done.errors).toMatchObject([
+    { line: 2, cells: ['bad@', '+49 1', 'x'] },
+    { line: 3, cells: ['ada@example.com ', '2', 'y', 'z'] },
+  ])
+  await importFile(app, "email,phone,import_line,import_problem\nada@example.com,'+49 1,2,because\n")
+  const [ada] = (await app.manage('GET', '/organization/contacts')).body.data
+  expect(ada.attributes).toEqual({ phone: '+49 1' })
+  await app.manage('DELETE', `/organization/contacts/${ada.id}`)
+  expect((await read(app, done.id)).errors.map(({ cells }: { cells: unknown }) => cells)).toEqual([
+    ['bad@', '+49 1', 'x'],
+    null,
+  ])
 })

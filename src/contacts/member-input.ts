@@ -1,12 +1,14 @@
 import { parseEmail } from '../email.ts'
 import { type FieldProblem, invalid } from '../errors.ts'
 import { type ContactId, newId } from '../ids.ts'
-import { readAttributes, readName } from './fields.ts'
+import { attributeKeysMax, attributesBytesMax, readAttributes, readName } from './fields.ts'
 
 /** One person to be stored. A name that is undefined keeps what is known, '' clears it; attributes are merged in. */
 export type Member = {
   /** The contact's id, if there is none with this address yet. */
   id: ContactId
+  /** Where it was given; the last place if it was given more than once. */
+  index: number
   email: string
   emailKey: string
   firstName: string | undefined
@@ -26,9 +28,12 @@ export const shownEmailMax = 320
  */
 export class MemberReader {
   readonly #byKey = new Map<string, Member>()
+  /** Of members given more than once: attributes by name, as JSON, so that merging costs no more than what is added. */
+  readonly #merged = new Map<string, MergedAttributes>()
   readonly rejected: Rejected[] = []
 
   get members(): Member[] {
+    for (const [key, merged] of this.#merged) this.#byKey.get(key)!.attributes = merged.toJson()
     return [...this.#byKey.values()]
   }
 
@@ -52,12 +57,15 @@ export class MemberReader {
 
     const earlier = this.#byKey.get(email.key)
     if (earlier) {
+      if (attributes.value !== undefined && !this.#merge(earlier, given.attributes as object))
+        return this.#reject(index, email.address, 'attributes', attributesTooLarge)
+      earlier.index = index
       earlier.firstName = firstName.value ?? earlier.firstName
       earlier.lastName = lastName.value ?? earlier.lastName
-      earlier.attributes = mergeJson(earlier.attributes, attributes.value)
     } else {
       this.#byKey.set(email.key, {
         id: newId('con'),
+        index,
         email: email.address,
         emailKey: email.key,
         firstName: firstName.value,
@@ -68,6 +76,16 @@ export class MemberReader {
     return true
   }
 
+  /** False if the attributes together exceed what a contact may have. */
+  #merge(earlier: Member, attributes: object): boolean {
+    let merged = this.#merged.get(earlier.emailKey)
+    if (!merged) {
+      merged = new MergedAttributes(earlier.attributes === undefined ? {} : JSON.parse(earlier.attributes))
+      this.#merged.set(earlier.emailKey, merged)
+    }
+    return merged.add(attributes)
+  }
+
   #reject(index: number, email: unknown, field: string | null, problem: string): false {
     const shown = typeof email === 'string' ? email.slice(0, shownEmailMax) : null
     this.rejected.push({ index, email: shown, field, problem })
@@ -75,10 +93,40 @@ export class MemberReader {
   }
 }
 
-function mergeJson(earlier: string | undefined, later: string | undefined): string | undefined {
-  if (earlier === undefined || later === undefined) return later ?? earlier
-  return JSON.stringify({ ...JSON.parse(earlier), ...JSON.parse(later) })
+export const attributesTooLarge = `must have at most ${attributeKeysMax} keys and ${attributesBytesMax} bytes as JSON, together with those the contact has`
+
+/** Attributes of one contact from several sources; the later value of a name wins. */
+class MergedAttributes {
+  readonly #values = new Map<string, string>()
+  /** Of the JSON text, with a comma or brace for each value. */
+  #bytes = 1
+
+  constructor(attributes: object) {
+    this.add(attributes)
+  }
+
+  /** False, and nothing is added, if all together would be too many or too large. */
+  add(attributes: object): boolean {
+    const entries = Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)] as const)
+    let [keys, bytes] = [this.#values.size, this.#bytes]
+    for (const [name, value] of entries) {
+      const earlier = this.#values.get(name)
+      if (earlier === undefined) keys++
+      else bytes -= bytesOf(name, earlier)
+      bytes += bytesOf(name, value)
+    }
+    if (keys > attributeKeysMax || bytes > attributesBytesMax) return false
+    for (const [name, value] of entries) this.#values.set(name, value)
+    this.#bytes = bytes
+    return true
+  }
+
+  toJson(): string {
+    return `{${[...this.#values].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+  }
 }
+
+const bytesOf = (name: string, value: string) => Buffer.byteLength(JSON.stringify(name)) + Buffer.byteLength(value) + 2
 
 export const sentenceOf = ({ field, problem }: Pick<Rejected, 'field' | 'problem'>): string =>
   field === null ? problem : `${field} ${problem}`

@@ -1,6 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { GroupId, OrganizationId } from '../ids.ts'
+import { attributeKeysMax, attributesBytesMax } from './fields.ts'
 import { type Actor, recordChange } from './history.sql.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './objection.ts'
@@ -70,8 +71,18 @@ export async function insertMembers(
 }
 
 /**
+ * That the attributes of a contact stay within their limits with those in `held`. On the row as it is when it is locked, so
+ * requests at the same time cannot exceed them together. PostgreSQL writes a space behind each colon and comma; those of the
+ * first level are not counted.
+ */
+const attributesFit = sql`(held.attributes is null or contacts.attributes @> held.attributes or (
+  select count(*) <= ${attributeKeysMax}
+    and octet_length((contacts.attributes || held.attributes)::text) - 2 * count(*) < ${attributesBytesMax}
+  from jsonb_object_keys(contacts.attributes || held.attributes)))`
+
+/**
  * Updates those that were known before `insertMembers` with what was given, adds them to the group and answers how many
- * were not in it. A statement of its own, so that it sees what others committed while the insert waited for them. Only
+ * were not in it, and the keys of those whose attributes would become too large, of whom nothing is stored. A statement of its own, so that it sees what others committed while the insert waited for them. Only
  * rows that change are locked: repeating a request writes nothing.
  */
 export async function updateMembers(
@@ -80,11 +91,11 @@ export async function updateMembers(
   { groupId, subscription }: Destination,
   members: Member[],
   actor: Actor,
-): Promise<number> {
-  const [row] = await tx<{ added: number }>`
+): Promise<{ added: number; tooLarge: string[] }> {
+  const [row] = await tx<{ added: number; tooLarge: string[] | null }>`
     with ${givenMembers(members)},
     known as materialized (
-      select contacts.id, given.first_name, given.last_name, given.attributes::jsonb as attributes,
+      select contacts.id, given.email_key, given.first_name, given.last_name, given.attributes::jsonb as attributes,
         ${groupId}::uuid is not null and group_members.contact_id is null as joins,
         contacts.subscription = 'not_subscribed' and ${subscription} = 'subscribed'
           or coalesce(contacts.first_name, '') <> coalesce(given.first_name, contacts.first_name, '')
@@ -114,20 +125,24 @@ export async function updateMembers(
         updated_at = now()
       from held
       where contacts.organization_id = ${organizationId} and contacts.id = held.id and held.changes
+        and ${attributesFit}
       returning contacts.id, contacts.subscription, held.previous_subscription
     ),
     recorded as (
       ${recordChange(organizationId, 'subscribed', actor, sql`changed where subscription = 'subscribed' and previous_subscription <> 'subscribed'`)}
     ),
+    too_large as (
+      select id, email_key from held where changes and id not in (select id from changed)
+    ),
     joined as (
       insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
       select ${organizationId}, ${groupId}::uuid, id, ${actor.type}, ${actor.id}::uuid from held
       -- Counting makes the updates come first in every request, for the sake of the order of locks.
-      where joins and (select count(*) from changed) >= 0
+      where joins and (select count(*) from changed) >= 0 and id not in (select id from too_large)
       order by id
       on conflict do nothing
       returning contact_id
     )
-    select count(*) as added from joined`
-  return row!.added
+    select (select count(*) from joined) as added, (select array_agg(email_key) from too_large) as too_large`
+  return { added: row!.added, tooLarge: row!.tooLarge ?? [] }
 }

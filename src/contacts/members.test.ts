@@ -356,3 +356,76 @@ test('whatever is sent as members is answered with 200 or 422', async () => {
     { numRuns: 100 },
   )
 })
+
+const attributesNamed = (prefix: string, count: number, value: unknown = 1) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, value]))
+
+test('one person given ten thousand times, each time with new attributes, stays within the limits', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const members = Array.from({ length: 10_000 }, (_, index) => ({
+    email: 'ada@example.com',
+    attributes: { ...attributesNamed(`a${index}_`, 60), shared: index },
+  }))
+  const answer = await add(app, groupId, members)
+  expect(answer.status).toBe(200)
+  expect(answer.body.data).toMatchObject({ received: 10_000, created: 1 })
+  expect(answer.body.data.rejected).toHaveLength(9_999)
+  expect(answer.body.data.rejected[0]).toMatchObject({ index: 1, problem: expect.stringContaining('at most 100 keys') })
+  expect((await find(app, 'ada')).attributes).toEqual({ ...attributesNamed('a0_', 60), shared: 0 })
+})
+
+test('attributes are limited together with those the contact has; others of the request are stored', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  const other = await createGroup(app, 'Other')
+  await add(app, groupId, [
+    { email: 'ada@example.com', first_name: 'Ada', attributes: attributesNamed('a', 60) },
+    { email: 'bob@example.com', attributes: { text: 'x'.repeat(10_000) } },
+  ])
+  const answer = await add(app, other, [
+    { email: 'new@example.com' },
+    { email: 'ada@example.com', first_name: 'Eve', attributes: attributesNamed('b', 60) },
+    { email: 'bob@example.com', attributes: { more: 'y'.repeat(10_000) } },
+  ])
+  expect(answer.body.data).toMatchObject({ created: 1, updated: 0, added: 1, already_members: 0 })
+  expect(answer.body.data.rejected.map(({ index, email }: { index: number; email: string }) => [index, email])).toEqual(
+    [
+      [1, 'ada@example.com'],
+      [2, 'bob@example.com'],
+    ],
+  )
+  expect(await find(app, 'ada')).toMatchObject({ first_name: 'Ada', attributes: attributesNamed('a', 60) })
+  expect((await find(app, 'ada')).groups).toHaveLength(1)
+  const full = await add(app, other, [
+    { email: 'ada@example.com', attributes: attributesNamed('b', 40) },
+    { email: 'bob@example.com', attributes: { more: 'y'.repeat(16 * 1024 - 10_000 - 21) } },
+  ])
+  expect(full.body.data).toMatchObject({ updated: 2, rejected: [] })
+  expect((await add(app, other, [{ email: 'ada@example.com', attributes: { c: 1 } }])).status).toBe(422)
+})
+
+test('requests at the same time cannot exceed the limits together', async () => {
+  await using app = await startTestApp()
+  const groupId = await createGroup(app)
+  await add(app, groupId, [{ email: 'ada@example.com' }])
+  await Promise.all(
+    ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      add(app, groupId, [{ email: 'ada@example.com', attributes: attributesNamed(name, 40) }]),
+    ),
+  )
+  expect(Object.keys((await find(app, 'ada')).attributes)).toHaveLength(80)
+})
+
+test('a large body that is not JSON or not UTF-8 is refused like a small one', async () => {
+  await using app = await startTestApp()
+  const post = (raw: Uint8Array | string) =>
+    app.call('POST', '/public/api/v1/contacts/add-group-members', {
+      headers: { 'x-api-token': app.apiKey, 'content-type': 'application/json' },
+      raw,
+    })
+  for (const size of [10, 1_000_000]) {
+    expect((await post('['.repeat(size))).body.error.type).toBe('invalid_json')
+    expect((await post(Buffer.alloc(size, 0xff))).body.error.type).toBe('invalid_json')
+  }
+})

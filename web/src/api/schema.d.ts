@@ -3687,11 +3687,15 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
+                            /** @description The headers of the file; empty if it has none. */
+                            columns: string[];
                             /** @description The first 1,000 rows that were rejected. */
                             errors: {
                                 line: number;
                                 email: string | null;
                                 problem: string;
+                                /** @description The cells of the row; null if they are too long to keep. */
+                                cells: string[] | null;
                             }[];
                         };
                     };

@@ -139,13 +139,26 @@ function Refused({ one }: { one: ContactImportDetail }) {
   )
 }
 
+/** The rejected rows with their original columns, so that they can be fixed and imported again. */
 function download(one: ContactImportDetail, errors: Refusal[]): void {
-  const quote = (text: string) => `"${text.replaceAll('"', '""')}"`
-  const lines = errors.map((refusal) => `${refusal.line},${quote(refusal.email ?? '')},${quote(refusal.problem)}`)
-  const url = URL.createObjectURL(new Blob([`line,email,problem\n${lines.join('\n')}\n`], { type: 'text/csv' }))
+  const width = Math.max(one.columns.length, ...errors.map(({ cells }) => cells?.length ?? 0), 1)
+  const names = Array.from(
+    { length: width },
+    (_, at) => one.columns[at] ?? (width === 1 ? 'email' : `Column ${at + 1}`),
+  )
+  const rows = errors.map(({ line, email, problem, cells }) => [
+    ...Array.from({ length: width }, (_, at) => (cells ? (cells[at] ?? '') : at === 0 ? (email ?? '') : '')),
+    String(line),
+    problem,
+  ])
+  const text = [[...names, 'import_line', 'import_problem'], ...rows].map((row) => row.map(toCell).join(',')).join('\n')
+  const url = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/csv' }))
   const link = document.createElement('a')
   link.href = url
-  link.download = `refused-${one.filename ?? 'import'}.csv`
+  link.download = `rejected-${one.filename.replace(/\.csv$/i, '')}.csv`
   link.click()
   URL.revokeObjectURL(url)
 }
+
+/** A spreadsheet would run a cell that starts like a formula. The import removes the quote before it again. */
+const toCell = (text: string) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`

@@ -1,0 +1,128 @@
+import { defineTask } from '../tasks/task.ts'
+import { isStorable } from '../text.ts'
+import { guessColumns, type Mapping, mapColumns, readRow } from './columns.ts'
+import { CsvFault, type CsvPlace, type CsvRow, cellsMax, inspect, readSlice } from './csv.ts'
+import type { ImportProblem, Layout } from './imports.sql.ts'
+import { type Member, MemberReader, sentenceOf, shownEmailMax } from './member-input.ts'
+import type { Objection } from './suppressions.ts'
+
+/** Rows that are stored and counted by one transaction. */
+const rowsMax = 5_000
+/** Rows by which the column of addresses is recognized if no header names it. */
+const sampleRowsMax = 100
+const keptCellsCharsMax = 4_000
+
+export type SliceInput = {
+  /** From `place` on: `sliceBytes` of them, or less if `isLast`. */
+  bytes: Uint8Array
+  isLast: boolean
+  place: CsvPlace
+  /** Null at the start of the file. */
+  layout: Layout | null
+  mapping: Mapping | null
+  problemsMax: number
+}
+
+export type ReadSlice = {
+  layout: Layout
+  place: CsvPlace
+  rows: number
+  /** Each with the line of its row as index. */
+  members: Member[]
+  objections: Objection[]
+  rejected: number
+  /** The first of the rejected rows. */
+  problems: ImportProblem[]
+  /** Why the import cannot continue behind `place`; null if it can. */
+  fault: string | null
+}
+
+/** Parses and validates one slice of a file. Bounded by the size of the slice, not by what the file contains. */
+export const readImportTask = defineTask({
+  name: 'contacts.import',
+  title: 'Reading this part of the file',
+  msMax: 30_000,
+  run: readImportSlice,
+})
+
+/** Throws `CsvFault` as a message in `fault` only; anything else is a bug. */
+export function readImportSlice(input: SliceInput): ReadSlice {
+  const bytes = Buffer.from(input.bytes.buffer, input.bytes.byteOffset, input.bytes.byteLength)
+  try {
+    return readFrom(bytes, input)
+  } catch (error) {
+    if (!(error instanceof CsvFault)) throw error
+    const layout = input.layout ?? {
+      delimiter: ',',
+      columns: mapColumns([''], { email: 1, has_header: false }),
+      note: null,
+    }
+    const nothing = { rows: 0, members: [], objections: [], rejected: 0, problems: [] }
+    return { ...nothing, layout, place: input.place, fault: error.message }
+  }
+}
+
+function readFrom(bytes: Buffer, { isLast, place, layout: known, mapping, problemsMax }: SliceInput): ReadSlice {
+  const options = { isLast, rowsMax }
+  if (known) {
+    const slice = readSlice(bytes, known.delimiter, place, options)
+    return {
+      ...readRows(slice.rows, known, mapping, problemsMax),
+      layout: known,
+      place: slice.place,
+      fault: slice.fault,
+    }
+  }
+  const { offset, delimiter } = inspect(bytes)
+  const slice = readSlice(bytes.subarray(offset), delimiter, { offset, line: 0 }, options)
+  const [first, ...rest] = slice.rows
+  if (!first && slice.fault) throw new CsvFault(slice.fault)
+  // A file may start with blank rows that fill the slice.
+  if (!first && !isLast) throw new CsvFault('The file starts with too many blank lines.')
+  if (!first) throw new CsvFault('The file is empty.')
+  const { columns, hasHeader, note } = mapping
+    ? { columns: mapColumns(first.cells, mapping), hasHeader: mapping.has_header ?? true, note: null }
+    : guessColumns(
+        first.cells,
+        rest.slice(0, sampleRowsMax).map(({ cells }) => cells),
+      )
+  const header = hasHeader ? first.cells.map((name) => name.slice(0, 100)) : undefined
+  const layout: Layout = { delimiter, columns, note, ...(header && { header }) }
+  const rows = hasHeader ? rest : slice.rows
+  return { ...readRows(rows, layout, mapping, problemsMax), layout, place: slice.place, fault: slice.fault }
+}
+
+function readRows(rows: CsvRow[], { columns }: Layout, mapping: Mapping | null, problemsMax: number) {
+  const reader = new MemberReader()
+  const problems: ImportProblem[] = []
+  const objections: Objection[] = []
+  let rejected = 0
+  const reject = ({ cells, line }: CsvRow, email: string | null, problem: string) => {
+    if (++rejected <= problemsMax) problems.push({ line, email: storable(email), problem, cells: keptCells(cells) })
+  }
+  for (const row of rows) {
+    const read = readRow(row.cells, columns, mapping === null)
+    if ('problem' in read) reject(row, read.email, read.problem)
+    else if (!reader.add(read.member, row.line)) {
+      const refused = reader.rejected.pop()!
+      reject(row, refused.email, sentenceOf(refused))
+    } else if (read.objection) objections.push({ email: read.member.email, reason: read.objection })
+  }
+  return { rows: rows.length, members: reader.members, objections, rejected, problems }
+}
+
+function storable(email: string | null): string | null {
+  const shown = email?.slice(0, shownEmailMax) ?? null
+  return shown !== null && isStorable(shown) ? shown : null
+}
+
+/** The cells of a rejected row, so that it can be fixed and imported again; null if they are too long to keep. */
+function keptCells(cells: string[]): string[] | null {
+  if (cells.length > cellsMax) return null
+  let chars = 0
+  for (const cell of cells) {
+    chars += cell.length + 3
+    if (chars > keptCellsCharsMax || !isStorable(cell)) return null
+  }
+  return cells
+}
