@@ -169,7 +169,7 @@ export async function holdImport(
 /** Counts a start and returns how many there were since the last progress; undefined if the import is over. */
 export async function countStart(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<number | undefined> {
   const [row] = await tx<{ starts: number }>`
-    update imports set starts = starts + 1
+    update imports set status = 'running', starts = starts + 1
     where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
     returning starts`
   return row?.starts
