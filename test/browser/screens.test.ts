@@ -69,7 +69,7 @@ test.each(['light', 'dark'] as const)('no dialog has a serious barrier (%s)', as
   await look('edit contact')
   await show(page, 'flows')
   await page.keyboard.press('ControlOrMeta+k')
-  await page.getByPlaceholder('Search contacts, flows, messages and more').fill('ada')
+  await page.getByPlaceholder('Search, paste an ID, or run a command').fill('ada')
   await page
     .getByRole('button', { name: /ada@example.com/ })
     .first()
@@ -91,7 +91,7 @@ test('the search finds a contact and leads to it by keyboard alone', async () =>
   const { page } = tab
   await show(page, 'flows')
   await page.keyboard.press('ControlOrMeta+k')
-  await page.getByPlaceholder('Search contacts, flows, messages and more').fill('ada@')
+  await page.getByPlaceholder('Search, paste an ID, or run a command').fill('ada@')
   await page
     .getByRole('button', { name: /ada@example.com/ })
     .first()
