@@ -57,7 +57,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
   allowLargeBodies(server)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
-  await registerDocs(server, config.BASE_URL)
+  await registerDocs(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
   await registerOperatorRoutes(server, parts)
 
   await server.register(

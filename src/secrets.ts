@@ -14,7 +14,12 @@ import {
 import { join } from 'node:path'
 import { SetupFault } from './errors.ts'
 
-export type AppSecrets = { current: string; previous: string | undefined }
+export type AppSecrets = {
+  current: string
+  previous: string | undefined
+  /** When the database was first used with the current secret. The previous one has issued no session after that. */
+  currentSince?: Date | undefined
+}
 
 /** As many characters as APP_SECRET must have. */
 const charactersMin = 32

@@ -35,7 +35,7 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
     waitMs: 5_000,
   }
   return {
-    /** Searches, lists, reports and exports: whatever may read many rows. */
+    /** Searches, lists and reports: whatever may read many rows. */
     queries: new Shares(queries),
     /** Test events: each holds a socket for up to WEBHOOK_TIMEOUT_MS. */
     webhookTests: new Shares({
@@ -44,8 +44,6 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
       waitingPerOrganization: 5,
       waitMs: 5_000,
     }),
-    /** Previews and checks of templates. */
-    previews: new Shares({ perOrganization: 2, overall: 8, waitingPerOrganization: 10, waitMs: 5_000 }),
   }
 }
 

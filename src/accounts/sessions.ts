@@ -26,12 +26,13 @@ export const passwordMark = ({ passwordHash }: Account) =>
 export class Sessions {
   readonly #current: Buffer
   readonly #previous: Buffer | undefined
-  readonly #startedAt: number
+  /** Seconds. Zero if unknown, so that no session of the previous secret is accepted. */
+  readonly #currentSince: number
 
-  constructor(secrets: AppSecrets, nowMs = Date.now()) {
+  constructor(secrets: AppSecrets) {
     this.#current = deriveKey(secrets.current, 'session')
     this.#previous = secrets.previous ? deriveKey(secrets.previous, 'session') : undefined
-    this.#startedAt = Math.floor(nowMs / 1000)
+    this.#currentSince = (secrets.currentSince?.getTime() ?? 0) / 1000
   }
 
   async issue(account: Account): Promise<{ token: string; expiresAt: Date }> {
@@ -61,8 +62,8 @@ export class Sessions {
         maxTokenAge: lifetimeSeconds,
       }).catch(() => undefined)
       if (!verified) continue
-      // This process signs with the current secret since it started, so the previous one has issued nothing since.
-      if (key === this.#previous && verified.payload.iat! > this.#startedAt) continue
+      // The time of the rotation, not of the start of this process: a restart must not extend the use of a leaked secret.
+      if (key === this.#previous && verified.payload.iat! > this.#currentSince) continue
       const { sub, org, pwd, epo } = verified.payload
       return {
         userId: sub as UserId,

@@ -4,7 +4,7 @@ import { type App, createApp, type Role } from '../app.ts'
 import { type Config, readConfig, readEnvironment, type SettingName } from '../config.ts'
 import { type Database, type DatabaseOptions, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
-import { isOurSecret } from '../db/secret-mark.ts'
+import { markSecret } from '../db/secret-mark.ts'
 import { SetupFault } from '../errors.ts'
 import { type Log, openLog } from '../log.ts'
 import { checkSettings } from '../parts.ts'
@@ -54,8 +54,8 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
   try {
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'The database is up to date')
-    await checkSecret(database, config, secrets, log)
-    const app = await createApp({ config, secrets, db: database.db, log, roles })
+    const currentSince = await checkSecret(database, config, secrets, log)
+    const app = await createApp({ config, secrets: { ...secrets, currentSince }, db: database.db, log, roles })
     await startOrExplain(app, config, roles)
     process.stdout.write(await banner({ config, database, roles }))
     if (!told.aborted) await once(told, 'abort')
@@ -70,11 +70,16 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
   setTimeout(() => process.exit(), lingerMs).unref()
 }
 
-/** A database of one's own may be given another secret, though webhooks need new ones then. Others may share this one. */
+/**
+ * Returns when the current secret was first used. An embedded database may be given another secret, though webhooks need new
+ * ones then; an external one may be shared, so a different secret is refused.
+ */
 async function checkSecret({ db }: Database, { DATABASE_URL: url }: Config, secrets: AppSecrets, log: Log) {
-  if (await isOurSecret(db, secrets)) return
-  if (url === undefined) log.warn(otherSecret)
-  else throw new SetupFault(otherSecret)
+  const since = await markSecret(db, secrets)
+  if (since) return since
+  if (url !== undefined) throw new SetupFault(otherSecret)
+  log.warn(otherSecret)
+  return undefined
 }
 
 async function startOrExplain(app: App, config: Config, roles: readonly Role[]): Promise<void> {

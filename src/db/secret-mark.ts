@@ -4,14 +4,17 @@ import type { Db } from './db.ts'
 const markOf = (secret: string) => deriveKey(secret, 'mark in the database').toString('base64url')
 
 /**
- * Whether the database is used with this secret. The first process to use it leaves its mark; a secret that follows
- * another by APP_SECRET_PREVIOUS takes its place.
+ * Returns the time when this database was first used with the current secret, or undefined if it is used with another one.
+ * The first process to use it leaves its mark; a secret that follows another by APP_SECRET_PREVIOUS takes its place.
  */
-export async function isOurSecret(db: Db, { current, previous }: AppSecrets): Promise<boolean> {
-  const known = [current, ...(previous ? [previous] : [])].map(markOf)
-  const [row] = await db.alone<{ mark: string }>`
-    insert into secret_mark (mark) values (${known[0]})
-    on conflict (only_row) do update set mark = case when secret_mark.mark = any (${known}::text[]) then excluded.mark else secret_mark.mark end
-    returning mark`
-  return row!.mark === known[0]
+export async function markSecret(db: Db, { current, previous }: AppSecrets): Promise<Date | undefined> {
+  const mark = markOf(current)
+  const replaceable = previous ? markOf(previous) : mark
+  const [row] = await db.alone<{ mark: string; since: Date }>`
+    insert into secret_mark (mark) values (${mark})
+    on conflict (only_row) do update set
+      mark = case when secret_mark.mark = ${replaceable} then excluded.mark else secret_mark.mark end,
+      since = case when secret_mark.mark = ${replaceable} and secret_mark.mark <> excluded.mark then now() else secret_mark.since end
+    returning mark, since`
+  return row!.mark === mark ? row!.since : undefined
 }

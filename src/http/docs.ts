@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { type FastifyReply, type FastifyRequest, fastify, type onRequestHookHandler } from 'fastify'
 import { version } from '../root.ts'
 import { errorsOnly } from './envelope.ts'
 import type { Server } from './server.ts'
@@ -26,8 +26,17 @@ const tagsInOrder = [
   'Health',
 ]
 
-/** /openapi.json and a browsable reference at /docs, both from the schemas of the routes. Before any route. */
-export async function registerDocs(server: Server, baseUrl: string): Promise<void> {
+export type DocsOptions = {
+  baseUrl: string
+  /** Runs before each request for the reference or the document, for example a rate limit. */
+  onRequest: onRequestHookHandler
+}
+
+/**
+ * Registers /openapi.json and a browsable reference at /docs, both generated from the schemas of the routes. Call it before
+ * any route is registered.
+ */
+export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsOptions): Promise<void> {
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -59,6 +68,7 @@ export async function registerDocs(server: Server, baseUrl: string): Promise<voi
   server.get(
     '/openapi.json',
     {
+      onRequest,
       schema: {
         tags: ['Documentation'],
         summary: 'This document',
@@ -82,8 +92,8 @@ export async function registerDocs(server: Server, baseUrl: string): Promise<voi
       .headers({ 'content-type': type, 'content-security-policy': policy })
       .send(answer.rawPayload)
   }
-  server.get('/docs', { schema: { hide: true } }, answerDocs)
-  server.get('/docs/*', { schema: { hide: true } }, answerDocs)
+  server.get('/docs', { onRequest, schema: { hide: true } }, answerDocs)
+  server.get('/docs/*', { onRequest, schema: { hide: true } }, answerDocs)
 }
 
 /**

@@ -124,6 +124,16 @@ test('the management API is limited per user, and sign-in and pages per client a
     Array.from({ length: 20 }, () => app.call('GET', '/u/nothing', { headers: from('192.0.2.9') })),
   )
   expect(page).toContain(429)
+  for (const [path, address] of [
+    ['/docs', '192.0.2.11'],
+    ['/docs/js/scalar.js', '192.0.2.12'],
+    ['/openapi.json', '192.0.2.13'],
+  ] as const) {
+    const reference = await statuses(
+      Array.from({ length: 20 }, () => app.call('GET', path, { headers: from(address) })),
+    )
+    expect([path, reference.includes(429)]).toEqual([path, true])
+  }
   const pixels = await statuses(
     Array.from({ length: 30 }, () => app.call('GET', '/t/o/nothing', { headers: from('192.0.2.9') })),
   )
