@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger'
-import { type FastifyReply, type FastifyRequest, fastify, type onRequestHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { version } from '../root.ts'
 import { errorsOnly } from './envelope.ts'
+import { openReference, type Reference, sendReferenceFile } from './reference.ts'
 import type { Server } from './server.ts'
 
 /** As the reference lists them: what customers call, what manages it, and what runs it. */
@@ -79,18 +80,14 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
   )
 
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
-  let reference: Promise<Server> | undefined
+  let reference: Promise<Reference> | undefined
   const answerDocs = async (request: FastifyRequest, reply: FastifyReply) => {
-    // The page's addresses are relative to its folder.
-    if (request.url.split('?', 1)[0] === '/docs') return reply.redirect(`${basePath}/docs/`)
+    const path = request.url.split('?', 1)[0]!
+    // The addresses in the page are relative to its folder.
+    if (path === '/docs') return reply.redirect(`${basePath}/docs/`)
     reference ??= openReference(basePath)
-    const answer = await (await reference).inject({ method: 'GET', url: request.url })
-    if (answer.statusCode === 404) return reply.callNotFound()
-    const type = String(answer.headers['content-type'] ?? 'text/plain')
-    return reply
-      .status(answer.statusCode)
-      .headers({ 'content-type': type, 'content-security-policy': policy })
-      .send(answer.rawPayload)
+    const file = (await reference).get(path.slice('/docs'.length))
+    return file ? sendReferenceFile(request, reply, file) : reply.callNotFound()
   }
   server.get('/docs', { onRequest, schema: { hide: true } }, answerDocs)
   server.get('/docs/*', { onRequest, schema: { hide: true } }, answerDocs)
@@ -110,29 +107,3 @@ function operationIdOf(method: string, path: string): string {
 
 const inCamelCase = (parts: string[]) =>
   parts.join('-').replace(/[-_]+(\w)/g, (_, letter: string) => letter.toUpperCase())
-
-// The reference is a page with its own script and styles, all served from here.
-const policy =
-  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'"
-
-/** Loaded when somebody first looks: the reference takes 36 MB of memory, and most processes are never asked for it. */
-async function openReference(basePath: string): Promise<Server> {
-  const { default: scalar } = await import('@scalar/fastify-api-reference')
-  const server = fastify()
-  await server.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      pageTitle: 'Waxwing API',
-      url: `${basePath}/openapi.json`,
-      authentication: { preferredSecurityScheme: 'apiKey' },
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  })
-  await server.ready()
-  return server
-}

@@ -158,6 +158,33 @@ test('the reference and its script come from here, and nothing else is asked for
   expect(document.body.openapi).toBe('3.1.0')
 })
 
+test('the reference has no inline script and allows none, and its scripts are compressed once and cached for good', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const page = await app.call('GET', '/docs/')
+  expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self';/)
+  const scripts = [...page.text.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)]
+  const paths = scripts.map(([, attributes]) => /src="([^"]+)"/.exec(attributes!)?.[1])
+  expect([paths.length, paths.includes(undefined), scripts.map(([, , inline]) => inline).join('')]).toEqual([
+    2,
+    false,
+    '',
+  ])
+  for (const path of paths) {
+    const get = (headers: Record<string, string>, url = `/docs/${path}`) => callUrl('GET', app.url + url, { headers })
+    const [compressed, plain] = [
+      await get({ 'accept-encoding': 'gzip, br' }),
+      await get({ 'accept-encoding': 'br;q=0' }),
+    ]
+    expect([compressed.headers.get('content-encoding'), plain.headers.get('content-encoding')]).toEqual(['br', null])
+    expect(compressed.text).toBe(plain.text)
+    expect(compressed.headers.get('cache-control')).toContain('immutable')
+    const etag = compressed.headers.get('etag')!
+    expect((await get({ 'if-none-match': `W/"other", ${etag}` })).status).toBe(304)
+    const unversioned = await get({}, `/docs/${path!.split('?', 1)[0]}`)
+    expect([unversioned.status, unversioned.headers.get('cache-control')]).toEqual([200, 'no-cache'])
+  }
+})
+
 test('the reference is named after the service, and lists what customers call first and every other tag after it', async () => {
   await using app = await startTestApp({}, ['serve'])
   expect((await app.call('GET', '/docs/')).text).toContain('<title>Waxwing API</title>')
