@@ -4,6 +4,7 @@ import { type Config, readStrayNames } from '../config.ts'
 import type { Database } from '../db/connect.ts'
 import { liveProblems } from '../messages/going-live.ts'
 import { version } from '../root.ts'
+import { privateTargetWarning } from '../webhooks/private-targets.ts'
 
 /** What a person wants to know after starting it, in a few lines. */
 export async function banner({
@@ -18,6 +19,7 @@ export async function banner({
   const mail = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
     : 'kept in the built-in inbox (set SMTP_URL to send it out)'
+  const targets = privateTargetWarning(config)
   const lines = [
     `Waxwing ${version} is ready.`,
     ...(roles.includes('serve') ? await placesToGo(config, database) : placesToWatch(config)),
@@ -25,6 +27,7 @@ export async function banner({
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
     ...readStrayNames().map((line) => `  Note       ${line}`),
+    ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...liveProblems(config).map(
       ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,
     ),

@@ -7,6 +7,8 @@ import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
 import { createGuest, createTestDb } from '../../test/support/test-db.ts'
+import { readConfig } from '../config.ts'
+import { banner } from './banner.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 const address = hasIpv6 ? '::1' : '127.0.0.1'
@@ -87,4 +89,16 @@ test('the doctor finds a database that cannot be opened, or whose tables may not
   const barred = await examine({ DATABASE_URL: guest.url })
   expect(barred.stdout).toMatch(/^BAD {2}Database {3}.*DATABASE_URL.*permission denied for table schema_migrations/m)
   expect(barred.code).toBe(1)
+})
+
+test('the doctor and the banner warn of webhooks to private addresses', async () => {
+  const settings = { WEBHOOK_ALLOW_PRIVATE: 'true', SIGNUP: 'open' }
+  const { code, stdout } = await examine(settings)
+  expect(stdout).toMatch(/^note Webhooks {3}.*SIGNUP=open.*WEBHOOK_ALLOW_PRIVATE=false/m)
+  expect(code).toBe(0)
+  const config = readConfig({ ...settings, HOST: '0.0.0.0' })
+  await using testDb = await createTestDb()
+  const database = { db: testDb.db, description: 'a test', note: null, close: async () => {} }
+  const shown = await banner({ config, database, roles: ['work'] })
+  expect(shown).toMatch(/^ {2}Attention {2}Webhooks can reach/m)
 })

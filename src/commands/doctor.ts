@@ -8,6 +8,7 @@ import { openRelay } from '../mail/relay.ts'
 import { parseSmtpUrl } from '../mail/smtp-url.ts'
 import { liveProblems } from '../messages/going-live.ts'
 import { checkSettings } from '../parts.ts'
+import { privateTargetWarning } from '../webhooks/private-targets.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
 /** A note is nothing wrong, but may become so. */
@@ -42,6 +43,7 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
   yield await relay(config.SMTP_URL)
   yield await baseUrl(config.BASE_URL)
   yield* goingLive(config)
+  yield* privateTargets(config)
   yield appSecret(config)
 }
 
@@ -140,6 +142,12 @@ function* goingLive(config: Config): Generator<Finding> {
     const note = severity === 'hint'
     yield { what: 'Going live', ok: note, says, note }
   }
+}
+
+/** A note also where others can create webhooks: a network of one's own may need it. */
+function* privateTargets(config: Config): Generator<Finding> {
+  const warning = privateTargetWarning(config)
+  if (warning) yield { what: 'Webhooks', ok: true, says: warning.message, note: true }
 }
 
 function appSecret(config: Config): Finding {
