@@ -274,5 +274,5 @@ async function signOut(page: Page): Promise<void> {
     .getByRole('button', { name: /^Account/ })
     .filter({ visible: true })
     .click()
-  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
 }
