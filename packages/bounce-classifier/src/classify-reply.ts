@@ -8,6 +8,7 @@ export type SmtpReply = {
   replyCode?: number | null
   status?: string | null
   text: string
+  recipient?: string | null
   /** What it answered to. RCPT when left out: that is where a recipient is refused. */
   command?: Command
 }
@@ -24,10 +25,16 @@ export type ReplyVerdict = {
 }
 
 /** The verdict on a refusal in our own SMTP session, by the same rules as for bounce mails. */
-export function classifyReply({ replyCode, status, text, command = 'rcpt' }: SmtpReply): ReplyVerdict {
+export function classifyReply({
+  replyCode,
+  status,
+  text,
+  recipient = null,
+  command = 'rcpt',
+}: SmtpReply): ReplyVerdict {
   const codes = {
     status: status ? findStatus(status) : findStatus(text),
     replyCode: replyCode ?? findReplyCode(text),
   }
-  return { ...judge({ ...codes, command, texts: [text], delayed: false }), ...codes }
+  return { ...judge({ ...codes, recipient, command, texts: [text], delayed: false }), ...codes }
 }

@@ -1,3 +1,5 @@
+import { findEntry } from './rule-usage.ts'
+
 export type Command = 'connect' | 'helo' | 'mail' | 'rcpt' | 'data'
 
 const commandOfWord: Record<string, Command> = {
@@ -40,11 +42,8 @@ export function findCommand(text: string, recipient: string | null): Command | n
   if (/no valid recipients|^550 5\.1\.1 <[^<>]{1,320}>\.\.\. /im.test(text)) return 'rcpt'
   const dialog = lastRefusedCommand(text)
   if (dialog) return dialog
-  for (const stage of stages) {
-    const match = stage.exec(text)
-    if (match) return commandOfWord[(match[1] ?? 'rcpt').toLowerCase().split(' ')[0]!] ?? null
-  }
-  return null
+  const match = findEntry(stages, (stage) => stage.test(text))?.exec(text)
+  return match ? (commandOfWord[(match[1] ?? 'rcpt').toLowerCase().split(' ')[0]!] ?? null) : null
 }
 
 const asks = /(?:>>>|-->|\bsent:|^ ?in:) {0,4}(\w{4,8}|\.)/i

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { classifyBounce } from './classify-bounce.ts'
+import { observeRules, type RuleEntry } from './rule-usage.ts'
 
 /** A mail with the verdicts that it should get. An empty list means that the mail is not a bounce. */
 export type LabelledMail = { name: string; raw: Uint8Array | string; expected: ExpectedVerdict[] }
@@ -20,37 +21,77 @@ export type Score = {
   wrong: { name: string; recipient: string | null; expected: string; found: string }[]
 }
 
-/** Reads a folder with `expected.json` (verdicts by file name) and the mails in `emails/`. */
+/**
+ * Reads a folder with `expected.json` (verdicts by file name) and the mails in `emails/`. A recipient in the reserved domain
+ * `.invalid` (RFC 2606) is a placeholder for a recipient that the report does not name.
+ */
 export async function readLabelledMails(folder: string): Promise<LabelledMail[]> {
   const verdicts: Record<string, ExpectedVerdict[]> = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8'))
   return Promise.all(
     Object.entries(verdicts).map(async ([name, expected]) => ({
       name,
       raw: await readFile(join(folder, 'emails', name)),
-      expected,
+      expected: expected.map(({ recipient, kind }) => ({
+        recipient: recipient?.endsWith('.invalid') ? null : recipient,
+        kind,
+      })),
     })),
   )
 }
 
-/** Classifies every mail and compares the verdicts, recipient by recipient. */
-export async function evaluate(mails: readonly LabelledMail[]): Promise<Score> {
+/**
+ * Classifies every mail and compares the verdicts. A verdict counts only for the recipient that it names; where the expected
+ * verdict has no recipient, the first one counts. Entries of the rule tables in `disabled` are not used.
+ */
+export async function evaluate(
+  mails: readonly LabelledMail[],
+  disabled: ReadonlySet<RuleEntry> = new Set(),
+): Promise<Score> {
   const score: Score = { verdicts: 0, right: 0, hard: 0, missedHard: 0, wronglyHard: 0, confusion: {}, wrong: [] }
   for (const { name, raw, expected } of mails) {
-    const { results } = await classifyBounce(raw)
+    const { results } = await observeRules({ disabled }, () => classifyBounce(raw))
     const bounces = results.filter(({ kind }) => kind !== 'none')
     if (expected.length === 0) count(score, name, null, 'none', bounces[0]?.kind ?? 'none')
     for (const { recipient, kind } of expected) {
-      // A report with one verdict may name the recipient otherwise, or hide it.
-      const only = expected.length === 1 && results.length === 1 ? results[0] : undefined
-      const found = results.find((result) => result.recipient === recipient) ?? only
+      const found = recipient === null ? results[0] : results.find((result) => result.recipient === recipient)
       count(score, name, recipient, kind, found?.kind ?? 'missing')
     }
+    // A hard verdict for an address that the report is not about would suppress that address.
     const named = new Set(expected.map(({ recipient }) => recipient))
-    if (expected.length > 1 || results.length > 1) {
+    if (expected.length > 0 && !named.has(null)) {
       score.wronglyHard += results.filter(({ kind, recipient }) => kind === 'hard' && !named.has(recipient)).length
     }
   }
   return score
+}
+
+/** A mail with the entries of the rule tables that match it. */
+export type RuleMatches = { mail: LabelledMail; entries: ReadonlySet<RuleEntry> }
+
+/** Records which entries of the rule tables match each mail, whether or not they decide its verdict. */
+export async function findRuleMatches(mails: readonly LabelledMail[]): Promise<RuleMatches[]> {
+  const found: RuleMatches[] = []
+  for (const mail of mails) {
+    const matched = new Set<RuleEntry>()
+    await observeRules({ matched }, () => classifyBounce(mail.raw))
+    found.push({ mail, entries: matched })
+  }
+  return found
+}
+
+/**
+ * The entries that match mails of `heldOut` and no other mail: had only the other mails been known, nobody could have learned
+ * them from mails. Entries that match no mail at all come from documentation and are not part of the result.
+ */
+export function entriesOnlyIn(heldOut: readonly LabelledMail[], matches: readonly RuleMatches[]): Set<RuleEntry> {
+  const held = new Set(heldOut)
+  const learnable = new Set<RuleEntry>()
+  for (const { mail, entries } of matches) if (!held.has(mail)) for (const entry of entries) learnable.add(entry)
+  const only = new Set<RuleEntry>()
+  for (const { mail, entries } of matches) {
+    if (held.has(mail)) for (const entry of entries) if (!learnable.has(entry)) only.add(entry)
+  }
+  return only
 }
 
 function count(score: Score, name: string, recipient: string | null, expected: string, found: string): void {

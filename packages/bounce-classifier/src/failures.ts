@@ -1,6 +1,7 @@
 import { findAddresses, recipientsMax } from './addresses.ts'
 import { findReplyCode, findStatus } from './codes.ts'
 import { findPhrase } from './find-phrase.ts'
+import { anyPattern } from './rule-usage.ts'
 
 const addressesPerLineMax = 5
 const leadCharsMax = 300
@@ -51,7 +52,7 @@ function namedIn(line: string, own: ReadonlySet<string>): string | null {
     const at = lower.indexOf(address)
     const before = line.slice(0, Math.max(0, at)).slice(-leadCharsMax)
     if (own.has(address) || isAside(before) || isDisplayName(address, lower.slice(at + address.length))) continue
-    if (anchors.some((anchor) => anchor.test(before))) return address
+    if (anyPattern(anchors, before)) return address
   }
   return null
 }

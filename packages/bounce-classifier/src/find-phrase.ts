@@ -1,24 +1,27 @@
-import type { PhraseRule } from './phrase-list.ts'
+import { type PhraseParts, type PhraseRule, parsePhrase } from './phrase-list.ts'
 import { phraseRules } from './phrases.ts'
+import { findEntry, isRecording } from './rule-usage.ts'
 
 const textCharsMax = 8 * 1024
 const gapCharsMax = 32
 const lineCharsMax = 300
 
-export type PhraseMatch = { rule: PhraseRule; phrase: readonly string[] }
+export type PhraseMatch = { rule: PhraseRule; phrase: PhraseParts }
 
 /** The first rule of the table with a phrase that occurs in the text. */
 export function findPhrase(text: string): PhraseMatch | undefined {
   const words = normalize(text)
-  for (const { rule, phrases } of rules) {
-    const phrase = phrases.find((parts) => holds(words, parts))
-    if (phrase) return { rule, phrase }
+  let first: PhraseMatch | undefined
+  for (const rule of phraseRules) {
+    const phrase = findEntry(rule.phrases, (one) => holds(words, partsOf(one)))
+    if (phrase !== undefined) first ??= { rule, phrase: partsOf(phrase) }
+    if (first && !isRecording()) break
   }
-  return undefined
+  return first
 }
 
 /** The line of the text in which the phrase occurs, together with the next line if the phrase is wrapped. */
-export function quotePhrase(text: string, phrase: readonly string[]): string {
+export function quotePhrase(text: string, phrase: PhraseParts): string {
   const lines = linesOf(text)
   const single = lines.find((line) => holds(normalize(line), phrase))
   if (single !== undefined) return single.slice(0, lineCharsMax)
@@ -43,33 +46,36 @@ function linesOf(text: string): string[] {
   return lines.map((line) => line.replace(/\s+/g, ' ').trim()).filter((line) => line !== '')
 }
 
-const rules = phraseRules.map((rule) => ({ rule, phrases: rule.phrases.map((phrase) => phrase.split(' * ')) }))
+const parts = new Map(phraseRules.flatMap(({ phrases }) => phrases.map((phrase) => [phrase, parsePhrase(phrase)])))
+
+const partsOf = (phrase: string): PhraseParts => parts.get(phrase) ?? parsePhrase(phrase)
 
 // `blocked@example.com` does not mention a block, nor does the link to a page about spam mention spam.
 function normalize(text: string): string {
   const plain = text.slice(0, textCharsMax).toLowerCase().replace(/['’`]/g, '')
-  const bare = plain.replace(/https?:\/\/\S{1,2000}/g, ' ').replace(/\S{0,128}@\S{1,255}/g, '@ ')
-  const hosts = bare.replace(/[\w.-]{1,128}\.[a-z]{2,24}(?= (?:does not|doesnt) exist)/g, 'domain')
-  return ` ${hosts.replace(/[\s_-]+/g, ' ')}`
+  const bare = plain.replace(/https?:\/\/\S{1,2000}/g, ' ').replace(/\S{0,128}@[^\s:;,()]{1,255}/g, '@ ')
+  return ` ${bare.replace(/[\s_-]+/g, ' ')}`
 }
 
-function holds(words: string, [first = '', ...rest]: readonly string[]): boolean {
-  let at = indexOfWord(words, first, 0)
-  while (at >= 0) {
-    if (follow(words, at + first.length, rest)) return true
-    at = indexOfWord(words, first, at + 1)
-  }
-  return false
+function holds(words: string, [first = [], ...rest]: PhraseParts): boolean {
+  return first.some((start) => {
+    let at = indexOfWord(words, start, 0)
+    while (at >= 0) {
+      if (follow(words, at + start.length, rest)) return true
+      at = indexOfWord(words, start, at + 1)
+    }
+    return false
+  })
 }
 
-function follow(words: string, from: number, rest: readonly string[]): boolean {
-  let end = from
-  for (const part of rest) {
-    const at = words.slice(end, end + gapCharsMax + part.length).indexOf(part)
-    if (at < 0) return false
-    end += at + part.length
-  }
-  return true
+function follow(words: string, from: number, [next, ...rest]: PhraseParts): boolean {
+  if (!next) return true
+  return next.some((part) => {
+    const near = words.slice(from - 1, from + gapCharsMax + part.length)
+    // `nt found` is the end of any negation: "isn't found", "wasn't found".
+    const at = part.startsWith('nt ') ? near.indexOf(part, 1) : indexOfWord(near, part, 1)
+    return at >= 0 && follow(words, from - 1 + at + part.length, rest)
+  })
 }
 
 function indexOfWord(words: string, phrase: string, from: number): number {

@@ -30,6 +30,7 @@ type Codes = { status: string | null; replyCode: number | null }
 function resultOf(recipient: string | null, said: string, words: string, codes: Codes, delayed: boolean): BounceResult {
   const rest = words === '' ? { status: null, replyCode: null } : codes
   const evidence = {
+    recipient,
     status: findStatus(said) ?? rest.status,
     replyCode: findReplyCode(said) ?? rest.replyCode,
     command: findCommand(said, recipient) ?? findCommand(words, recipient),

@@ -28,6 +28,7 @@ function resultOf(one: RecipientStatus, failures: Failure[], words: string): Bou
   const said = failures.find(({ recipient }) => recipient === one.recipient)?.text ?? words
   const statuses = [one.diagnostic, one.status, said].map(findStatus).filter((found) => found !== null)
   const evidence = {
+    recipient: one.recipient,
     status: statuses.find((found) => !isVague(found)) ?? statuses[0] ?? null,
     replyCode: findReplyCode(one.diagnostic) ?? findReplyCode(said),
     command: findCommand(one.diagnostic, one.recipient) ?? findCommand(said, one.recipient),

@@ -1,5 +1,6 @@
 import { findAddresses, recipientsMax } from './addresses.ts'
 import { headerValue, type MailParts } from './mail-parts.ts'
+import { anyPattern } from './rule-usage.ts'
 
 // Who writes bounces, what they are called and what they say. Each of these is found in ordinary mail too.
 const daemon =
@@ -45,8 +46,8 @@ export function isAutoReply({ headers }: MailParts): boolean {
 export function looksLikeBounce({ headers, returned }: MailParts, words: string, namesRecipient: boolean): boolean {
   const value = (name: string) => headerValue(headers, name)
   if (value('x-failed-recipients') !== '') return true
-  const isCalled = called.some((known) => known.test(value('subject')))
-  const isSaid = says.some((known) => known.test(words))
+  const isCalled = anyPattern(called, value('subject'))
+  const isSaid = anyPattern(says, words)
   const isQuoted = quotesRefusal.test(words)
   if (daemon.test(`${value('from')} ${value('sender')} ${value('return-path')}`)) {
     return isSaid || isQuoted || (isCalled && words.trim() !== '')

@@ -1,3 +1,5 @@
+import { anyPattern } from './rule-usage.ts'
+
 const linesMax = 4000
 const lineCharsMax = 1000
 const headerWithinLines = 8
@@ -28,7 +30,7 @@ const announcements = [
   /^\s*(?:intestazioni originali|en-têtes (?:de message|d'origine)|encabezados? (?:de mensaje )?originales?|cabeçalhos originais|ursprüngliche nachrichten?köpfe|元のメッセージ|исходные заголовки)/i,
 ]
 
-const isAnnouncement = (line: string) => announcements.some((known) => known.test(line))
+const isAnnouncement = (line: string) => anyPattern(announcements, line)
 
 function hasHeaderSoon(lines: string[], from: number): boolean {
   const soon = lines.slice(from, from + headerWithinLines)

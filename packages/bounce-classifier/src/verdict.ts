@@ -1,3 +1,4 @@
+import { hidesFilters } from './carriers.ts'
 import { isVague } from './codes.ts'
 import type { Command } from './commands.ts'
 import { findPhrase, type PhraseMatch, quoteCode, quotePhrase } from './find-phrase.ts'
@@ -6,6 +7,7 @@ import { reasonOfReply, reasonOfStatus } from './status-reasons.ts'
 
 /** Everything known about one refusal, from a report or from the relay's own reply. */
 export type Evidence = {
+  recipient: string | null
   status: string | null
   replyCode: number | null
   /** The SMTP command that was refused, where known. */
@@ -69,15 +71,16 @@ function byAddressWords(evidence: Evidence, { rule }: PhraseMatch, byStatus: Bou
   const { status, replyCode } = evidence
   const said = rule.reason
   const statusAgrees = byStatus !== null && kindOfReason[byStatus] === 'hard'
-  if (said === 'user_unknown' && evidence.texts.some((text) => addressLeftOut.test(text))) {
+  if (hidesFilters(evidence.recipient) && evidence.command !== 'rcpt')
     return { reason: 'filtered', confidence: 'medium' }
-  }
   if (statusAgrees) return { reason: byStatus, confidence: 'high' }
+  if (rule.vague && byStatus && byStatus !== 'undetermined') return { reason: byStatus, confidence: 'medium' }
   if (said === 'mail_not_accepted') return { reason: said, confidence: 'high' }
   if (isAboutSender(evidence)) return { reason: soft(byStatus) ?? 'sender_refused', confidence: 'medium' }
   if (said !== 'user_unknown') return { reason: said, confidence: 'high' }
   if (rule.sure) return { reason: said, confidence: 'high' }
-  if (isFilterInDisguise(evidence)) return { reason: 'filtered', confidence: 'medium' }
+  // A server that accepted RCPT and says "user unknown" after DATA knows the user and filters the mail.
+  if (evidence.command === 'data') return { reason: 'filtered', confidence: 'medium' }
   // A notice without any code may be the template of a filter.
   if (status === null && replyCode === null) return { reason: 'filtered', confidence: 'low' }
   return { reason: said, confidence: evidence.command === 'rcpt' ? 'high' : 'medium' }
@@ -98,23 +101,6 @@ function isAboutSender({ status, command }: Evidence): boolean {
   if (/^5\.(?:1\.[789]|6\.\d{1,3})$/.test(status)) return true
   return /^5\.7\./.test(status) && command !== 'rcpt'
 }
-
-/**
- * A server that accepted RCPT and says "user unknown" later knows the user and filters the mail. Some mobile carriers do
- * so, with a status of the mailbox (5.2.0) or with the address left out (`550 : User unknown`). Relays that add a status
- * of their own write 5.1.1 for a reply to RCPT and 5.0.0 for one to DATA.
- */
-function isFilterInDisguise({ status, command, texts }: Evidence): boolean {
-  if (command === 'data') return true
-  if (command === 'rcpt') return false
-  if (status !== null && /^5\.[02]\./.test(status)) return true
-  // Postfix and Exim name the command that was refused. Where they do not, the stage is unknown.
-  return texts.some((text) => namesCommands.test(text))
-}
-
-const addressLeftOut = /(?:^|[\s>])5\d\d:? : ?(?:user unknown|unknown user)/i
-const namesCommands =
-  /\bhost\s{1,8}\S{1,255}\[[\da-f.:]{2,45}\]\s{1,8}said:|created\s{1,8}automatically\s{1,8}by\s{1,8}mail\s{1,8}delivery\s{1,8}software/i
 
 const compatibleWithAddressStatus: ReadonlySet<BounceReason> = new Set<BounceReason>([
   'filtered',

@@ -83,13 +83,13 @@ test('where the status says nothing, the server’s own code and the notice do',
   expect(byNotice.results[0]).toMatchObject({ kind: 'hard', reason: 'user_unknown', replyCode: 550 })
 })
 
-test('an answer that begins with the recipient’s address is taken for an answer to RCPT', async () => {
+test('a reply that begins with the address of the recipient is a reply to RCPT', async () => {
   const fields = (words: string) =>
-    `Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 550 ${words}`
-  const toRcpt = await classifyBounce(deliveryStatus(fields('<ada@example.com>: User unknown')))
-  const toWhatever = await classifyBounce(deliveryStatus(fields(': User unknown')))
+    `Final-Recipient: rfc822; ada@docomo.ne.jp\nAction: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 550 ${words}`
+  const toRcpt = await classifyBounce(deliveryStatus(fields('<ada@docomo.ne.jp>: User unknown')))
+  const toUnknownCommand = await classifyBounce(deliveryStatus(fields(': User unknown')))
   expect(toRcpt.results[0]).toMatchObject({ kind: 'hard', reason: 'user_unknown' })
-  expect(toWhatever.results[0]).toMatchObject({ kind: 'soft', reason: 'filtered' })
+  expect(toUnknownCommand.results[0]).toMatchObject({ kind: 'soft', reason: 'filtered' })
 })
 
 test('where report and notice disagree about a mailbox, the milder word counts', async () => {

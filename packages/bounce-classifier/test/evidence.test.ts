@@ -82,9 +82,57 @@ test('the verdict quotes the line that decided and grades its confidence', async
   expect(unsure).toMatchObject({ kind: 'soft', reason: 'undetermined', confidence: 'low', evidence: '554 xyzzy' })
 })
 
-test('a carrier that leaves the address out of “user unknown” filters the mail', async () => {
-  expect(await kindOf(status('5.0.0', '550 : User unknown'))).toBe('soft filtered')
-  expect(await kindOf(status('5.2.0', '550 Unknown user ada@example.com'))).toBe('soft filtered')
+// The reporting server writes 5.0.0 where the receiving server gave no status.
+test.each([
+  '550 User unknown',
+  '550 : User unknown',
+  '550 No such user here',
+  '550 unknown user <ada@example.com>',
+  '550 Requested action not taken: mailbox unavailable',
+  '550 Mailbox not found',
+  '550 The email account that you tried to reach does not exist.',
+  '550 Invalid recipient ada@example.com',
+  '550 #5.1.0 Address rejected.',
+  '550 Local user [ada@example.com] not found',
+  '550 unavailable mail user',
+  '550 user does not exist',
+  '550 recipient does not have an account here',
+  '550 Benutzer unbekannt',
+])('“%s” without a status of the receiving server is hard', async (diagnostic) => {
+  expect(await kindOf(status('5.0.0', diagnostic))).toBe('hard user_unknown')
+  expect((await classifyBounce(notice(`<ada@example.com>:\nRemote host said: ${diagnostic}\n`))).results).toMatchObject(
+    [{ kind: 'hard', recipient: 'ada@example.com' }],
+  )
+})
+
+test.each([
+  'This is the Postfix program at host relay.example.\n\n<ada@example.com>: host mx.example.com[192.0.2.22] said: 550 User unknown',
+  'This message was created automatically by mail delivery software.\nThe following address failed:\n\n  <ada@example.com>: 550 unknown user',
+])('a notice of Postfix or Exim that does not name the refused command is hard: %s', async (words) => {
+  expect(await kindOf(notice(words))).toBe('hard user_unknown')
+})
+
+test('a mobile carrier whose filter answers “user unknown” is hard only in reply to RCPT', async () => {
+  const reply = { text: '550 Unknown user ada@docomo.ne.jp', recipient: 'ada@docomo.ne.jp' }
+  expect(classifyReply({ ...reply, command: 'rcpt' }).kind).toBe('hard')
+  expect(classifyReply({ ...reply, command: 'data' }).kind).toBe('soft')
+  const report = deliveryStatus(
+    'Final-Recipient: rfc822; ada@ezweb.ne.jp\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 : User unknown',
+  )
+  expect(await kindOf(report)).toBe('soft filtered')
+})
+
+test.each([
+  ['550 5.7.26 <ada@example.com>: Recipient address rejected: Multiple checks did not pass', 'authentication'],
+  ['554 5.7.1 <ada@example.com>: Recipient address rejected', 'policy'],
+  ['550 5.3.0 <ada@example.com>: Recipient address rejected', 'system'],
+  ['554 5.1.1 No SMTP service. IP address is block listed', 'blocked'],
+  ['550 5.1.1 Rejected by header based anti spoofing policy', 'policy'],
+  ['550 5.1.0 Reject due to SPF policy', 'authentication'],
+  ['550 5.1.1 Your message has exceeded the sending rate limit', 'rate_limited'],
+  ['550 5.1.1 permanent failure for one or more recipients (ada@example.com:blocked)', 'blocked'],
+])('“%s” is soft', (text, reason) => {
+  expect(classifyReply({ text })).toMatchObject({ kind: 'soft', reason })
 })
 
 const jsonMail = (json: unknown) =>
