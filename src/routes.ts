@@ -98,7 +98,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
           await organization.register(contactRoutes({ db, read, onUnsubscribed: recordApiUnsubscription }))
           await organization.register(timelineRoutes({ db, read }))
           await organization.register(groupRoutes({ db }))
-          await organization.register(importRoutes({ db, hints }))
+          await organization.register(importRoutes({ db, hints, tasks: parts.tasks }))
           await organization.register(suppressionRoutes({ db, read }))
           await organization.register(flowRoutes(parts))
           await organization.register(versionRoutes({ db }))

@@ -1,8 +1,18 @@
 import { readImportTask } from './contacts/import.task.ts'
+import { inspectImportTask } from './contacts/inspect.task.ts'
 import { readMembersTask } from './contacts/members.task.ts'
 import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
 import { serveTasks } from './tasks/serve.ts'
 import { classifyBounceMail } from './tracking/classify-bounce.task.ts'
 
 /** The program of a task process. Lists every task there is. */
-serveTasks([classifyBounceMail, readImportTask, readMembersTask, compileTask, previewTask, draftTask, bodyTask])
+serveTasks([
+  classifyBounceMail,
+  readImportTask,
+  inspectImportTask,
+  readMembersTask,
+  compileTask,
+  previewTask,
+  draftTask,
+  bodyTask,
+])

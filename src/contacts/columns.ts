@@ -91,43 +91,49 @@ const emailPatterns = [
 const reportColumns = ['import line', 'import problem']
 const nameOnly = { firstName: null, lastName: null, status: null, attributes: [] }
 
+/** A guess in which the address column may be missing. */
+export type Suggestion = {
+  columns: Omit<Columns, 'email'> & { email: number | null }
+  hasHeader: boolean
+  note: string | null
+}
+
 /**
  * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A status is
  * both: it tells who unsubscribed, and may be one of another kind. A file without a header is recognized by an address in its
  * first row, which is data then. If no name matches, the column whose cells mostly are addresses counts.
+ *
+ * Throws `CsvFault` if no column holds the address.
  */
 export function guessColumns(firstRow: string[], sampleRows: string[][] = []): Guess {
+  const { columns, ...rest } = suggestColumns(firstRow, sampleRows)
+  const { email } = columns
+  if (email === null) throw new CsvFault(`No column holds the email address. ${listOf(firstRow)}`)
+  return { columns: { ...columns, email }, ...rest }
+}
+
+/** The same for a person who completes the guess. `given` is whether the file has a header, if the person knows. */
+export function suggestColumns(firstRow: string[], sampleRows: string[][], given?: boolean): Suggestion {
   refuseIfTooWide(firstRow)
   const names = firstRow.map(plain)
   const isAddress = firstRow.map((cell) => parseEmail(cell).ok)
   const byName = emailPatterns
     .map((pattern) => names.findIndex((name, index) => pattern.test(name) && !isAddress[index]))
     .find((index) => index >= 0)
-  if (byName === undefined && isAddress.includes(true))
-    return {
-      columns: { width: firstRow.length, email: isAddress.indexOf(true), ...nameOnly },
-      hasHeader: false,
-      note: null,
-    }
-  refuseUnlessUtf8(firstRow)
-  const emailAt = byName ?? columnOfAddresses(firstRow.length, sampleRows)
-  if (emailAt === undefined) throw new CsvFault(`No column holds the email address. ${listOf(firstRow)}`)
-  const firstName = names.findIndex((name) => firstNames.includes(name))
-  const lastName = names.findIndex((name) => lastNames.includes(name))
-  const status = names.findIndex((name) => statuses.includes(name))
-  const { attributes, note } = guessAttributes(firstRow, [emailAt, firstName, lastName])
-  return {
-    columns: {
-      width: firstRow.length,
-      email: emailAt,
-      firstName: firstName < 0 ? null : firstName,
-      lastName: lastName < 0 ? null : lastName,
-      status: status < 0 ? null : status,
-      attributes,
-    },
-    hasHeader: true,
-    note,
+  const width = firstRow.length
+  const hasHeader = given ?? (byName !== undefined || !isAddress.includes(true))
+  if (!hasHeader) {
+    const email = isAddress.includes(true) ? isAddress.indexOf(true) : columnOfAddresses(width, sampleRows)
+    return { columns: { width, ...nameOnly, email: email ?? null }, hasHeader, note: null }
   }
+  refuseUnlessUtf8(firstRow)
+  const email = byName ?? columnOfAddresses(width, sampleRows) ?? null
+  const [firstName, lastName, status] = [firstNames, lastNames, statuses].map((known) => {
+    const index = names.findIndex((name) => known.includes(name))
+    return index < 0 ? null : index
+  }) as [number | null, number | null, number | null]
+  const { attributes, note } = guessAttributes(firstRow, [email, firstName, lastName])
+  return { columns: { width, email, firstName, lastName, status, attributes }, hasHeader, note }
 }
 
 /** The column with the most addresses, if more than half of its cells are. */
@@ -138,7 +144,10 @@ function columnOfAddresses(width: number, rows: string[][]): number | undefined 
 }
 
 /** One for each name; a column without a name becomes none. */
-function guessAttributes(header: string[], fields: number[]): Pick<Guess, 'note'> & Pick<Columns, 'attributes'> {
+function guessAttributes(
+  header: string[],
+  fields: (number | null)[],
+): Pick<Guess, 'note'> & Pick<Columns, 'attributes'> {
   const attributes = new Map<string, number>()
   const repeated: string[] = []
   const beyond: string[] = []

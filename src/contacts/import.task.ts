@@ -9,7 +9,7 @@ import type { Objection } from './suppressions.ts'
 /** Rows that are stored and counted by one transaction. */
 const rowsMax = 5_000
 /** Rows by which the column of addresses is recognized if no header names it. */
-const sampleRowsMax = 100
+export const sampleRowsMax = 100
 const keptCellsCharsMax = 4_000
 
 export type SliceInput = {

@@ -6,9 +6,12 @@ import { Refusal } from '../errors.ts'
 import { answers, begins, begun, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseId, toText } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
+import type { TaskPool } from '../tasks/pool.ts'
+import { sliceBytes } from './csv.ts'
 import { importKind } from './import.job.ts'
 import { type Import, selectImports } from './imports.sql.ts'
 import { acceptImport, cancelImport, getImport, noSuchImport, readMapping, type Uploading } from './imports.ts'
+import { type Inspection, inspectImportTask } from './inspect.task.ts'
 import { noSuchGroup } from './members.ts'
 
 const listed = 20
@@ -47,7 +50,34 @@ const ErrorsOut = Type.Array(
 const ColumnsOut = Type.Array(Type.String(), { description: 'The headers of the file; empty if it has none.' })
 const tags = ['Contacts']
 
-export function importRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
+const positionNote = 'Positions of columns are counted from 1.'
+const InspectionOut = Type.Object({
+  delimiter: Type.String(),
+  has_header: Type.Boolean({ description: 'Whether the first row contains the names of the columns.' }),
+  columns: Type.Array(
+    Type.Object({
+      position: Type.Integer(),
+      name: Nullable(Type.String({ description: 'Null without a header, and if its name is empty.' })),
+    }),
+  ),
+  rows: Type.Array(Type.Array(Type.String()), { description: 'The first rows of data, for examples.' }),
+  mapping: Type.Object(
+    {
+      email: Nullable(Type.Integer({ description: 'Null if no column could be recognized.' })),
+      first_name: Nullable(Type.Integer()),
+      last_name: Nullable(Type.Integer()),
+      status: Nullable(Type.Integer()),
+      attributes: Type.Record(Type.String(), Type.Integer()),
+    },
+    { description: `The guessed mapping, as an import without a mapping would use it. ${positionNote}` },
+  ),
+  note: Nullable(Type.String({ description: 'Which columns the mapping leaves out, and why.' })),
+  problem: Nullable(Type.String({ description: 'Why an import of this file would stop, if that is known.' })),
+})
+
+type Parts = { db: Db; hints: Hints; tasks: TaskPool }
+
+export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/imports',
@@ -91,12 +121,71 @@ export function importRoutes({ db, hints }: { db: Db; hints: Hints }): FastifyPl
       },
     )
 
+    await api.register(inspectRoute({ tasks }))
     await api.register(uploadRoute({ db, hints }))
   }
 }
 
+/** Apart from the others because its body is bytes. */
+function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.removeAllContentTypeParsers()
+    api.addContentTypeParser('text/csv', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    api.addContentTypeParser('*', (_request, _content, done) => done(wrongMediaType()))
+    api.post(
+      '/contacts/import/inspect',
+      {
+        bodyLimit: sliceBytes,
+        schema: {
+          tags,
+          summary: 'Inspect a CSV file before its import',
+          description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or all of it if it is smaller. Returns the delimiter, the columns, some rows and a guessed mapping. Nothing is stored.`,
+          consumes: ['text/csv'],
+          querystring: Type.Object({
+            has_header: Type.Optional({
+              ...oneOf('true', 'false'),
+              description: 'Whether the first row contains the names of the columns; guessed if left out.',
+            }),
+          }),
+          body: Type.Unsafe<Buffer>({ content: { 'text/csv': { schema: { description: 'The start of the file.' } } } }),
+          response: answers(InspectionOut),
+        },
+      },
+      async (request) => {
+        if (!Buffer.isBuffer(request.body)) throw wrongMediaType()
+        const { has_header: given } = request.query
+        const input = { bytes: request.body, hasHeader: given === undefined ? undefined : given === 'true' }
+        const { organizationId } = memberOf(request)
+        return ok(inspectionOut(await tasks.run(inspectImportTask, { organizationId, input })))
+      },
+    )
+  }
+}
+
+function inspectionOut({ columns, header, ...rest }: Inspection): Static<typeof InspectionOut> {
+  const position = (index: number | null) => (index === null ? null : index + 1)
+  return {
+    delimiter: rest.delimiter,
+    has_header: rest.hasHeader,
+    columns: Array.from({ length: columns.width }, (_, index) => ({
+      position: index + 1,
+      name: header[index] || null,
+    })),
+    rows: rest.rows,
+    mapping: {
+      email: position(columns.email),
+      first_name: position(columns.firstName),
+      last_name: position(columns.lastName),
+      status: position(columns.status),
+      attributes: Object.fromEntries(columns.attributes.map(([name, index]) => [name, index + 1])),
+    },
+    note: rest.note,
+    problem: rest.problem,
+  }
+}
+
 /** Apart from the others because its body is a stream: the file is stored as it comes and never held in memory. */
-function uploadRoute({ db, hints }: { db: Db; hints: Hints }): FastifyPluginAsyncTypebox {
+function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTypebox {
   const uploading: Uploading = new Map()
   return async (api) => {
     api.removeAllContentTypeParsers()

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test.each(sizes)(
-  'a CSV file is imported with chosen columns, progress and a report of refused lines (%s)',
+  'a CSV file is imported with chosen columns, progress and a report of rejected rows (%s)',
   async (size) => {
     await using service = await startService()
     const account = await registerOwner(service)
@@ -29,18 +29,18 @@ test.each(sizes)(
       mimeType: 'text/csv',
       buffer: Buffer.from(`${lines.join('\n')}\n`),
     })
-    expect(await page.getByRole('combobox', { name: 'What “Mail” becomes' }).inputValue()).toBe('Email')
-    await page.getByRole('combobox', { name: 'What “Plan” becomes' }).click()
+    expect(await page.getByRole('combobox', { name: 'Import “Mail” as' }).inputValue()).toBe('Email')
+    await page.getByRole('combobox', { name: 'Import “Plan” as' }).click()
     await page.getByRole('option', { name: 'Attribute' }).click()
-    await page.getByLabel('Name of the attribute for “Plan”').fill('tier')
-    await page.getByRole('combobox', { name: 'Add everybody to a group' }).click()
+    await page.getByLabel('Attribute name for “Plan”').fill('tier')
+    await page.getByRole('combobox', { name: 'Add to group' }).click()
     await page.getByRole('option', { name: 'Customers' }).click()
     await page.getByRole('button', { name: 'Start import' }).click()
 
     await page.getByRole('progressbar', { name: 'Import' }).waitFor()
-    await page.getByText('All 2,001 lines are read.').waitFor()
-    const refused = page.getByRole('table', { name: 'Refused lines' }).getByRole('row')
-    expect(await refused.nth(1).textContent()).toContain('4no-address')
+    await page.getByText('2,001 rows processed.').waitFor()
+    const rejected = page.getByRole('table', { name: 'Rejected rows' }).getByRole('row')
+    expect(await rejected.nth(1).textContent()).toContain('4no-address')
 
     await page.getByRole('link', { name: 'See the contacts' }).click()
     await page.getByLabel('Search contacts').fill('person7@')
@@ -50,6 +50,52 @@ test.each(sizes)(
     expect(tab.problems).toEqual([])
   },
 )
+
+test.each(sizes)('a group that does not exist is created by the import, and the result names it (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/contacts', { email: 'other@example.com' })
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  const openFile = async () => {
+    await page.goto('contacts/imports/new')
+    await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+      name: 'people.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('Name,E-mail address\nAda,ada@example.com\n'),
+    })
+    const email = page.getByRole('combobox', { name: 'Import “E-mail address” as' })
+    await email.waitFor()
+    expect(await email.inputValue()).toBe('Email')
+  }
+  await openFile()
+  const group = page.getByRole('combobox', { name: 'Add to group' })
+  await group.fill('Newsletter')
+  await page.getByRole('option', { name: 'Create group “Newsletter”' }).click()
+  expect(await group.inputValue()).toBe('Newsletter')
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await page.getByText('1 row processed.').waitFor()
+  await page.getByText('Subscribed', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Newsletter' }).waitFor()
+  await page.getByRole('link', { name: 'See the contacts' }).click()
+  await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
+  expect(await page.getByText('other@example.com').count()).toBe(0)
+
+  // A name that was typed but not picked counts too: an existing one in any case, a new one as it is.
+  for (const name of ['newsletter', 'Customers']) {
+    await openFile()
+    await group.fill(name)
+    await group.blur()
+    await page.getByRole('radiogroup', { name: 'New contacts will be' }).waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Start import' }).click()
+    await page.getByText('1 row processed.').waitFor()
+  }
+  await page.getByRole('link', { name: 'Customers' }).waitFor()
+  const { data } = (await service.manage(account.session, 'GET', '/organization/groups')).body
+  expect(data.map((each: { name: string }) => each.name).sort()).toEqual(['Customers', 'Newsletter'])
+  expect(tab.problems).toEqual([])
+})
 
 test('a file that is dropped on the page is taken, and one without an address column is not imported', async () => {
   await using service = await startService()
@@ -65,7 +111,7 @@ test('a file that is dropped on the page is taken, and one without an address co
   })()`)
   await page.getByRole('region', { name: 'Drop a CSV file here' }).dispatchEvent('drop', { dataTransfer: transfer })
 
-  await page.getByText('Choose the column that holds the email address.').waitFor()
+  await page.getByText('Choose the column that contains the email address.').waitFor()
   expect(await page.getByRole('button', { name: 'Start import' }).isDisabled()).toBe(true)
 })
 
@@ -81,13 +127,16 @@ test('two columns of one name become two attributes, each with its own values', 
     mimeType: 'text/csv',
     buffer: Buffer.from(`email,phone,phone,note\nada@example.com,111,222,${'x'.repeat(300)}\n`),
   })
-  const note = page.getByRole('combobox', { name: 'What “note” becomes' })
+  const note = page.getByRole('combobox', { name: 'Import “note” as' })
   expect((await note.boundingBox())?.x).toBeLessThan(1_360 - 140)
   expect(await page.getByTitle('x'.repeat(300)).isVisible()).toBe(true)
-  await page.getByText('Two columns become the attribute “phone”.').waitFor()
-  await page.getByLabel('Name of the attribute for “phone (column 3)”').fill('phone2')
+  await page.getByText('Columns that share their name with an earlier one were left out: "phone".').waitFor()
+  await page.getByRole('combobox', { name: 'Import “phone (column 3)” as' }).click()
+  await page.getByRole('option', { name: 'Attribute' }).click()
+  await page.getByText('Name the attribute for the column “phone (column 3)”.').waitFor()
+  await page.getByLabel('Attribute name for “phone (column 3)”').fill('phone2')
   await page.getByRole('button', { name: 'Start import' }).click()
-  await page.getByText('The one line is read.').waitFor()
+  await page.getByText('1 row processed.').waitFor()
   const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
   expect(data).toMatchObject([{ email: 'ada@example.com', attributes: { phone: '111', phone2: '222' } }])
   expect(tab.problems).toEqual([])
@@ -106,12 +155,12 @@ test('who unsubscribed by the file is not subscribed, and the others are what wa
     mimeType: 'text/csv',
     buffer: Buffer.from('email,Status\nada@example.com,unsubscribed\nbob@example.com,active\n'),
   })
-  expect(await page.getByRole('combobox', { name: 'What “Status” becomes' }).inputValue()).toBe('Status')
-  await page.getByText('Import only people who agreed to get your mail.').waitFor()
-  const choice = page.getByRole('radiogroup', { name: 'Whoever is new becomes' })
+  expect(await page.getByRole('combobox', { name: 'Import “Status” as' }).inputValue()).toBe('Status')
+  await page.getByText('Only import people who opted in.').waitFor()
+  const choice = page.getByRole('radiogroup', { name: 'New contacts will be' })
   expect(await choice.getByLabel('Subscribed', { exact: true }).isChecked()).toBe(true)
   await choice.getByLabel('Not subscribed').check()
-  const group = page.getByRole('combobox', { name: 'Add everybody to a group' })
+  const group = page.getByRole('combobox', { name: 'Add to group' })
   await group.click()
   await page.getByRole('option', { name: 'Customers' }).click()
   await choice.waitFor({ state: 'hidden' })
@@ -119,7 +168,7 @@ test('who unsubscribed by the file is not subscribed, and the others are what wa
   await page.getByRole('option', { name: 'Customers' }).click()
   expect(await choice.getByLabel('Not subscribed').isChecked()).toBe(true)
   await page.getByRole('button', { name: 'Start import' }).click()
-  await page.getByText('All 2 lines are read.').waitFor()
+  await page.getByText('2 rows processed.').waitFor()
   const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
   const people = data.map((contact: { email: string; status: string }) => [contact.email, contact.status])
   expect(people.sort()).toEqual([
@@ -141,18 +190,18 @@ test('the first line of a file without a header is imported, and examples show i
     mimeType: 'text/csv',
     buffer: Buffer.from('h1@h.example,Ann\nh2@h.example,Bob\n'),
   })
-  const isData = page.getByLabel('The first line is data')
-  await isData.waitFor()
-  expect(await isData.isChecked()).toBe(true)
-  expect(await page.getByRole('combobox', { name: 'What “Column 1” becomes' }).inputValue()).toBe('Email')
+  const hasHeader = page.getByLabel('The first row contains column names')
+  await hasHeader.waitFor()
+  expect(await hasHeader.isChecked()).toBe(false)
+  expect(await page.getByRole('combobox', { name: 'Import “Column 1” as' }).inputValue()).toBe('Email')
   await page.getByText('Ann, Bob').waitFor()
-  await isData.uncheck()
-  await page.getByText('Choose the column that holds the email address.').waitFor()
-  await isData.check()
-  await page.getByRole('combobox', { name: 'What “Column 2” becomes' }).click()
+  await hasHeader.check()
+  await page.getByRole('combobox', { name: 'Import “Ann” as' }).waitFor()
+  await hasHeader.uncheck()
+  await page.getByRole('combobox', { name: 'Import “Column 2” as' }).click()
   await page.getByRole('option', { name: 'First name' }).click()
   await page.getByRole('button', { name: 'Start import' }).click()
-  await page.getByText('All 2 lines are read.').waitFor()
+  await page.getByText('2 rows processed.').waitFor()
   const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
   const people = data.map((contact: { email: string; first_name: string }) => [contact.email, contact.first_name])
   expect(people.sort()).toEqual([
@@ -174,12 +223,12 @@ test('a file that is not in UTF-8 is read as what it is, and an import says whic
     mimeType: 'text/csv',
     buffer: Buffer.from('email,pr\xe9nom\nada@example.com,Ren\xe9\nbob@example.com,"Bob\n', 'latin1'),
   })
-  await page.getByText('It was read as Windows-1252').waitFor()
-  await page.getByText('A quote is opened in line 3 and never closed.').waitFor()
+  await page.getByText('Converted from Windows-1252').waitFor()
+  await page.getByText('The row that starts in line 3 has no end').waitFor()
   await page.getByRole('button', { name: 'Start import' }).click()
   await page.getByText('The import failed').waitFor()
   const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
-  expect(data).toMatchObject([{ email: 'ada@example.com', attributes: { prénom: 'René' } }])
+  expect(data).toMatchObject([{ email: 'ada@example.com', first_name: 'René' }])
 
   const started = await callUrl('POST', `${service.url}api/v1/organization/contacts/import`, {
     headers: { authorization: `Bearer ${account.session}`, 'content-type': 'text/csv' },

@@ -590,6 +590,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/contacts/import/inspect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Inspect a CSV file before its import
+         * @description The body is the start of the file, in UTF-8: its first 262144 bytes, or all of it if it is smaller. Returns the delimiter, the columns, some rows and a guessed mapping. Nothing is stored.
+         */
+        post: operations["postContactsImportInspect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/contacts/import": {
         parameters: {
             query?: never;
@@ -3766,6 +3786,84 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postContactsImportInspect: {
+        parameters: {
+            query?: {
+                /** @description Whether the first row contains the names of the columns; guessed if left out. */
+                has_header?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/csv": unknown;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            delimiter: string;
+                            /** @description Whether the first row contains the names of the columns. */
+                            has_header: boolean;
+                            columns: {
+                                position: number;
+                                /** @description Null without a header, and if its name is empty. */
+                                name: string | null;
+                            }[];
+                            /** @description The first rows of data, for examples. */
+                            rows: string[][];
+                            /** @description The guessed mapping, as an import without a mapping would use it. Positions of columns are counted from 1. */
+                            mapping: {
+                                /** @description Null if no column could be recognized. */
+                                email: number | null;
+                                first_name: number | null;
+                                last_name: number | null;
+                                status: number | null;
+                                attributes: {
+                                    [key: string]: number;
+                                };
+                            };
+                            /** @description Which columns the mapping leaves out, and why. */
+                            note: string | null;
+                            /** @description Why an import of this file would stop, if that is known. */
+                            problem: string | null;
                         };
                     };
                 };

@@ -50,6 +50,7 @@ export type TimelineEntry = Item<Data<`${Org}/contacts/{id}/timeline`, 'get'>>
 export type Group = Item<Data<`${Org}/groups`, 'get'>>
 export type ContactImport = Item<Data<`${Org}/imports`, 'get'>>
 export type ContactImportDetail = Data<`${Org}/imports/{id}`, 'get'>
+export type FileInspection = Data<`${Org}/contacts/import/inspect`, 'post'>
 export type Suppression = Item<Data<`${Org}/suppressions`, 'get'>>
 export type SuppressionReason = Suppression['reason']
 

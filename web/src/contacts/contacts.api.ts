@@ -2,7 +2,7 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, done, given, pageOf } from '../api/client.ts'
 import { useLocalPages, usePages } from '../api/pages.ts'
 import type { Contact, ContactImport, ContactInput, ContactStatus, NewContact, TimelineEntry } from '../api/types.ts'
-import type { Mapping } from './csv-mapping.ts'
+import type { Mapping } from './import-mapping.ts'
 
 const stillGoingEveryMs = 700
 const at = (id: string) => ({ params: { path: { id } } })
@@ -65,6 +65,19 @@ export const importQuery = (id: string) =>
 export const isOver = (one: Pick<ContactImport, 'status'> | undefined) =>
   one !== undefined && one.status !== 'queued' && one.status !== 'running'
 export const cancelImport = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/cancel', at(id)))
+
+const inspectedBytesMax = 256 * 1024
+
+/** `hasHeader` is undefined to guess it. */
+export const inspectFile = (file: File, hasHeader?: boolean) =>
+  dataOf(
+    api.POST('/api/v1/organization/contacts/import/inspect', {
+      params: { query: hasHeader === undefined ? {} : { has_header: hasHeader ? 'true' : 'false' } },
+      headers: { 'content-type': 'text/csv' },
+      body: file.slice(0, inspectedBytesMax) as never,
+      bodySerializer: (body) => body,
+    }),
+  )
 
 export type ImportInto = { group_id: string | null; subscription: ContactImport['subscription'] }
 

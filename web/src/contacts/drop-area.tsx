@@ -5,8 +5,8 @@ import classes from './drop-area.module.css'
 
 const accepted = '.csv,.tsv,.txt,text/csv,text/plain'
 
-/** A file by drag and drop, or by the button for whoever does not drag. */
-export function DropArea({ onFile }: { onFile: (file: File) => void }) {
+/** Accepts a file by drag and drop or by a button. */
+export function DropArea({ loading, onFile }: { loading: boolean; onFile: (file: File) => void }) {
   const [over, setOver] = useState(false)
   return (
     <section
@@ -28,14 +28,14 @@ export function DropArea({ onFile }: { onFile: (file: File) => void }) {
       <Stack align="center" gap="xs">
         <IconFileTypeCsv size={40} stroke={1.4} aria-hidden />
         <Text fw={600}>Drop a CSV file here</Text>
-        <Text c="dimmed">The first line names the columns. Commas, semicolons and tabs are all understood.</Text>
+        <Text c="dimmed">Separated by commas, semicolons, tabs or |.</Text>
         <FileButton
           accept={accepted}
           onChange={(file) => file && onFile(file)}
           inputProps={{ 'aria-label': 'CSV file' }}
         >
           {(props) => (
-            <Button variant="default" mt="xs" {...props}>
+            <Button variant="default" mt="xs" loading={loading} {...props}>
               Choose a file
             </Button>
           )}

@@ -13,7 +13,7 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { cancelImport, importQuery, isOver } from './contacts.api.ts'
+import { cancelImport, groupsQuery, importQuery, isOver } from './contacts.api.ts'
 import { ImportStatusBadge } from './imports-page.tsx'
 
 export function ImportPage() {
@@ -46,7 +46,7 @@ export function ImportPage() {
           await one.refetch()
         }}
       >
-        The rest of the file is not read. Who was imported so far stays.
+        The rest of the file is skipped. Contacts imported so far are kept.
       </Confirm>
     </Page>
   )
@@ -80,53 +80,70 @@ function OneImport({ one }: { one: ContactImportDetail }) {
         facts={[
           ['Created', count(one.created)],
           ['Updated', count(one.updated)],
-          ['Refused', count(one.rejected)],
+          ['Rejected', count(one.rejected)],
+          ['Group', <ImportedGroup key="group" id={one.group_id} />],
+          ['New contacts', one.subscription === 'subscribed' ? 'Subscribed' : 'Not subscribed'],
           ['Started', <Time key="start" at={one.created_at} />],
           ['Finished', <Time key="end" at={one.finished_at} none="not yet" />],
         ]}
       />
       {over && (
-        <Anchor component={Link} to={one.group_id ? `${paths.contacts}?group=${one.group_id}` : paths.contacts}>
+        <Anchor component={Link} to={contactsOf(one.group_id)}>
           See the contacts
         </Anchor>
       )}
-      {one.errors.length > 0 && <Refused one={one} />}
+      {one.errors.length > 0 && <RejectedRows one={one} />}
     </Stack>
   )
 }
 
+function ImportedGroup({ id }: { id: string | null }) {
+  const groups = useQuery({ ...groupsQuery, enabled: id !== null })
+  if (id === null) return 'No group'
+  if (!groups.data) return '…'
+  const group = groups.data.find((each) => each.id === id)
+  if (!group) return 'Deleted group'
+  return (
+    <Anchor component={Link} to={contactsOf(id)} className="break">
+      {group.name}
+    </Anchor>
+  )
+}
+
+const contactsOf = (groupId: string | null) => (groupId ? `${paths.contacts}?group=${groupId}` : paths.contacts)
+
 function stateOf({ status, rows_done: rows }: ContactImportDetail, percent: number): string {
-  const lines = counted(rows, 'line', 'lines')
+  const processed = counted(rows, 'row', 'rows')
   switch (status) {
     case 'done':
-      return rows === 1 ? 'The one line is read.' : `All ${lines} are read.`
+      return `${processed} processed.`
     case 'failed':
       return 'The import stopped.'
     case 'cancelled':
-      return `The import was cancelled after ${lines}. Who was imported so far stays.`
+      return `The import was cancelled after ${processed}. Contacts imported so far are kept.`
     case 'queued':
     case 'running':
-      return `${lines} read, ${percent}%. You can leave this page; it goes on.`
+      return `${processed} processed, ${percent}%. You can leave this page; the import continues.`
   }
 }
 
-type Refusal = ContactImportDetail['errors'][number]
+type RejectedRow = ContactImportDetail['errors'][number]
 
-const columns: Column<Refusal>[] = [
-  { header: 'Line', width: '90px', cell: (refusal) => `${refusal.line}` },
-  { header: 'Address', phone: 'title', cell: (refusal) => refusal.email ?? '–' },
-  { header: 'Why', cell: (refusal) => refusal.problem },
+const columns: Column<RejectedRow>[] = [
+  { header: 'Line', width: '90px', cell: (row) => `${row.line}` },
+  { header: 'Email', phone: 'title', cell: (row) => row.email ?? '–' },
+  { header: 'Problem', cell: (row) => row.problem },
 ]
 
-function Refused({ one }: { one: ContactImportDetail }) {
+function RejectedRows({ one }: { one: ContactImportDetail }) {
   const { errors } = one
   return (
     <Section
-      title="Refused lines"
+      title="Rejected rows"
       description={
         one.rejected > errors.length
           ? `The first ${count(errors.length)} of ${count(one.rejected)}.`
-          : 'Mend them in the file and import it again: who is there already is updated, not doubled.'
+          : 'Fix these rows and import them again. Existing contacts are updated, not duplicated.'
       }
       actions={
         <Button variant="default" size="xs" onClick={() => download(one, errors)}>
@@ -134,13 +151,13 @@ function Refused({ one }: { one: ContactImportDetail }) {
         </Button>
       }
     >
-      <DataTable label="Refused lines" columns={columns} rows={errors} rowKey={(refusal) => String(refusal.line)} />
+      <DataTable label="Rejected rows" columns={columns} rows={errors} rowKey={(row) => String(row.line)} />
     </Section>
   )
 }
 
 /** The rejected rows with their original columns, so that they can be fixed and imported again. */
-function download(one: ContactImportDetail, errors: Refusal[]): void {
+function download(one: ContactImportDetail, errors: RejectedRow[]): void {
   const width = Math.max(one.columns.length, ...errors.map(({ cells }) => cells?.length ?? 0), 1)
   const names = Array.from(
     { length: width },

@@ -3,27 +3,27 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
+import type { FileInspection } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { count } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import { groupsQuery, type ImportInto, startImport } from './contacts.api.ts'
-import { type CsvFile, openCsv } from './csv-file.ts'
-import type { CsvHead } from './csv-head.ts'
 import {
-  type ColumnChoice,
-  choicesByPosition,
-  guessChoices,
-  looksLikeData,
-  type Target,
-  toMapping,
-} from './csv-mapping.ts'
+  createGroup,
+  groupsQuery,
+  type ImportInto,
+  inspectFile,
+  startImport,
+  useRefreshContacts,
+} from './contacts.api.ts'
 import { DropArea } from './drop-area.tsx'
+import { type EncodedFile, toUtf8 } from './file-encoding.ts'
+import { type ChosenGroup, GroupChoice } from './group-choice.tsx'
+import { type ColumnChoice, suggestedChoices, type Target, toMapping } from './import-mapping.ts'
 
-type Chosen = CsvFile & { firstLineIsData: boolean; choices: ColumnChoice[] }
+type Chosen = EncodedFile & { inspection: FileInspection; choices: ColumnChoice[] }
 
 const targets: { value: Target; label: string }[] = [
   { value: 'email', label: 'Email' },
@@ -31,78 +31,80 @@ const targets: { value: Target; label: string }[] = [
   { value: 'last_name', label: 'Last name' },
   { value: 'status', label: 'Status' },
   { value: 'attribute', label: 'Attribute' },
-  { value: 'ignore', label: 'Leave out' },
+  { value: 'ignore', label: 'Skip' },
 ]
 
 export function NewImportPage() {
   const [chosen, setChosen] = useState<Chosen>()
-  const [problem, setProblem] = useState<string>()
-  const take = async (file: File) => {
-    const csv = await openCsv(file)
-    if (typeof csv === 'string') {
-      setProblem(csv)
-      return
-    }
-    const { head } = csv
-    if (head.firstRow.length === 0) {
-      setProblem(`${file.name} is empty.`)
-      return
-    }
-    const firstLineIsData = looksLikeData(head.firstRow)
-    // Names with this character in them come from bytes that are no text; the service takes no such header.
-    if (!firstLineIsData && head.firstRow.some((name) => name.includes('\ufffd'))) {
-      setProblem(`${file.name} is not in UTF-8. Save it as CSV (UTF-8) and choose that.`)
-      return
-    }
-    setProblem(undefined)
-    setChosen({ ...csv, ...choicesFor(head, firstLineIsData) })
-  }
+  const open = useMutation({
+    mutationFn: async (file: File) => inspected(await toUtf8(file)),
+    onSuccess: setChosen,
+  })
   return (
     <Page title="Import contacts" back={{ to: paths.imports, label: 'Imports' }}>
-      <ErrorLine>{problem}</ErrorLine>
-      {chosen ? <MapColumns chosen={chosen} setChosen={setChosen} /> : <DropArea onFile={(file) => void take(file)} />}
+      {open.isError && (
+        <ErrorLine>
+          {open.variables.name}: {messageOf(open.error)}
+        </ErrorLine>
+      )}
+      {chosen ? (
+        <MapColumns chosen={chosen} setChosen={setChosen} />
+      ) : (
+        <DropArea loading={open.isPending} onFile={(file) => open.mutate(file)} />
+      )}
     </Page>
   )
 }
 
-const choicesFor = ({ firstRow }: CsvHead, firstLineIsData: boolean) => ({
-  firstLineIsData,
-  choices: firstLineIsData ? choicesByPosition(firstRow) : guessChoices(firstRow),
-})
+async function inspected(file: EncodedFile, hasHeader?: boolean): Promise<Chosen> {
+  const inspection = await inspectFile(file.file, hasHeader)
+  return { ...file, inspection, choices: suggestedChoices(inspection) }
+}
 
 type MapProps = { chosen: Chosen; setChosen: (chosen: Chosen | undefined) => void }
 
 function MapColumns({ chosen, setChosen }: MapProps) {
   const navigate = useNavigate()
+  const refresh = useRefreshContacts()
   const groups = useQuery(groupsQuery)
-  const [groupId, setGroupId] = useState<string | null>(null)
+  const [group, setGroup] = useState<ChosenGroup | null>(null)
   const [subscription, setSubscription] = useState<ImportInto['subscription']>('subscribed')
-  const mapping = toMapping(chosen.choices, chosen.firstLineIsData)
+  const { inspection } = chosen
+  const mapping = toMapping(chosen.choices, inspection.has_header)
   const start = useMutation({
     mutationFn: async () => {
       if (typeof mapping === 'string') throw new Error(mapping)
+      const groupId = await idOf(group)
+      if (groupId) setGroup({ id: groupId })
       return startImport(chosen.file, mapping, {
         group_id: groupId,
         subscription: groupId ? 'subscribed' : subscription,
       })
     },
     onSuccess: (started) => navigate(paths.contactImport(started.id)),
+    onSettled: () => void refresh(),
+  })
+  const inspectAgain = useMutation({
+    mutationFn: (hasHeader: boolean) => inspected(chosen, hasHeader),
+    onSuccess: setChosen,
   })
   const change = (index: number, part: Partial<ColumnChoice>) =>
     setChosen({
       ...chosen,
       choices: chosen.choices.map((choice, at) => (at === index ? { ...choice, ...part } : choice)),
     })
+  const problem = start.error ?? inspectAgain.error
 
   return (
     <Stack gap="md">
-      <Checkbox
-        label="The first line is data"
-        description="Instead of the names of the columns it holds a person, who is imported too."
-        checked={chosen.firstLineIsData}
-        onChange={(event) => setChosen({ ...chosen, ...choicesFor(chosen.head, event.currentTarget.checked) })}
-      />
-      <Section title="What each column becomes" description={descriptionOf(chosen)}>
+      <Section title="Map columns" description={descriptionOf(chosen)}>
+        <Checkbox
+          label="The first row contains column names"
+          description="Clear this if the first row is a contact."
+          mb="md"
+          checked={inspectAgain.isPending ? inspectAgain.variables : inspection.has_header}
+          onChange={(event) => inspectAgain.mutate(event.currentTarget.checked)}
+        />
         <DataTable
           label="Columns"
           columns={columns(chosen, change)}
@@ -111,46 +113,46 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         />
         {chosen.choices.some(({ target }) => target === 'status') && (
           <Text size="sm" c="dimmed" mt="xs">
-            By their status, people become unsubscribed (“unsubscribed”, “no”) or get no mail at all (“bounced”,
-            “complained”, “suppressed”). “Subscribed”, “active” and “yes” change nothing; a line with another word is
-            refused.
+            Contacts with the status “unsubscribed” or “no” are unsubscribed; “bounced”, “complained” and “suppressed”
+            are suppressed. “Subscribed”, “active” and “yes” change nothing. Rows with any other status are rejected.
           </Text>
         )}
       </Section>
-      <Select
-        label="Add everybody to a group"
+      {inspection.note && (
+        <Notice tone="warn" title="Some columns are skipped">
+          {inspection.note}
+        </Notice>
+      )}
+      <GroupChoice
+        label="Add to group"
         description="Members of a group are subscribed, unless they unsubscribed before."
-        placeholder="No group"
-        clearable
-        searchable
-        maw={420}
-        data={groups.data?.map((group) => ({ value: group.id, label: group.name })) ?? []}
-        value={groupId}
-        onChange={setGroupId}
+        groups={groups.data ?? []}
+        chosen={group}
+        onChange={setGroup}
       />
-      {!groupId && (
+      {!group && (
         <Radio.Group
-          label="Whoever is new becomes"
+          label="New contacts will be"
           value={subscription}
           onChange={(value) => setSubscription(value as ImportInto['subscription'])}
         >
           <Stack gap="xs" mt="xs">
-            <Radio value="subscribed" label="Subscribed" description="Gets your marketing and transactional mail." />
-            <Radio value="not_subscribed" label="Not subscribed" description="Gets transactional mail only." />
+            <Radio
+              value="subscribed"
+              label="Subscribed"
+              description="They receive marketing and transactional email."
+            />
+            <Radio value="not_subscribed" label="Not subscribed" description="They receive transactional email only." />
           </Stack>
         </Radio.Group>
       )}
-      <Text>
-        Import only people who agreed to get your mail. Whoever unsubscribed here stays unsubscribed, whatever the file
-        says.
-      </Text>
-      {chosen.openQuoteLine !== undefined && (
-        <Notice tone="warn" title={`A quote is opened in line ${count(chosen.openQuoteLine)} and never closed.`}>
-          The import would end before it. Mend that line in the file and choose it again.
+      <Text>Only import people who opted in. Contacts who unsubscribed here stay unsubscribed.</Text>
+      {inspection.problem && (
+        <Notice tone="warn" title="The import would stop before the end of this file">
+          {inspection.problem} Fix that row and choose the file again.
         </Notice>
       )}
-      {typeof mapping === 'string' && <Text c="var(--warn-text)">{mapping}</Text>}
-      {start.isError && <ErrorLine>{messageOf(start.error)}</ErrorLine>}
+      {problem && <ErrorLine>{messageOf(problem)}</ErrorLine>}
       <Group gap="xs">
         <Button loading={start.isPending} disabled={typeof mapping === 'string'} onClick={() => start.mutate()}>
           Start import
@@ -158,17 +160,27 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         <Button variant="default" onClick={() => setChosen(undefined)}>
           Choose another file
         </Button>
+        {typeof mapping === 'string' && (
+          <Text c="var(--warn-text)" role="status">
+            {mapping}
+          </Text>
+        )}
       </Group>
     </Stack>
   )
 }
 
+async function idOf(group: ChosenGroup | null): Promise<string | null> {
+  if (!group) return null
+  return 'id' in group ? group.id : (await createGroup(group.name)).id
+}
+
 type Row = { choice: ColumnChoice; index: number }
 
 const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnChoice>) => void): Column<Row>[] => [
-  { header: 'Column', phone: 'title', cell: ({ choice }) => <Text fw={600}>{choice.header}</Text> },
+  { header: 'Column', phone: 'title', cell: ({ choice }) => <Text fw={600}>{choice.title}</Text> },
   {
-    header: 'For example',
+    header: 'Sample',
     cell: ({ index }) => {
       const examples = examplesOf(chosen, index)
       return (
@@ -179,12 +191,12 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
     },
   },
   {
-    header: 'Becomes',
+    header: 'Import as',
     phone: 'bare',
     cell: ({ choice, index }) => (
       <Group gap="xs">
         <Select
-          aria-label={`What “${choice.header}” becomes`}
+          aria-label={`Import “${choice.title}” as`}
           size="xs"
           w={140}
           data={targets}
@@ -194,7 +206,7 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
         />
         {choice.target === 'attribute' && (
           <TextInput
-            aria-label={`Name of the attribute for “${choice.header}”`}
+            aria-label={`Attribute name for “${choice.title}”`}
             size="xs"
             w={160}
             value={choice.attribute}
@@ -206,16 +218,16 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
   },
 ]
 
-const examplesOf = ({ head, firstLineIsData }: Chosen, index: number): string =>
-  (firstLineIsData ? [head.firstRow, ...head.nextRows] : head.nextRows)
+const examplesOf = ({ inspection }: Chosen, index: number): string =>
+  inspection.rows
     .map((row) => row[index])
     .filter(Boolean)
     .join(', ')
 
-function descriptionOf({ file, encoding }: CsvFile): string {
-  const read =
-    encoding === 'UTF-8' ? '' : `. It was read as ${encoding}: if letters look wrong, save it as CSV (UTF-8).`
-  return `${file.name}, ${size(file.size)}${read}`
+function descriptionOf({ file, encoding }: EncodedFile): string {
+  const converted =
+    encoding === 'UTF-8' ? '' : `. Converted from ${encoding}: if letters look wrong, save it as CSV (UTF-8).`
+  return `${file.name}, ${size(file.size)}${converted}`
 }
 
 function size(bytes: number): string {
