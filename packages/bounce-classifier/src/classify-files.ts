@@ -3,7 +3,7 @@ import { classifyBounce } from './classify-bounce.ts'
 import { mailBytesMax } from './mail-parts.ts'
 
 /**
- * One JSON line for each file, in the order given. A file that cannot be read is told to `warn` and left out.
+ * One JSON line for each file, in the order given. Calls `warn` for a file that cannot be read and skips it.
  * Only the head of a file is read, as much as the classifier looks at.
  */
 export async function* classifyFiles(files: readonly string[], warn: (line: string) => void): AsyncGenerator<string> {

@@ -61,13 +61,13 @@ const isAside = (before: string) => aside.test(before)
 const aside =
   /\b(?:contact|help|support|assistance|questions?|postmaster,|abuse|please (?:send|mail|write)|write to|sender:?|from:?|on behalf of|administrator|envelope-from)\b.{0,80}$/i
 
-/** `ada@example.com <ada@example.org>`: the first is but a name. */
+/** `ada@example.com <ada@example.org>`: the first is a display name. */
 function isDisplayName(address: string, after: string): boolean {
   const real = /^"? ?<([^<>\s]{1,320})>/.exec(after)?.[1]
   return real?.includes('@') === true && real !== address
 }
 
-/** After a recipient of whom something is said, an address of which nothing is said is but mentioned. */
+/** After a recipient of whom something is said, an address without a reason is only mentioned. */
 function withoutAsides(failures: Failure[]): Failure[] {
   const first = failures.findIndex(({ text }) => saysSomething(text))
   return first < 0 ? failures : failures.filter(({ text }, index) => index <= first || saysSomething(text))
@@ -78,7 +78,7 @@ export function saysSomething(text: string): boolean {
   return findReplyCode(text) !== null || findStatus(text) !== null || findPhrase(text) !== undefined
 }
 
-/** Addresses for notices that name a recipient in no known way. What is an aside once is one everywhere. */
+/** Addresses for notices that name a recipient in no known way. An address that is an aside once is ignored everywhere. */
 export function findMentioned(words: string, own: ReadonlySet<string>): string[] {
   const asides = new Set(own)
   const mentioned = new Set<string>()

@@ -1,7 +1,7 @@
 import PostalMime, { type Attachment, decodeWords, type Email } from 'postal-mime'
 import { htmlToLines } from './html-lines.ts'
 
-// A report stands at the head of a bounce and the returned message at its end, so a cut loses nothing we read.
+// A bounce begins with the report and ends with the returned message, so truncation loses nothing we read.
 // Lines are bounded too, since the parser's time grows with their square: 10,000 take 0.1 s.
 export const mailBytesMax = 512 * 1024
 const mailLinesMax = 10_000
@@ -25,7 +25,7 @@ export type MailParts = {
   returned: string[]
 }
 
-/** Reads any bytes whatever: what is not mail becomes a mail without headers. */
+/** Reads arbitrary bytes: input that is not a mail becomes a mail without headers. */
 export async function readMail(raw: Uint8Array | string): Promise<MailParts> {
   const bytes = typeof raw === 'string' ? new TextEncoder().encode(raw.slice(0, mailBytesMax)) : raw
   const mail = cut(bytes)

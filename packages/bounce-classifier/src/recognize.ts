@@ -34,7 +34,7 @@ const autoReplySubject =
   /^\s*(?:re: ?)?(?:auto(?:matic(?:ally generated)?)?[- _]?(?:reply|response|responder|antwort)|out[- ]of[- ](?:the[- ])?office|ooo\b|vacation|on (?:vacation|holiday|leave)|away from|abwesen|automatische antwort|réponse automatique|absence|respuesta autom|fuera de|risposta automatica|assenza|resposta autom|ausência|automatisch antwoord|afwezig|автоответ|自動(?:返信|応答)|自动回复|不在)/i
 const autoReplyHeaders = ['x-autoreply', 'x-autorespond', 'x-autoresponse', 'x-mail-autoreply', 'x-auto-reply']
 
-/** Mail that answers by itself for a person, and so was delivered. */
+/** Returns true for automatic replies: the mail was delivered. */
 export function isAutoReply({ headers }: MailParts): boolean {
   const value = (name: string) => headerValue(headers, name)
   if (value('x-failed-recipients') !== '') return false
@@ -56,7 +56,7 @@ export function looksLikeBounce({ headers, returned }: MailParts, words: string,
   return hasEmptySender(headers) && isSaid && (isQuoted || returned.length > 0)
 }
 
-/** Bounces come from nobody, `<>`, so that they cannot bounce; so do many answers by machines. */
+/** Bounces have the empty sender `<>`, so that they cannot bounce; so do many automatic replies. */
 function hasEmptySender(headers: MailParts['headers']): boolean {
   return headers.some(({ name, value }) => name === 'return-path' && ['', '<>', '< >'].includes(value.trim()))
 }

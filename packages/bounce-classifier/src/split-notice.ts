@@ -12,7 +12,7 @@ export type Notice = {
   returned: string
 }
 
-/** Parts the words of the mail system from a returned message pasted below them. */
+/** Separates the words of the mail system from a returned message pasted below them. */
 export function splitNotice(text: string): Notice {
   const lines = text.split('\n', linesMax).map((line) => line.slice(0, lineCharsMax))
   const announced = lines.findIndex((line, index) => isAnnouncement(line) && hasHeaderSoon(lines, index + 1))

@@ -10,7 +10,7 @@ Diagnostic-Code: smtp; 550 5.1.1 <ada@example.com>: Recipient address rejected:
     User unknown in virtual mailbox table
 `
 
-test('a delivery-status part gives recipient, kind, codes, reason and the words of the server', async () => {
+test('a delivery-status part yields recipient, kind, codes, reason and diagnostic', async () => {
   const { results } = await classifyBounce(deliveryStatus(failed))
   expect(results).toEqual([
     {
@@ -26,7 +26,7 @@ test('a delivery-status part gives recipient, kind, codes, reason and the words 
   ])
 })
 
-test('a report carries all that correlates it with the message we sent', async () => {
+test('a report carries the ids that match it with the sent message', async () => {
   const { results: _, ...found } = await classifyBounce(
     deliveryStatus(`Original-Envelope-Id: env-7\n\n${failed.trim()}`),
   )
@@ -68,7 +68,7 @@ Status: 2.0.0
   ])
 })
 
-test('where the status says nothing, the server’s own code and the notice do', async () => {
+test('a vague status is replaced by the code of the receiving server or the notice', async () => {
   const vague = 'Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.0.0\n'
   const byDiagnostic = await classifyBounce(
     deliveryStatus(`${vague}Diagnostic-Code: smtp; 550 5.1.1 Invalid recipient`),
@@ -92,14 +92,14 @@ test('a reply that begins with the address of the recipient is a reply to RCPT',
   expect(toUnknownCommand.results[0]).toMatchObject({ kind: 'soft', reason: 'filtered' })
 })
 
-test('where report and notice disagree about a mailbox, the milder word counts', async () => {
+test('if report and notice disagree about a mailbox, the soft reason wins', async () => {
   const vague = 'Final-Recipient: rfc822; ada@example.com\nAction: failed\nStatus: 5.0.0\n'
   const words = 'The account is disabled.\n\n<ada@example.com>: 550 user unknown (in reply to RCPT TO command)'
   const { results } = await classifyBounce(deliveryStatus(vague, words))
   expect(results[0]).toMatchObject({ kind: 'soft', reason: 'mailbox_suspended' })
 })
 
-test('a report that delivery is still being tried is soft and says so', async () => {
+test('a report of a delayed delivery is soft with the reason delayed', async () => {
   const { results } = await classifyBounce(
     deliveryStatus(
       'Final-Recipient: rfc822; ada@example.com\nAction: delayed\nStatus: 4.4.1\nDiagnostic-Code: smtp; 550 5.1.1 x',
@@ -108,14 +108,14 @@ test('a report that delivery is still being tried is soft and says so', async ()
   expect(results[0]).toMatchObject({ kind: 'soft', reason: 'delayed' })
 })
 
-test('a report of success is no bounce', async () => {
+test('a success report is not a bounce', async () => {
   const { results } = await classifyBounce(
     deliveryStatus('Final-Recipient: rfc822; ada@example.com\nAction: delivered\nStatus: 2.1.5', 'It was delivered.'),
   )
   expect(results).toMatchObject([{ recipient: 'ada@example.com', kind: 'none', reason: 'delivered', status: '2.1.5' }])
 })
 
-test('the original recipient stands in where the final one is no address', async () => {
+test('the original recipient is used if the final one is not an address', async () => {
   const fields =
     'Final-Recipient: LOCAL; carol\nOriginal-Recipient: rfc822; carol@example.com\nAction: failed\nStatus: 5.2.2'
   const { results } = await classifyBounce(deliveryStatus(fields))
@@ -133,14 +133,14 @@ test('status fields pasted into the text count as a report', async () => {
   ])
 })
 
-test('a report whose boundary is not the one announced is read all the same', async () => {
+test('a report with a wrong boundary is read', async () => {
   const broken = deliveryStatus(failed).replace('boundary="part-of-report"', 'boundary="another"')
   const { results, originalMessageId } = await classifyBounce(broken)
   expect(results).toMatchObject([{ recipient: 'ada@example.com', kind: 'hard', status: '5.1.1' }])
   expect(originalMessageId).toBe('msg-1@sender.example')
 })
 
-test('a bounce that a gateway wrapped into a notice of its own is found inside', async () => {
+test('a bounce wrapped in a notice of a gateway is found', async () => {
   const wrapped = report([
     { type: 'text/plain', body: 'The following message could not be delivered.' },
     { type: 'message/rfc822', body: deliveryStatus(failed).replaceAll('part-of-report', 'inner') },
@@ -150,7 +150,7 @@ test('a bounce that a gateway wrapped into a notice of its own is found inside',
   expect(originalMessageId).toBe('msg-1@sender.example')
 })
 
-test('a bounce that names nobody is about the recipient of the returned message', async () => {
+test('a bounce without a recipient concerns the recipient of the returned message', async () => {
   const { results } = await classifyBounce(
     report([
       { type: 'text/plain', body: 'Message could not be delivered to mobile: mailbox full' },
@@ -160,12 +160,12 @@ test('a bounce that names nobody is about the recipient of the returned message'
   expect(results).toMatchObject([{ recipient: 'ada@example.com', kind: 'soft', reason: 'mailbox_full' }])
 })
 
-test('a mail as kept in an mbox file, with its From line, is read', async () => {
+test('a mail with the From line of an mbox file is read', async () => {
   const { results } = await classifyBounce(`From MAILER-DAEMON Thu Apr 29 23:34:45 2010\r\n${deliveryStatus(failed)}`)
   expect(results).toMatchObject([{ recipient: 'ada@example.com', kind: 'hard' }])
 })
 
-test('a notice in HTML alone is read', async () => {
+test('a notice that has only HTML is read', async () => {
   const html = `<html><head><style>p { color: red }</style></head><body><p>Your message to <b>ada@example.com</b> couldn't be
     delivered.</p><p>Remote Server returned &lt;550 5.1.10 RESOLVER.ADR.RecipientNotFound; not found&gt;</p></body></html>`
   const { results } = await classifyBounce(
@@ -182,13 +182,13 @@ test('a wrong charset hides neither codes nor addresses', async () => {
   expect(results).toMatchObject([{ recipient: 'ada@example.com', kind: 'hard', status: '5.1.1' }])
 })
 
-test('a mail that was cut off in the middle of its report still gives what is there', async () => {
+test('a truncated report yields the fields it contains', async () => {
   const whole = deliveryStatus(failed)
   const { results } = await classifyBounce(whole.slice(0, whole.indexOf('User unknown')))
   expect(results).toMatchObject([{ recipient: 'ada@example.com', kind: 'hard', status: '5.1.1' }])
 })
 
-test('someone who wrote to himself is found as the recipient of the bounce', async () => {
+test('a sender who wrote to their own address is found as the recipient', async () => {
   const { results } = await classifyBounce(
     mail(
       { 'Return-Path': '<>', From: 'MAILER-DAEMON@relay.example', To: 'ada@example.com', Subject: 'failure notice' },

@@ -24,7 +24,7 @@ const bounce = deliveryStatus(
 )
 const letter = mail({ From: 'ada@example.com', Subject: 'Hello' }, 'How are you?')
 
-test('each file gives one line of JSON with its results', async () => {
+test('each file yields one line of JSON with its results', async () => {
   await using folder = await folderWith({ 'bounce.eml': bounce, 'letter.eml': letter })
   const files = [join(folder.path, 'bounce.eml'), join(folder.path, 'letter.eml')]
   const { lines, warnings } = await classify(files)
@@ -62,7 +62,7 @@ test('each file gives one line of JSON with its results', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a file that is missing or a folder is warned of by name, and the others are classified', async () => {
+test('a missing file or a folder yields a warning, and the other files are classified', async () => {
   await using folder = await folderWith({ 'bounce.eml': bounce })
   const missing = join(folder.path, 'missing.eml')
   const { lines, warnings } = await classify([missing, folder.path, join(folder.path, 'bounce.eml')])
@@ -72,7 +72,7 @@ test('a file that is missing or a folder is warned of by name, and the others ar
   expect(warnings[1]).toContain(folder.path)
 })
 
-test('a file larger than any mail is read only as far as the classifier looks', async () => {
+test('only the part of a large file that the classifier uses is read', async () => {
   await using folder = await folderWith({ 'large.eml': bounce + 'x'.repeat(2 * mailBytesMax) })
   const { lines } = await classify([join(folder.path, 'large.eml')])
   expect(JSON.parse(lines[0]!).results[0].kind).toBe('hard')

@@ -38,7 +38,7 @@ for (const [text, kind, reason] of replies) {
   })
 }
 
-test('codes that are given win over those in the text', () => {
+test('given codes win over codes in the text', () => {
   expect(classifyReply({ replyCode: 550, status: '5.1.1', text: '4.2.2 whatever 452' })).toEqual({
     kind: 'hard',
     reason: 'user_unknown',
@@ -49,18 +49,18 @@ test('codes that are given win over those in the text', () => {
   })
 })
 
-test('codes that are not given are found in the text', () => {
+test('missing codes are read from the text', () => {
   expect(classifyReply({ text: '550-5.2.2 over quota' })).toMatchObject({ status: '5.2.2', replyCode: 550 })
 })
 
-test('a server that took RCPT and says “no such user” after the data does not make the address bad', () => {
+test('“no such user” in reply to DATA is soft', () => {
   expect(classifyReply({ text: '550 no such user', command: 'data' })).toMatchObject({
     kind: 'soft',
     reason: 'filtered',
   })
 })
 
-test('a refusal of the sender is never the recipient’s fault', () => {
+test('a rejected sender is soft', () => {
   expect(classifyReply({ text: '550 no such domain', command: 'mail' })).toMatchObject({
     kind: 'soft',
     reason: 'sender_refused',
@@ -68,16 +68,16 @@ test('a refusal of the sender is never the recipient’s fault', () => {
   expect(classifyReply({ text: '550 host not found', command: 'helo' }).kind).toBe('soft')
 })
 
-test('words inside an address or a link say nothing', () => {
+test('words inside an address or a link are ignored', () => {
   const text = '550 5.1.1 <spam@example.com> unknown, see https://example.com/spam'
   expect(classifyReply({ text }).kind).toBe('hard')
 })
 
-test('a phrase inside a longer word says nothing', () => {
+test('a phrase inside a longer word is ignored', () => {
   expect(classifyReply({ text: '550 5.1.1 not known in Marblehead' }).kind).toBe('hard')
 })
 
-test('of two statuses the one with a detail counts', () => {
+test('the status with a detail wins over a vague one', () => {
   expect(classifyReply({ text: '554 5.0.0 failed (#5.2.2)' }).status).toBe('5.2.2')
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { classifyBounce } from '../src/classify-bounce.ts'
 import { feedback, mail, ourAddress, report, returnedHeaders } from './bounce-mails.ts'
 
-test('a feedback report is a complaint of each recipient it names', async () => {
+test('a feedback report is a complaint for each recipient it names', async () => {
   const { results, originalMessageId, returnAddresses } = await classifyBounce(
     feedback(
       `Feedback-Type: abuse\nVersion: 1\nOriginal-Mail-From: <${ourAddress}>\nOriginal-Rcpt-To: <ada@example.com>\nOriginal-Rcpt-To: bob@example.com\n`,
@@ -16,28 +16,28 @@ test('a feedback report is a complaint of each recipient it names', async () => 
   expect(returnAddresses).toContain(ourAddress)
 })
 
-test('a complaint without a recipient is of the one the returned message was for', async () => {
+test('a complaint without a recipient concerns the recipient of the returned message', async () => {
   const { results } = await classifyBounce(feedback('Feedback-Type: fraud\nVersion: 1\n'))
   expect(results).toMatchObject([{ recipient: 'ada@example.com', kind: 'complaint', feedbackType: 'fraud' }])
 })
 
-test('a complaint that hides the recipient is still a complaint', async () => {
+test('a complaint with a redacted recipient is a complaint', async () => {
   const hidden = returnedHeaders.replace('ada@example.com', 'undisclosed-recipients:;')
   const { results } = await classifyBounce(feedback('Feedback-Type: abuse\n', hidden))
   expect(results).toMatchObject([{ recipient: null, kind: 'complaint' }])
 })
 
-test('an authentication failure report keeps its type, so that the caller can tell it from a complaint', async () => {
+test('an authentication failure report keeps its feedback type', async () => {
   const { results } = await classifyBounce(feedback('Feedback-Type: auth-failure\nOriginal-Rcpt-To: ada@example.com\n'))
   expect(results[0]).toMatchObject({ kind: 'complaint', feedbackType: 'auth-failure' })
 })
 
-test('a report that a mail is not spam is no complaint', async () => {
+test('a not-spam report is not a complaint', async () => {
   const { results } = await classifyBounce(feedback('Feedback-Type: not-spam\nOriginal-Rcpt-To: ada@example.com\n'))
   expect(results[0]?.kind).toBe('none')
 })
 
-test('a complaint of a loop that sends only the marked message is one', async () => {
+test('a complaint that consists of the returned message only is recognized', async () => {
   const { results } = await classifyBounce(
     report([{ type: 'message/rfc822', body: `X-HmXmrOriginalRecipient: ada@example.com\n${returnedHeaders}\nHello` }], {
       From: 'staff@loop.example',
@@ -54,7 +54,7 @@ const topicMail = (json: unknown) =>
     `${JSON.stringify(json)}\n\n--\nIf you wish to stop receiving notifications, unsubscribe.\n`,
   )
 
-test('bounces, complaints and deliveries that Amazon SES tells of in JSON are understood', async () => {
+test('bounces, complaints and deliveries in JSON from Amazon SES are read', async () => {
   const bounce = await classifyBounce(
     topicMail({
       notificationType: 'Bounce',

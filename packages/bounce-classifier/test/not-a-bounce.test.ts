@@ -79,7 +79,7 @@ const others: [what: string, raw: string][] = [
 ]
 
 for (const [what, raw] of others) {
-  test(`${what} is no bounce`, async () => {
+  test(`${what} is not a bounce`, async () => {
     const { results } = await classifyBounce(raw)
     expect(results).toEqual([
       {

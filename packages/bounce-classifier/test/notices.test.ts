@@ -233,13 +233,13 @@ Warning: message still undelivered after 4 hours`,
 ]
 
 for (const [name, words, meaning, headers] of systems) {
-  test(`the notice of ${name} is understood`, async () => {
+  test(`the notice of ${name} is read`, async () => {
     const { results } = await classifyBounce(notice(words, headers))
     expect(results.map(({ recipient, kind }) => `${recipient} ${kind}`)).toEqual(meaning)
   })
 }
 
-test('an address to turn to for help is not taken for the recipient', async () => {
+test('a support address is not taken for the recipient', async () => {
   const help = 'Please send mail to <support@relay.example> for help.'
   const { results } = await classifyBounce(
     notice(`${help}\n\nYour message to ada@example.com was not delivered: mailbox full`),

@@ -22,7 +22,7 @@ function expectSound({ results }: BounceReport): void {
   }
 }
 
-test('any bytes whatever get a sound report', async () => {
+test('arbitrary bytes yield a valid report', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 4096 }), async (bytes) => expectSound(await classifyBounce(bytes))),
     { numRuns: runs },
@@ -56,7 +56,7 @@ const pieces = [
   '@@ <> <<>> "" =?utf-8?b?////?= \u0000\ufffd\n',
 ]
 
-test('mails put together at random from the pieces of bounces get a sound report', async () => {
+test('random combinations of bounce fragments yield a valid report', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom(...pieces), { maxLength: 40 }), async (parts) =>
       expectSound(await classifyBounce(parts.join(''))),
@@ -71,7 +71,7 @@ const wholeMails = [
   notice(`<ada@example.com>: host mx said: 550 5.1.1 no such user\n\n${returnedHeaders}`),
 ]
 
-test('real mails with bytes changed, cut out or doubled get a sound report', async () => {
+test('corrupted real mails yield a valid report', async () => {
   const damage = fc.record({
     at: fc.nat({ max: 2000 }),
     cut: fc.nat({ max: 200 }),
@@ -89,7 +89,7 @@ test('real mails with bytes changed, cut out or doubled get a sound report', asy
   )
 })
 
-test('any reply of a relay gets a verdict, and a temporary one is soft', () => {
+test('every reply yields a verdict, and a temporary one is soft', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 400, max: 499 }), (text, replyCode) => {
       expect(['hard', 'soft']).toContain(classifyReply({ text }).kind)
@@ -128,7 +128,7 @@ const huge: [what: string, raw: string][] = [
 ]
 
 for (const [what, raw] of huge) {
-  test(`a huge mail ${what} gets a sound report in little time`, async () => {
+  test(`a huge mail ${what} yields a valid report in little time`, async () => {
     const before = process.cpuUsage()
     expectSound(await classifyBounce(raw))
     const { user, system } = process.cpuUsage(before)
@@ -136,7 +136,7 @@ for (const [what, raw] of huge) {
   })
 }
 
-test('a report with more recipients than any mail has is cut at a limit', async () => {
+test('a report with too many recipients is truncated', async () => {
   const fields = Array.from(
     { length: 3000 },
     (_, n) => `Final-Recipient: rfc822; user${n}@example.com\nAction: failed\n`,

@@ -73,7 +73,7 @@ const columns: Column<EmailEvent>[] = [
     phone: 'bare',
     cell: (event) =>
       detailOf(event) && (
-        <Text size="xs" c="dimmed" className="break">
+        <Text size="xs" c="dimmed" className="break" title={evidenceOf(event) || undefined}>
           {detailOf(event)}
         </Text>
       ),
