@@ -1,3 +1,4 @@
+import { eraseDeletedOrganizations } from './accounts/erasure.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
 import { monitorEventLoop } from './event-loop.ts'
@@ -154,6 +155,12 @@ function createLoops(parts: Parts): Loop[] {
     }),
     new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
     new Loop({ name: 'delete expired signatures', everyMs: hourMs, run: () => forgetExpiredSignatures(db), log }),
+    new Loop({
+      name: 'erase deleted organizations',
+      everyMs: minuteMs,
+      run: () => eraseDeletedOrganizations({ db, log }),
+      log,
+    }),
     new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
     new Loop({ name: 'store secrets anew', everyMs: hourMs, run: () => resealLater(parts), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),

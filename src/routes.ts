@@ -89,7 +89,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
       await api.register(eventTypeRoutes())
       await api.register(
         async (organization) => {
-          await organization.register(organizationRoutes({ db, onChanged: (id) => addresses.forget(id) }))
+          await organization.register(organizationRoutes({ ...parts, onChanged: (id) => addresses.forget(id) }))
           await organization.register(
             teamRoutes({ db, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),
           )

@@ -1,6 +1,8 @@
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { eraseDeletedOrganizations } from '../src/accounts/erasure.ts'
 import { createFlow, orderFlow, send } from './support/flows.ts'
-import { type Person, registerOther } from './support/people.ts'
+import { type Person, password, registerOther } from './support/people.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
@@ -93,6 +95,11 @@ test('no operation shows or changes anything of another organization', async () 
   const seen = await everything(other, lists)
   for (const id of Object.values(ids).filter((id) => id !== '1')) expect(seen).not.toContain(id)
   await other.manage('DELETE', '/organization/inbox')
+  expect(await everything(app, reads)).toBe(before)
+  const deleted = await other.manage('DELETE', '/organization', { name: 'Other', password })
+  expect(deleted.status).toBe(200)
+  const deletions = { db: app.db, log: pino({ level: 'silent' }), keepMs: 0 }
+  for (const _run of [1, 2]) await eraseDeletedOrganizations(deletions)
   expect(await everything(app, reads)).toBe(before)
 })
 

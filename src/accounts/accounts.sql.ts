@@ -31,7 +31,7 @@ export async function insertOrganization(
 ): Promise<void> {
   await tx`
     insert into organizations (id, name, self_registered, is_operator)
-    values (${id}, ${name}, ${selfRegistered}, not exists (select from organizations))`
+    values (${id}, ${name}, ${selfRegistered}, not exists (select from organizations where deleted_at is null))`
 }
 
 /** Undefined when the address has an account already. */

@@ -81,6 +81,16 @@ function findUserByPassword(
   })
 }
 
+/** Whether this is the password of a user who is signed in. Failures count like failed logins. */
+export async function isPasswordOf(
+  db: Db,
+  throttle: LoginThrottle,
+  { email }: Pick<Account, 'email'>,
+  given: Omit<Credentials, 'email'>,
+): Promise<boolean> {
+  return (await findUserByPassword(db, throttle, email.toLowerCase(), given)) !== undefined
+}
+
 export type PasswordChange = { currentPassword: string; newPassword: string; address: string }
 
 /** Asks for the password once more: a session left open must not be enough to keep its owner out. */
@@ -91,8 +101,7 @@ export async function changePassword(
   { currentPassword, newPassword, address }: PasswordChange,
 ): Promise<Account> {
   checkNewPassword(newPassword, 'new_password')
-  const given = { password: currentPassword, address }
-  if (!(await findUserByPassword(db, throttle, user.email.toLowerCase(), given)))
+  if (!(await isPasswordOf(db, throttle, user, { password: currentPassword, address })))
     throw invalid({ path: 'current_password', problem: 'is not your password' })
   return setPassword(db, user, newPassword)
 }

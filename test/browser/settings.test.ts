@@ -195,3 +195,24 @@ async function join(service: Service, account: Account, email: string, role: 'ow
   const joined = await callUrl('POST', `${service.url}api/v1/auth/accept-invitation`, { body: { token, password } })
   return { email, password, session: joined.body.data.token }
 }
+
+test('an owner deletes the organization by its name and password, and is signed out', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const { name } = (await service.manage(account.session, 'GET', '/organization')).body.data
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('settings/organization')
+  await page.getByRole('button', { name: 'Delete organization' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete organization' })
+  const confirm = dialog.getByRole('button', { name: 'Delete organization' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await dialog.getByLabel(`Type “${name}” to confirm`).fill(name)
+  await dialog.getByLabel('Your password').fill('not the password')
+  await confirm.click()
+  await dialog.getByText('is not your password').waitFor()
+  await dialog.getByLabel('Your password').fill(account.password)
+  await confirm.click()
+  await page.waitForURL(/\/(login|register)/)
+  expect((await service.manage(account.session, 'GET', '/organization')).status).toBe(401)
+})

@@ -1,38 +1,91 @@
-import { Button, Group, Paper, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, remainingProblem } from '../api/api-error.ts'
 import type { Organization } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
+import { useSignOut } from '../shell/sign-out.ts'
+import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
-import { changeOrganization, organizationQuery } from './settings.api.ts'
+import { changeOrganization, deleteOrganization, organizationQuery } from './settings.api.ts'
 
 const shownPaths = ['name', 'timezone']
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 
 export function OrganizationPage() {
   const organization = useQuery(organizationQuery)
+  const me = useMe()
   return (
-    <Section title="Organization">
-      <Load query={organization}>
-        {(data) => (
-          <>
-            <Facts
-              facts={[
-                ['Organization id', <Copyable key="id" value={data.id} label="Copy organization id" />],
-                ['Created', <Time key="created" at={data.created_at} />],
-                ['Single events are kept', 'as long as EVENT_RETENTION_MONTHS says, for the whole service'],
-              ]}
-            />
-            <OrganizationForm key={data.id} organization={data} />
-          </>
-        )}
-      </Load>
+    <>
+      <Section title="Organization">
+        <Load query={organization}>
+          {(data) => (
+            <>
+              <Facts
+                facts={[
+                  ['Organization id', <Copyable key="id" value={data.id} label="Copy organization id" />],
+                  ['Created', <Time key="created" at={data.created_at} />],
+                  ['Single events are kept', 'as long as EVENT_RETENTION_MONTHS says, for the whole service'],
+                ]}
+              />
+              <OrganizationForm key={data.id} organization={data} />
+            </>
+          )}
+        </Load>
+      </Section>
+      {me.data?.role === 'owner' && organization.data && <DeleteOrganization name={organization.data.name} />}
+    </>
+  )
+}
+
+function DeleteOrganization({ name }: { name: string }) {
+  const signOut = useSignOut()
+  const [opened, setOpened] = useState(false)
+  const [password, setPassword] = useState('')
+  const close = () => {
+    setOpened(false)
+    setPassword('')
+  }
+  return (
+    <Section
+      title="Delete organization"
+      description="Stops sending and tracking, revokes all API keys, and erases all contacts, flows, messages and events."
+    >
+      <Group>
+        <Button color="red" variant="outline" onClick={() => setOpened(true)}>
+          Delete organization
+        </Button>
+      </Group>
+      <Confirm
+        opened={opened}
+        onClose={close}
+        title="Delete organization"
+        action="Delete organization"
+        typed={name}
+        run={async () => {
+          await deleteOrganization({ name, password })
+          signOut()
+        }}
+      >
+        <Stack gap="sm">
+          <Text>
+            Everybody in <strong>{name}</strong> is signed out, queued emails are not sent, and links in emails that
+            were sent stop working. The data cannot be restored.
+          </Text>
+          <PasswordInput
+            label="Your password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+        </Stack>
+      </Confirm>
     </Section>
   )
 }

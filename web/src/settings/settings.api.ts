@@ -82,4 +82,6 @@ export const organizationQuery = queryOptions({
   queryKey: ['organization'],
   queryFn: () => dataOf(api.GET('/api/v1/organization')),
 })
+export const deleteOrganization = (body: { name: string; password: string }) =>
+  done(api.DELETE('/api/v1/organization', { body }))
 export const changeOrganization = (body: OrganizationInput) => dataOf(api.PATCH('/api/v1/organization', { body }))
