@@ -60,6 +60,10 @@ test('it syncs, checks its pages, opens no TCP port and lets no other user near 
     `select name, current_setting(name) from pg_settings where name in (${names.map((name) => `'${name}'`)})`,
   )
   const modes = [homeOf(embedded), embedded.connection.host].map((path) => statSync(path).mode & 0o777)
+  const rules = await query(
+    embedded,
+    "select type, auth_method from pg_hba_file_rules where 'replication' <> all (database)",
+  )
   await embedded.stop()
 
   expect(Object.fromEntries(rows.map((row) => [row.name, row.current_setting]))).toEqual({
@@ -71,6 +75,8 @@ test('it syncs, checks its pages, opens no TCP port and lets no other user near 
     work_mem: '9MB',
   })
   expect(modes).toEqual([0o700, 0o700])
+  // Should the server ever listen on a port, nobody gets in.
+  expect(rules.map((rule) => `${rule.type} ${rule.auth_method}`)).toEqual(['local trust', 'host reject', 'host reject'])
 })
 
 test('stop ends every process although clients are connected, and a second stop does no harm', async () => {

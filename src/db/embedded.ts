@@ -78,7 +78,8 @@ async function initialise(cluster: Cluster): Promise<void> {
   const started = Date.now()
   const unfinished = await mkdtemp(join(home.directory, 'new-'))
   if (home.user) await lchown(unfinished, home.user.uid, home.user.gid)
-  const args = ['-D', unfinished, '-U', login.user, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--data-checksums']
+  const access = ['-U', login.user, '--auth-local=trust', '--auth-host=reject']
+  const args = ['-D', unfinished, ...access, '-E', 'UTF8', '--locale=C', '--data-checksums']
   const initdb = spawnGuarded(binaries.initdb, [...args, '--no-instructions'], { cwd: home.directory, user: home.user })
   if (!(await settlesWithin(initdb.ended, initdbWithinMs))) initdb.child.kill('SIGKILL')
   const how = await initdb.ended
