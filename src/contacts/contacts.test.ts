@@ -501,3 +501,13 @@ test('another organization sees, edits and erases nothing', async () => {
   for (const [method, path, body] of tries) expect((await manageTheirs(method, path, body)).status).toBe(404)
   expect((await app.manage('GET', `${contacts}/${ada.id}`)).body.data).toEqual(ada)
 })
+
+test('a search finds domains in Unicode', async () => {
+  await using app = await startTestApp()
+  for (const email of ['idn@exämple.org', 'other@example.org'])
+    await app.manage('POST', '/organization/contacts', { email })
+  for (const query of ['exämple', 'EXÄMPLE.org', 'idn@exämple', 'idn@exämple.org', 'xn--exmple-cua']) {
+    const { body } = await app.manage('GET', `/organization/contacts?query=${encodeURIComponent(query)}`)
+    expect([query, body.data.length, body.data[0]?.email]).toEqual([query, 1, expect.stringMatching(/^idn@/)])
+  }
+})

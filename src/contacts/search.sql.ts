@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { containsInAnyCase } from '../db/any-case.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { parseEmail } from '../email.ts'
@@ -20,16 +21,25 @@ export function matchesWords(organizationId: OrganizationId, query: string): Sql
     .map((word) => (word.indexOf('@') > 0 ? startsWith(organizationId, addressKey(word)) : contains(word)))
 }
 
-/** A whole address is kept with its domain in ASCII. */
+/** Addresses are stored with their domain in ASCII. */
 function addressKey(word: string): string {
   const email = parseEmail(word)
-  return email.ok ? email.key : word.toLowerCase()
+  if (email.ok) return email.key
+  const at = word.lastIndexOf('@')
+  return word.slice(0, at + 1).toLowerCase() + asciiDomain(word.slice(at + 1))
+}
+
+/** Part of a domain as it is stored. The labels must be complete to be found; text that cannot be a domain is returned as it is. */
+function asciiDomain(text: string): string {
+  const isAscii = /^[\0-\x7f]*$/.test(text)
+  return (!isAscii && domainToASCII(text)) || text.toLowerCase()
 }
 
 /** Looks at every contact until the page is full: 4 million of them took some seconds, 100,000 a tenth of one. */
 function contains(word: string): Sql {
-  return sql`(contacts.email_key like ${containing(word.toLowerCase())}
-    or ${containsInAnyCase(sql`contacts.first_name`, word)} or ${containsInAnyCase(sql`contacts.last_name`, word)})`
+  return sql`(contacts.email_key like ${containing(asciiDomain(word))}
+    or ${containsInAnyCase(sql`contacts.first_name`, word)}
+    or ${containsInAnyCase(sql`contacts.last_name`, word)})`
 }
 
 /** An address is typed from its beginning, and found by the index. As an array, so that the planner has no choice. */

@@ -216,3 +216,24 @@ test('an owner deletes the organization by its name and password, and is signed 
   await page.waitForURL(/\/(login|register)/)
   expect((await service.manage(account.session, 'GET', '/organization')).status).toBe(401)
 })
+
+test('a time zone is found with spaces and with underscores', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('settings/organization')
+  const zone = page.getByRole('combobox', { name: 'Time zone' })
+  for (const text of ['new york', 'New_York']) {
+    await zone.fill(text)
+    await page.getByRole('option', { name: 'America/New York' }).waitFor()
+    expect(await page.getByRole('option').count()).toBe(1)
+  }
+  await page.getByRole('option', { name: 'America/New York' }).click()
+  await page.getByRole('button', { name: 'Save' }).first().click()
+  await expect
+    .poll(async () => (await service.manage(account.session, 'GET', '/organization')).body.data.timezone)
+    .toBe('America/New_York')
+  expect(tab.problems).toEqual([])
+})

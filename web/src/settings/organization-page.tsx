@@ -15,7 +15,14 @@ import { toast } from '../ui/toast.tsx'
 import { changeOrganization, deleteOrganization, organizationQuery } from './settings.api.ts'
 
 const shownPaths = ['name', 'timezone']
-const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((zone) => ({
+  value: zone,
+  label: zone.replaceAll('_', ' '),
+}))
+const zonesMatching = (search: string) => {
+  const words = search.toLowerCase().replaceAll('_', ' ').trim()
+  return timezones.filter(({ label }) => label.toLowerCase().includes(words))
+}
 
 export function OrganizationPage() {
   const organization = useQuery(organizationQuery)
@@ -129,6 +136,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             description="In which a day of the overview begins and ends."
             searchable
             data={timezones}
+            filter={({ search }) => zonesMatching(search)}
             disabled={!owner}
             value={timezone}
             allowDeselect={false}
