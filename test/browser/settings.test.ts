@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
+import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'
@@ -186,6 +187,27 @@ test('what the service knows by a code is said in words', async () => {
   expect(await page.getByText('Mail server reply').count()).toBe(0)
   await page.goto('settings/suppressions')
   await page.getByRole('cell', { name: 'On the unsubscribe page' }).waitFor()
+})
+
+test('the page of a bounced message quotes the line that decided the classification', async () => {
+  await using relay = await startRelay()
+  relay.onRecipient = () => ({ code: 550, text: 'Sorry, no such user here' })
+  await using service = await startService({ settings: { SMTP_URL: relay.url } })
+  const account = await registerOwner(service)
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await service.manage(account.session, method, `/organization${path}`, body)).body.data
+  const flow = await manage('POST', '/flows', {
+    name: 'Welcome',
+    kind: 'transactional',
+    subject: 'Welcome',
+    html: '<p>Welcome</p>',
+  })
+  const { message_id: id } = await manage('POST', `/flows/${flow.id}/test`, { to: 'nobody@example.com' })
+  await until('the bounce', async () => (await manage('GET', `/messages/${id}`)).status === 'bounced')
+  await using tab = await openTab(browser, service, { account })
+
+  await tab.page.goto(`messages/${id}`)
+  await tab.page.getByTitle('The line that decided the classification').getByText('no such user here').waitFor()
 })
 
 async function join(service: Service, account: Account, email: string, role: 'owner' | 'member'): Promise<Account> {
