@@ -79,7 +79,7 @@ test('held-out halves by sender software stay accurate without the rules that on
   }
   // A half of the few mails above loses most of its rules.
   const rightMin = existsSync(folder) ? 0.91 : 0.75
-  expectAccurate(scores, { rightMin, wronglyHardMax: 0.03, missedMax: existsSync(folder) ? 0.12 : 0.5 })
+  expectAccurate(scores, { rightMin, wronglyHardMax: 0.03, missedMax: existsSync(folder) ? 0.15 : 0.5 })
 }, 120_000)
 
 test('only rules that match nothing but held-out mails are disabled', async () => {
