@@ -180,13 +180,14 @@ test('whether addresses are kept can be changed, and counts at once', async () =
 })
 
 test('hits of many readers at once are each recorded once', async () => {
-  const [ada, bob] = [await app.newReader(), await app.newReader()]
-  const paths = [ada, bob].map(({ ids }) => `/t/o/${tokens.sign('open', ids)}`)
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => app.get(paths[n % 2]!)))
+  // 40 hits of each message stay below its limit.
+  const readers = await Promise.all(Array.from({ length: 5 }, () => app.newReader()))
+  const paths = readers.map(({ ids }) => `/t/o/${tokens.sign('open', ids)}`)
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => app.get(paths[n % 5]!)))
   expect(answers.every(({ status }) => status === 200)).toBe(true)
-  const events = [...(await ada.events()), ...(await bob.events())]
-  expect(new Set(events.map(({ id }) => id)).size).toBe(200)
-  expect(await bob.events()).toHaveLength(100)
+  const events = await Promise.all(readers.map((reader) => reader.events()))
+  expect(events.map(({ length }) => length)).toEqual([40, 40, 40, 40, 40])
+  expect(new Set(events.flat().map(({ id }) => id)).size).toBe(200)
 })
 
 test('after an erasure, opens and clicks of old emails count but keep no address, program or link', async () => {
