@@ -18,8 +18,8 @@ test('the first load is under 250 KiB of compressed script, without the editor a
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto('settings/api-keys')
-  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor()
+  await page.goto('settings/organization')
+  await page.getByRole('heading', { name: 'Organization', exact: true }).waitFor()
   const scripts = (await page.evaluate(
     `performance.getEntriesByType('resource').filter((entry) => entry.name.endsWith('.js'))
        .map((entry) => ({ name: entry.name, compressed: entry.encodedBodySize, plain: entry.decodedBodySize }))`,
@@ -55,8 +55,8 @@ test('the app works below a path', async () => {
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto('settings/api-keys')
-  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor()
+  await page.goto('settings/organization')
+  await page.getByRole('heading', { name: 'Organization', exact: true }).waitFor()
   await page.getByRole('link', { name: 'Team' }).click()
   await page.getByRole('heading', { name: 'Team', exact: true }).waitFor()
   expect(new URL(page.url()).pathname).toBe('/mail/app/settings/team')

@@ -84,9 +84,12 @@ function MapColumns({ chosen, setChosen }: MapProps) {
     onSuccess: (started) => navigate(paths.contactImport(started.id)),
     onSettled: () => void refresh(),
   })
+  // Set while the file is inspected again, so that the checkbox follows the click at once.
+  const [wantsHeader, setWantsHeader] = useState<boolean>()
   const inspectAgain = useMutation({
     mutationFn: (hasHeader: boolean) => inspected(chosen, hasHeader),
     onSuccess: setChosen,
+    onSettled: () => setWantsHeader(undefined),
   })
   const change = (index: number, part: Partial<ColumnChoice>) =>
     setChosen({
@@ -102,8 +105,11 @@ function MapColumns({ chosen, setChosen }: MapProps) {
           label="The first row contains column names"
           description="Clear this if the first row is a contact."
           mb="md"
-          checked={inspectAgain.isPending ? inspectAgain.variables : inspection.has_header}
-          onChange={(event) => inspectAgain.mutate(event.currentTarget.checked)}
+          checked={wantsHeader ?? inspection.has_header}
+          onChange={(event) => {
+            setWantsHeader(event.currentTarget.checked)
+            inspectAgain.mutate(event.currentTarget.checked)
+          }}
         />
         <DataTable
           label="Columns"
