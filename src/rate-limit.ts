@@ -7,7 +7,7 @@ export type RateLimitOptions = {
   perSecond: number
   /** Calls at once after a quiet time; as many as per second unless given. */
   burst?: number
-  /** Said to whoever exceeds the limit. */
+  /** The error message for a caller that exceeds the limit. */
   message?: string
 }
 

@@ -53,7 +53,7 @@ type Share = { running: number; waiting: Set<Waiter> }
 /**
  * Limits how many calls of an expensive kind run at the same time, for each organization and overall, so that one
  * organization cannot use up what all of them need (database connections, sockets, worker threads). Free slots go to the
- * waiting organizations in turn, not to whoever has the most calls waiting. Limits are per process.
+ * waiting organizations in turn, not to the one with the most calls waiting. Limits are per process.
  */
 export class Shares {
   readonly #limits: ShareLimits

@@ -19,7 +19,7 @@ export { hasUsers } from './accounts.sql.ts'
 
 export type Registration = { organizationName: string; email: string; password: string }
 
-/** `operator`: whoever has access to the machine, and may always create an organization. */
+/** `operator`: a person with access to the machine, who may always create an organization. */
 export type Signup = 'first-user' | 'open' | 'operator'
 
 /** Makes an organization and its owner. Open to the first user, and to everyone when `signup` is open. */

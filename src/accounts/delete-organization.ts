@@ -25,7 +25,7 @@ export async function deleteOrganization(
   if (!(await isPasswordOf(db, throttle, member, { password, address })))
     throw invalid({ path: 'password', problem: 'is not your password' })
   return db.begin(async (tx) => {
-    // Whoever registers next must see whether an organization is left.
+    // The next registration must see whether an organization is left.
     await lockSignup(tx)
     if (await isNeededByOthers(tx, organization.id))
       throw new Refusal(

@@ -579,7 +579,7 @@ test('another organization does not see an import', async () => {
   expect((await app.call('GET', `/api/v1/organization/imports/${record.id}`, { headers })).status).toBe(404)
 })
 
-test('an import that ends the process each time it is started fails instead of starting for ever', async () => {
+test('an import that ends the process each time it is started fails instead of starting endlessly', async () => {
   await using app = await startTestApp({}, ['serve'])
   const accepted = await upload(app, numbered(100))
   const id = accepted.body.data.id

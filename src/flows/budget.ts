@@ -14,7 +14,7 @@ export type RenderLimits = {
 const unitsPerMs = 100_000
 export const cpuMsDefault = 20
 /**
- * The clock stands behind the units, for waste that nobody thought of. It is generous: in a task process that has just
+ * The clock is a backstop for work that the units do not count. It is generous: in a task process that has just
  * started, on a machine with ten times the work it can do, templates were measured to take thirty times as long.
  */
 const clockFactor = 50

@@ -12,7 +12,7 @@ const dayMs = 24 * 60 * 60 * 1000
 type Bucket = { tokens: number; filledAtMs: number; dayStartedAtMs: number; hitsToday: number }
 
 /**
- * A token bucket for each message. Whoever has the address of a pixel can request it without end, and each stored hit
+ * A token bucket for each message. Anyone who has the URL of a pixel can request it without end, and each stored hit
  * becomes an event and a delivery for every webhook; beyond the limit a hit is answered and counted, but not stored.
  *
  * Kept in memory without a query: each process allows the limit once, and a restart starts again.

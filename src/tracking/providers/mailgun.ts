@@ -14,7 +14,7 @@ export type ClaimSignature = (use: { signature: Buffer; content: Buffer; expires
 
 /**
  * Mailgun's webhooks. The signature covers a time and a token but not the content, so each signature is accepted for one
- * content only: whoever got hold of one can use it for nothing else. Time and token are signed without a separator, so what
+ * content only, so a leaked one cannot be used for anything else. Time and token are signed without a separator, so what
  * is remembered is the signature, whatever parts it was split into.
  */
 export function mailgunReports(signingKey: string, claim: ClaimSignature): ReadReports {

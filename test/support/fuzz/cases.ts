@@ -260,7 +260,7 @@ const makers: [number, (context: FuzzContext, random: Seeded) => FuzzCase][] = [
   [4, rawCase],
 ]
 
-/** The case of a seed. The same seed gives the same case, but for ids, which every run draws anew. */
+/** The case of a seed. The same seed gives the same case, except for ids, which differ in every run. */
 export function makeCase(context: FuzzContext, random: Seeded): FuzzCase {
   let at = random.int(
     1,

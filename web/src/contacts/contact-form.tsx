@@ -40,7 +40,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        // Not called once the form is closed: whoever cancelled is not taken to the contact's page.
+        // Not called after the form is closed: a cancelled form must not navigate to the contact's page.
         if (parsed) saving.mutate(undefined, { onSuccess: onSaved })
       }}
     >

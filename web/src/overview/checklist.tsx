@@ -21,7 +21,7 @@ const lookEveryMs = 3_000
 const patienceMs = 20_000
 const isDone = (steps: Steps | undefined) => steps !== undefined && Object.values(steps).every(Boolean)
 
-/** The first steps of a new organization. Disappears when complete; whoever joins later never sees it. */
+/** The first steps of a new organization. Disappears when complete; people who join later never see it. */
 export function Checklist() {
   const me = useMe()
   const [hidden, hide] = useLocalStorage({ key: `waxwing.checklist-hidden:${basePath}`, defaultValue: false })
