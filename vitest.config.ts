@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   resolve: {
     alias: {
-      '@waxwing/bounce-classifier': fileURLToPath(new URL('packages/bounce-classifier/src/index.ts', import.meta.url)),
+      ...Object.fromEntries(
+        ['bounce-classifier', 'embedded-postgres', 'smtp-client'].map((name) => [
+          `@waxwing/${name}`,
+          fileURLToPath(new URL(`packages/${name}/src/index.ts`, import.meta.url)),
+        ]),
+      ),
       '@waxwing/sdk': fileURLToPath(new URL('sdk/src/index.ts', import.meta.url)),
     },
   },

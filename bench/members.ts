@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../src/db/db.ts'
-import { type GroupId, newId, parseId } from '../src/ids.ts'
+import { type GroupId, newId, parseId } from '../src/values/ids.ts'
 import { copyIn } from './support/copy-in.ts'
 import { HttpLoad, httpRequest } from './support/http-load.ts'
 import { byRatio, type Result } from './support/result.ts'

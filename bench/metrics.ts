@@ -1,5 +1,5 @@
 import type { Db } from '../src/db/db.ts'
-import { type FlowId, newId, type OrganizationId } from '../src/ids.ts'
+import { type FlowId, newId, type OrganizationId } from '../src/values/ids.ts'
 import { HttpLoad, httpRequest } from './support/http-load.ts'
 import type { Result } from './support/result.ts'
 import { interleave, percentiles, type Round } from './support/rounds.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../src/db/db.ts'
-import type { FlowId, OrganizationId } from '../src/ids.ts'
 import { enqueueNewJobs } from '../src/queue/queue.ts'
+import type { FlowId, OrganizationId } from '../src/values/ids.ts'
 import { BareSmtp } from './support/bare-smtp.ts'
 import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'

@@ -1,5 +1,5 @@
-import { newId, type OrganizationId } from '../src/ids.ts'
-import { createTokens } from '../src/tokens.ts'
+import { createTokens } from '../src/secrets/tokens.ts'
+import { newId, type OrganizationId } from '../src/values/ids.ts'
 import { compareWithHello } from './support/compare-http.ts'
 import { httpRequest, inTurn } from './support/http-load.ts'
 import { byRatio, type Result } from './support/result.ts'

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { packageRoot } from '../src/root.ts'
+import { packageRoot } from '../src/config/package-root.ts'
 
 const web = join(packageRoot, 'web')
 const dist = join(web, 'dist')

@@ -1,23 +1,24 @@
-import { eraseDeletedOrganizations } from './accounts/erasure.ts'
+import { bounceTlsOf } from './config/setting-files.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
-import { monitorEventLoop } from './event-loop.ts'
 import { keepPartitions } from './events/partitions.ts'
 import { createServer, type Server } from './http/server.ts'
-import type { OrganizationId } from './ids.ts'
-import { Loop } from './loop.ts'
+import { trimInbox } from './inbox/inbox.ts'
 import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
 import { measureRelay } from './mail/relay-report.ts'
-import { mailNotices } from './messages/notice-mails.ts'
-import { recordFailingWebhook, recordPausedWebhook } from './messages/notices.ts'
+import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
-import { forgetOldKeys, keepInboxSmall } from './messages/upkeep.ts'
+import { mailNotices } from './notices/notice-emails.ts'
+import { recordFailingWebhook, recordPausedWebhook } from './notices/notices.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
+import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { Worker } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
-import { bounceTlsOf } from './setting-files.ts'
+import { monitorEventLoop } from './runtime/event-loop.ts'
+import { Loop } from './runtime/loop.ts'
 import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
+import type { OrganizationId } from './values/ids.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
 import {
   pauseDeadEndpoints,
@@ -153,7 +154,7 @@ function createLoops(parts: Parts): Loop[] {
       run: () => mailNotices({ ...parts, settings: parts.mail }),
       log,
     }),
-    new Loop({ name: 'forget old idempotency keys', everyMs: hourMs, run: () => forgetOldKeys(db), log }),
+    new Loop({ name: 'delete expired idempotency keys', everyMs: hourMs, run: () => deleteExpiredKeys(db), log }),
     new Loop({ name: 'delete expired signatures', everyMs: hourMs, run: () => forgetExpiredSignatures(db), log }),
     new Loop({
       name: 'erase deleted organizations',
@@ -161,7 +162,7 @@ function createLoops(parts: Parts): Loop[] {
       run: () => eraseDeletedOrganizations({ db, log }),
       log,
     }),
-    new Loop({ name: 'keep the inbox small', everyMs: hourMs, run: () => keepInboxSmall(db), log }),
+    new Loop({ name: 'trim the inbox', everyMs: hourMs, run: () => trimInbox(db), log }),
     new Loop({ name: 'store secrets anew', everyMs: hourMs, run: () => resealLater(parts), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
     new Loop({

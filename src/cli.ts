@@ -9,9 +9,9 @@ import { printOpenApi } from './commands/openapi.ts'
 import { rebuildAllCounters } from './commands/rebuild-counters.ts'
 import { setNewPassword } from './commands/reset-password.ts'
 import { run } from './commands/run.ts'
+import { version } from './config/package-root.ts'
 import { missingRightOf } from './db/connect-faults.ts'
-import { Refusal, SetupFault } from './errors.ts'
-import { version } from './root.ts'
+import { Refusal, SetupFault } from './values/errors.ts'
 
 type Flags = Record<string, string | undefined>
 type Command = {

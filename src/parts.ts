@@ -1,7 +1,9 @@
+import { openRelay } from '@waxwing/smtp-client'
 import { KeyCache } from './accounts/key-cache.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
+import { bounceTlsOf, webhookAuthoritiesOf } from './config/setting-files.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
 import type { Db } from './db/db.ts'
@@ -9,23 +11,21 @@ import { EventRecorder } from './events/record.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
 import { createMetrics } from './http/metrics.ts'
-import type { Log } from './log.ts'
 import { loadDkim } from './mail/dkim.ts'
-import { openRelay } from './mail/relay.ts'
 import { reportRelay } from './mail/relay-report.ts'
 import { createSenderPolicy } from './mail/sender-policy.ts'
-import { parseSmtpUrl } from './mail/smtp-url.ts'
+import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Acceptor } from './messages/accept.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { parseMailbox } from './messages/outgoing.ts'
-import { Sending } from './messages/sending.ts'
 import { Hints } from './queue/hints.ts'
-import { RateLimit } from './rate-limit.ts'
-import { type AppSecrets, SecretBox } from './secrets.ts'
-import { bounceTlsOf, webhookAuthoritiesOf } from './setting-files.ts'
-import { createShares } from './shares.ts'
+import type { Log } from './runtime/log.ts'
+import { RateLimit } from './runtime/rate-limit.ts'
+import { createShares } from './runtime/shares.ts'
+import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
+import { createTokens } from './secrets/tokens.ts'
+import { Sending } from './sending-status/sending-status.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
-import { createTokens } from './tokens.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
 import { HitLimit } from './tracking/hit-limit.ts'
@@ -153,7 +153,7 @@ function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secre
 
 /** Looks at all that the settings name, so that faults in it are told before a database is started. Throws a SetupFault. */
 export function checkSettings(config: Config): void {
-  if (config.SMTP_URL) parseSmtpUrl(config.SMTP_URL)
+  if (config.SMTP_URL) readSmtpUrl(config.SMTP_URL)
   if (config.PROVIDER_SENDGRID_KEY) sendgridReports(config.PROVIDER_SENDGRID_KEY)
   parseMailbox(config.MAIL_FROM)
   dkimOf(config)

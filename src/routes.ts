@@ -9,13 +9,7 @@ import { groupRoutes } from './contacts/groups.routes.ts'
 import { importRoutes } from './contacts/imports.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
-import { timelineRoutes } from './contacts/timeline.routes.ts'
 import { isMigrated, isWritable } from './db/migrate.ts'
-import { activityRoutes } from './events/activity.routes.ts'
-import { eventTypeRoutes } from './events/event-types.routes.ts'
-import { metricRoutes } from './events/metrics.routes.ts'
-import { overviewRoutes } from './events/overview.routes.ts'
-import { recordApiUnsubscription } from './events/unsubscription.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { versionRoutes } from './flows/versions.routes.ts'
@@ -25,12 +19,18 @@ import { healthRoutes } from './http/health.routes.ts'
 import { registerMetrics } from './http/metrics.ts'
 import type { Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
-import { inboxRoutes } from './messages/inbox.routes.ts'
+import { inboxRoutes } from './inbox/inbox.routes.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
-import { noticeRoutes } from './messages/notices.routes.ts'
 import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
-import { sendingRoutes } from './messages/sending.routes.ts'
+import { noticeRoutes } from './notices/notices.routes.ts'
 import type { Parts } from './parts.ts'
+import { privacyRoutes } from './privacy/privacy.routes.ts'
+import { activityRoutes } from './reports/activity.routes.ts'
+import { eventTypeRoutes } from './reports/event-types.routes.ts'
+import { metricRoutes } from './reports/metrics.routes.ts'
+import { overviewRoutes } from './reports/overview.routes.ts'
+import { timelineRoutes } from './reports/timeline.routes.ts'
+import { sendingRoutes } from './sending-status/sending-status.routes.ts'
 import { providerRoutes, providerTitles } from './tracking/providers/providers.routes.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
 import { unsubscribeRoutes } from './tracking/unsubscribe.routes.ts'
@@ -89,13 +89,13 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
       await api.register(eventTypeRoutes())
       await api.register(
         async (organization) => {
-          await organization.register(organizationRoutes({ ...parts, onChanged: (id) => addresses.forget(id) }))
+          await organization.register(organizationRoutes({ db, onChanged: (id) => addresses.forget(id) }))
           await organization.register(
             teamRoutes({ db, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),
           )
           await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, keys }))
-          await organization.register(contactRoutes({ db, read, onUnsubscribed: recordApiUnsubscription }))
+          await organization.register(contactRoutes({ db, read }))
           await organization.register(timelineRoutes({ db, read }))
           await organization.register(groupRoutes({ db }))
           await organization.register(importRoutes({ db, hints, tasks: parts.tasks }))
@@ -114,6 +114,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
           await organization.register(overviewRoutes({ db, read }))
           await organization.register(webhookRoutes(webhooks))
           await organization.register(deliveryRoutes({ db, read, hints }))
+          await organization.register(privacyRoutes(parts))
         },
         { prefix: '/organization' },
       )

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { LoopBlock } from '../src/event-loop.ts'
+import type { LoopBlock } from '../src/runtime/event-loop.ts'
 import { hostileInputs } from './support/hostile-inputs.ts'
 import { announcedSeed, askedMinutes } from './support/seeded.ts'
 import { type Stalls, startVictim } from './support/victim.ts'

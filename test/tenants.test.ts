@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { eraseDeletedOrganizations } from '../src/accounts/erasure.ts'
+import { eraseDeletedOrganizations } from '../src/privacy/erase-organization.ts'
 import { createFlow, orderFlow, send } from './support/flows.ts'
 import { type Person, password, registerOther } from './support/people.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'

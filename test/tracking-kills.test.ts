@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newId } from '../src/ids.ts'
+import { newId } from '../src/values/ids.ts'
 import {
   type Child,
   homeOf,

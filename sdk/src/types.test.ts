@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest'
-import type { RefusalType } from '../../src/errors.ts'
-import type { BounceDetail, EventData } from '../../src/event-types.ts'
+import type { RefusalType } from '../../src/values/errors.ts'
+import type { BounceDetail, EventData } from '../../src/values/event-types.ts'
 import type { WebhookEvent } from '../../src/webhooks/envelope.ts'
 import type { operations } from '../../web/src/api/schema.d.ts'
 import type { EmailAccepted, EmailEventMetric, GroupMembersAdded, TokenCheck } from './client.ts'

@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
-import { parseEmail } from '../email.ts'
-import { invalid, Refusal } from '../errors.ts'
-import { newId, type UserId } from '../ids.ts'
+import { parseEmail } from '../values/email.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import { newId, type UserId } from '../values/ids.ts'
 import {
   type Account,
   findUserByEmail,
@@ -15,7 +15,7 @@ import {
 import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
 import type { LoginThrottle } from './throttle.ts'
 
-export { hasUsers } from './accounts.sql.ts'
+export { hasUsers, lockSignup } from './accounts.sql.ts'
 
 export type Registration = { organizationName: string; email: string; password: string }
 

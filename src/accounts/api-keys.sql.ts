@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import type { ApiKeyId, OrganizationId, UserId } from '../ids.ts'
+import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
 
 export const scopes = ['contacts:write', 'flows:send', 'analytics:read'] as const
 export type Scope = (typeof scopes)[number]

@@ -1,8 +1,8 @@
 import { createHash, randomInt } from 'node:crypto'
 import type { Db } from '../db/db.ts'
-import { invalid, Refusal } from '../errors.ts'
-import { type ApiKeyId, newId, type OrganizationId } from '../ids.ts'
-import { checkName } from '../names.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import { type ApiKeyId, newId, type OrganizationId } from '../values/ids.ts'
+import { checkName } from '../values/names.ts'
 import type { User } from './accounts.sql.ts'
 import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey, type Scope, scopes } from './api-keys.sql.ts'
 

@@ -1,7 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
-import { parseId, toText } from '../ids.ts'
+import { parseId, toText } from '../values/ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import { type Invitation, selectInvitations } from './invitations.sql.ts'
 import { acceptInvitation, getInvitation, invite, noSuchInvitation, withdrawInvitation } from './invitations.ts'

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { InvitationId, OrganizationId, UserId } from '../ids.ts'
+import type { InvitationId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Role } from './accounts.sql.ts'
 
 export type Invitation = {

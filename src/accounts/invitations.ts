@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Db } from '../db/db.ts'
-import { parseEmail } from '../email.ts'
-import { invalid, Refusal } from '../errors.ts'
-import { type InvitationId, newId, type OrganizationId, parseId, toText } from '../ids.ts'
+import { parseEmail } from '../values/email.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import { type InvitationId, newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import { type Account, findUserByEmail, insertUser, lockOrganization, type Role, type User } from './accounts.sql.ts'
 import {
   countInvitations,

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { startTestApp } from '../../test/support/test-app.ts'
 import type { Db } from '../db/db.ts'
-import { parseId } from '../ids.ts'
+import { parseId } from '../values/ids.ts'
 import { KeyCache } from './key-cache.ts'
 
 test('a key that is deleted while it is being looked up stops at once', async () => {

@@ -1,7 +1,7 @@
-import { Batcher } from '../batcher.ts'
 import type { Db } from '../db/db.ts'
-import type { ApiKeyId } from '../ids.ts'
-import type { Log } from '../log.ts'
+import { Batcher } from '../runtime/batcher.ts'
+import type { Log } from '../runtime/log.ts'
+import type { ApiKeyId } from '../values/ids.ts'
 import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
 import { hashKey } from './api-keys.ts'
 

@@ -1,21 +1,18 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db } from '../db/db.ts'
-import { invalid } from '../errors.ts'
-import { answers, Nothing, Nullable, ok } from '../http/envelope.ts'
-import type { OrganizationId } from '../ids.ts'
+import { answers, ok } from '../http/envelope.ts'
+import { invalid } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { type OrganizationChange, updateOrganization } from './accounts.sql.ts'
-import { deleteOrganization } from './delete-organization.ts'
 import { memberOf, requireOwner } from './guards.ts'
-import type { KeyCache } from './key-cache.ts'
 import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
-import type { LoginThrottle } from './throttle.ts'
 
 const timezoneMax = 64
 const tags = ['Organization']
 
-type Parts = { db: Db; keys: KeyCache; throttle: LoginThrottle; onChanged: (id: OrganizationId) => void }
+type Parts = { db: Db; onChanged: (id: OrganizationId) => void }
 
-export function organizationRoutes({ db, keys, throttle, onChanged }: Parts): FastifyPluginAsyncTypebox {
+export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '',
@@ -34,46 +31,16 @@ export function organizationRoutes({ db, keys, throttle, onChanged }: Parts): Fa
             name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
             timezone: Type.Optional(Type.String({ maxLength: timezoneMax, description: 'IANA, as Europe/Vienna.' })),
             keep_addresses: Type.Optional(Type.Boolean()),
-            retention_days: Type.Optional(Nullable(Type.Integer())),
           }),
           response: answers(OrganizationOut),
         },
       },
       async (request) => {
-        const { name, timezone, keep_addresses: keepAddresses, retention_days: retentionDays } = request.body
-        if (typeof retentionDays === 'number')
-          throw invalid({
-            path: 'retention_days',
-            problem: 'cannot be set for one organization: EVENT_RETENTION_MONTHS sets it for the whole service',
-          })
+        const { name, timezone, keep_addresses: keepAddresses } = request.body
         const change = checkChange({ name: name?.trim(), timezone, keepAddresses })
         const changed = await updateOrganization(db.alone, memberOf(request).organizationId, change)
         onChanged(changed.id)
         return ok(organizationOut(changed))
-      },
-    )
-
-    api.delete(
-      '',
-      {
-        onRequest: requireOwner,
-        schema: {
-          tags,
-          summary: 'Delete the organization and all of its data (owners)',
-          description:
-            'Signs everybody out, revokes all API keys and stops sending, tracking and webhooks at once. All data is erased in the background and cannot be restored.',
-          body: Type.Object({
-            name: Type.String({ maxLength: organizationNameMax, description: 'The exact name of the organization.' }),
-            password: Type.String({ minLength: 1, maxLength: 1024, description: 'Your own password.' }),
-          }),
-          response: answers(Nothing),
-        },
-      },
-      async (request) => {
-        const { name, password } = request.body
-        const deletion = { name, password, address: request.ip }
-        for (const key of await deleteOrganization(db, throttle, memberOf(request), deletion)) keys.forget(key)
-        return ok(null, 'The organization is deleted. Its data is being erased.')
       },
     )
   }

@@ -11,7 +11,6 @@ test('an owner changes what is given, and the rest stays', async () => {
     name: 'Acme',
     timezone: 'UTC',
     keep_addresses: false,
-    retention_days: null,
     created_at: expect.any(String),
   })
 
@@ -31,7 +30,6 @@ test('what is wrong is refused by the name of its field, and nothing changes', a
     name: [' ', 'x'.repeat(201), null],
     timezone: ['Middle/Earth', '+01:00', ''],
     keep_addresses: ['yes'],
-    retention_days: [30],
   }
   for (const [path, values] of Object.entries(wrong)) {
     for (const value of values) {

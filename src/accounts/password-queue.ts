@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../values/errors.ts'
 
 export type PasswordUse = 'check' | 'new'
 

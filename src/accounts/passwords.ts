@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
-import { invalid } from '../errors.ts'
-import { isLongerThan } from '../text.ts'
+import { invalid } from '../values/errors.ts'
+import { isLongerThan } from '../values/text.ts'
 import { PasswordQueue } from './password-queue.ts'
 
 const lengthMin = 10

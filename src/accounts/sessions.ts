@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
-import type { OrganizationId, UserId } from '../ids.ts'
-import { type AppSecrets, deriveKey } from '../secrets.ts'
+import { type AppSecrets, deriveKey } from '../secrets/secrets.ts'
+import type { OrganizationId, UserId } from '../values/ids.ts'
 import type { Account } from './accounts.sql.ts'
 
 const lifetimeSeconds = 12 * 60 * 60

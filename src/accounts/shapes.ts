@@ -1,6 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
-import { toText, type UserId } from '../ids.ts'
+import { toText, type UserId } from '../values/ids.ts'
 import type { Account, Organization, User } from './accounts.sql.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -19,9 +19,6 @@ export const OrganizationOut = Type.Object({
   name: Type.String(),
   timezone: Type.String(),
   keep_addresses: Type.Boolean({ description: 'Whether opens and clicks keep the reader’s IP address.' }),
-  retention_days: Nullable(
-    Type.Integer({ description: 'Always null: how long events are kept is a setting of the whole service.' }),
-  ),
   created_at: Timestamp,
 })
 /** Who created a credential. Null for those from before this was recorded. */
@@ -48,7 +45,6 @@ export const organizationOut = (organization: Organization) => ({
   name: organization.name,
   timezone: organization.timezone,
   keep_addresses: organization.keepAddresses,
-  retention_days: null,
   created_at: organization.createdAt.toISOString(),
 })
 

@@ -1,7 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db, Tx } from '../db/db.ts'
 import { answers, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
-import { type OrganizationId, parseId, type UserId } from '../ids.ts'
+import { type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import type { KeyCache } from './key-cache.ts'
 import { RoleOut, UserOut, userOut } from './shapes.ts'

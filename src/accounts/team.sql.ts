@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { OrganizationId, UserId } from '../ids.ts'
+import type { OrganizationId, UserId } from '../values/ids.ts'
 import type { Role, User } from './accounts.sql.ts'
 
 export type TeamMember = User & { lastLoginAt: Date | null }

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
-import { Refusal } from '../errors.ts'
-import type { ApiKeyId, OrganizationId, UserId } from '../ids.ts'
+import { Refusal } from '../values/errors.ts'
+import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
 import { lockOrganization, type Role } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
 import { deleteInvitationsBy } from './invitations.sql.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../values/errors.ts'
 import { LoginThrottle } from './throttle.ts'
 
 const owner = 'owner@acme.example'

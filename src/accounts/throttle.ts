@@ -1,5 +1,5 @@
-import { clientNetwork } from '../client-address.ts'
-import { Refusal } from '../errors.ts'
+import { clientNetwork } from '../values/client-address.ts'
+import { Refusal } from '../values/errors.ts'
 
 const windowMs = 15 * 60_000
 /** Tries of one client on one account. */

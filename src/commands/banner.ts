@@ -1,9 +1,9 @@
 import { hasUsers } from '../accounts/accounts.ts'
 import type { Role } from '../app.ts'
-import { type Config, readStrayNames } from '../config.ts'
+import { type Config, readStrayNames } from '../config/config.ts'
+import { version } from '../config/package-root.ts'
 import type { Database } from '../db/connect.ts'
-import { liveProblems } from '../messages/going-live.ts'
-import { version } from '../root.ts'
+import { liveProblems } from '../sending-status/going-live.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 
 /** What a person wants to know after starting it, in a few lines. */

@@ -1,5 +1,5 @@
 import { classifyFiles } from '@waxwing/bounce-classifier'
-import { SetupFault } from '../errors.ts'
+import { SetupFault } from '../values/errors.ts'
 
 /** One JSON line a file. Ends with 1 when one of them could not be read. */
 export async function classifyBounceFiles(files: string[]): Promise<number> {

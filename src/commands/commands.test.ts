@@ -4,12 +4,12 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { startEmbedded } from '@waxwing/embedded-postgres'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { query } from '../../test/support/embedded-child.ts'
 import { freePort } from '../../test/support/service.ts'
 import { openDatabase } from '../db/connect.ts'
-import { startEmbedded } from '../db/embedded.ts'
 
 // These run the compiled service, as people do.
 const cli = join(import.meta.dirname, '../../dist/src/cli.js')

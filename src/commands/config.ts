@@ -1,4 +1,4 @@
-import { describeConfig, readConfig, readEnvironment, readSources } from '../config.ts'
+import { describeConfig, readConfig, readEnvironment, readSources } from '../config/config.ts'
 
 export async function showConfig(): Promise<undefined> {
   const rows = describeConfig(readConfig(readEnvironment()), readSources())

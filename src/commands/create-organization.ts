@@ -2,10 +2,10 @@ import { register } from '../accounts/accounts.ts'
 import { createApiKey } from '../accounts/api-keys.ts'
 import { makeUpPassword } from '../accounts/passwords.ts'
 import { Sessions } from '../accounts/sessions.ts'
-import { readConfig, readEnvironment } from '../config.ts'
+import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
-import { toText } from '../ids.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../runtime/log.ts'
+import { toText } from '../values/ids.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
 /** Whoever can run this has the machine, so registration need not be open. */

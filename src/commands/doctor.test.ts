@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
 import { createGuest, createTestDb } from '../../test/support/test-db.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { banner } from './banner.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
@@ -75,7 +75,7 @@ test('the doctor goes on after a setting that cannot be read, and finds a secret
   using folder = newFolder()
   writeFileSync(join(folder.path, 'secret'), '')
   const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.example?foo=1', DATA_DIR: folder.path })
-  expect(stdout).toMatch(/^BAD {2}Relay {6}SMTP_URL has an unknown setting "foo"/m)
+  expect(stdout).toMatch(/^BAD {2}Relay {6}SMTP_URL has an unknown parameter "foo"/m)
   expect(stdout).toMatch(/^BAD {2}Secret {5}DATA_DIR: /m)
   expect(code).toBe(1)
 })

@@ -1,13 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
-import { type Config, readConfig, readEnvironment, readStrayNames } from '../config.ts'
+import { openRelay } from '@waxwing/smtp-client'
+import { type Config, readConfig, readEnvironment, readStrayNames } from '../config/config.ts'
 import { missingRightOf } from '../db/connect-faults.ts'
 import { isMigrated } from '../db/migrate.ts'
-import { openLog } from '../log.ts'
-import { openRelay } from '../mail/relay.ts'
-import { parseSmtpUrl } from '../mail/smtp-url.ts'
-import { liveProblems } from '../messages/going-live.ts'
+import { readSmtpUrl } from '../mail/smtp-url.ts'
 import { checkSettings } from '../parts.ts'
+import { openLog } from '../runtime/log.ts'
+import { liveProblems } from '../sending-status/going-live.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
@@ -113,7 +113,7 @@ function looked(what: string, says: string, look: () => void): Finding {
 /** Signs in as the service would: a relay that only answers may still refuse every mail. */
 async function relay(url: string | undefined): Promise<Finding> {
   if (!url) return { what: 'Relay', ok: true, says: 'none set: mail stays in the built-in inbox' }
-  const read = looked('Relay', '', () => parseSmtpUrl(url))
+  const read = looked('Relay', '', () => readSmtpUrl(url))
   if (!read.ok) return read
   const limits = { connectMs: answerWithinMs, greetingMs: answerWithinMs, commandMs: answerWithinMs }
   const transport = openRelay(url, { limits })

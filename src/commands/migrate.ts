@@ -1,6 +1,6 @@
-import { readConfig, readEnvironment } from '../config.ts'
+import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../runtime/log.ts'
 import { databaseOf } from './run.ts'
 
 export async function migrateDatabase(): Promise<undefined> {

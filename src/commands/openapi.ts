@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { openDb } from '../db/db.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../runtime/log.ts'
 
 /** Prints the OpenAPI document. Needs no database: nothing is asked of it until a request comes. */
 export async function printOpenApi(): Promise<undefined> {

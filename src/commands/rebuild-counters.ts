@@ -1,6 +1,6 @@
-import { readConfig, readEnvironment } from '../config.ts'
+import { readConfig, readEnvironment } from '../config/config.ts'
 import { rebuildCounters } from '../events/rebuild.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../runtime/log.ts'
 import { databaseOf } from './run.ts'
 
 /** Recounts all events, corrects what differs, and says so. Ends with 1 when something differed: it must not. */

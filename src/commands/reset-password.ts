@@ -1,9 +1,9 @@
 import { resetPassword } from '../accounts/accounts.ts'
 import { makeUpPassword } from '../accounts/passwords.ts'
-import { readConfig, readEnvironment } from '../config.ts'
+import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
-import { toText } from '../ids.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../runtime/log.ts'
+import { toText } from '../values/ids.ts'
 import { databaseOf } from './run.ts'
 
 /** The way back in for somebody who has forgotten their password, and for the only owner of an organization the only one. */

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { type App, createApp, type Role } from '../app.ts'
-import { type Config, readConfig, readEnvironment, type SettingName } from '../config.ts'
+import { type Config, readConfig, readEnvironment, type SettingName } from '../config/config.ts'
 import { type Database, type DatabaseOptions, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import { markSecret } from '../db/secret-mark.ts'
-import { SetupFault } from '../errors.ts'
-import { type Log, openLog } from '../log.ts'
 import { checkSettings } from '../parts.ts'
-import { type AppSecrets, loadAppSecret } from '../secrets.ts'
+import { type Log, openLog } from '../runtime/log.ts'
+import { type AppSecrets, loadAppSecret } from '../secrets/secrets.ts'
+import { SetupFault } from '../values/errors.ts'
 import { banner } from './banner.ts'
 
 const otherSecret =

@@ -5,7 +5,7 @@ import { localhost } from '../../test/support/certificates.ts'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
 import { createGuest, createTestDb } from '../../test/support/test-db.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { checkSettings } from '../parts.ts'
 
 const bounces = { BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'bounces.acme.example' }

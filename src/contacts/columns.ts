@@ -1,4 +1,4 @@
-import { parseEmail } from '../email.ts'
+import { parseEmail } from '../values/email.ts'
 import { CsvFault, cellsMax } from './csv.ts'
 import { attributeKeysMax } from './fields.ts'
 import { readStatus } from './row-status.ts'

@@ -2,25 +2,13 @@ import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { Refusal } from '../errors.ts'
-import {
-  answers,
-  created,
-  creates,
-  FreeObject,
-  Nothing,
-  Nullable,
-  ok,
-  oneOf,
-  page,
-  pages,
-  Timestamp,
-} from '../http/envelope.ts'
+import { answers, created, creates, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { type ContactId, parseId, toText } from '../ids.ts'
+import { Refusal } from '../values/errors.ts'
+import { type ContactId, parseId, toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
 import { type Contact, contactStatuses, selectContacts } from './contacts.sql.ts'
-import { createContact, editContact, eraseContact, getContact, type OnUnsubscribed } from './contacts.ts'
+import { createContact, editContact, getContact } from './contacts.ts'
 import { attributeKeysMax, nameMax } from './fields.ts'
 
 const queryMax = 200
@@ -45,12 +33,12 @@ const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
 type Api = Parameters<FastifyPluginAsyncTypebox>[0]
-type Parts = { db: Db; read: BoundedRead; onUnsubscribed: OnUnsubscribed }
+type Parts = { db: Db; read: BoundedRead }
 
 export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     searchAndCreate(api, parts)
-    readAndErase(api, parts)
+    readOne(api, parts)
     edit(api, parts)
   }
 }
@@ -111,34 +99,16 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
   )
 }
 
-function readAndErase(api: Api, { db }: Parts): void {
+function readOne(api: Api, { db }: Parts): void {
   api.get(
     '/contacts/:id',
     { schema: { tags, summary: 'Read a contact', params: IdParams, response: answers(ContactOut) } },
     async (request) =>
       ok(contactOut(await getContact(db, memberOf(request).organizationId, contactIdOf(request.params.id)))),
   )
-
-  api.delete(
-    '/contacts/:id',
-    {
-      schema: {
-        tags,
-        summary: 'Erase a contact',
-        description:
-          'All personal data goes: the contact, its memberships, and what messages and events say about it. Counts stay, and so does a suppression of the address, so that an objection is honoured.',
-        params: IdParams,
-        response: answers(Nothing),
-      },
-    },
-    async (request) => {
-      await eraseContact(db, memberOf(request).organizationId, contactIdOf(request.params.id))
-      return ok(null, 'The contact is erased')
-    },
-  )
 }
 
-function edit(api: Api, { db, onUnsubscribed }: Parts): void {
+function edit(api: Api, { db }: Parts): void {
   api.patch(
     '/contacts/:id',
     {
@@ -159,7 +129,7 @@ function edit(api: Api, { db, onUnsubscribed }: Parts): void {
     async (request) => {
       const id = contactIdOf(request.params.id)
       const { organizationId } = memberOf(request)
-      return ok(contactOut(await editContact(db, organizationId, id, request.body, actorOf(request), onUnsubscribed)))
+      return ok(contactOut(await editContact(db, organizationId, id, request.body, actorOf(request))))
     },
   )
 }

@@ -1,9 +1,10 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
-import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
+import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import type { Attributes } from './fields.ts'
-import { type Actor, recordChange } from './history.sql.ts'
+import { recordChange } from './history.sql.ts'
+import type { Actor } from './history.ts'
 import { objectionOf } from './objection.ts'
 import { matchesWords } from './search.sql.ts'
 

@@ -1,7 +1,8 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
-import { parseEmail } from '../email.ts'
-import { invalid, Refusal } from '../errors.ts'
-import { type ContactId, type EventId, type MessageId, newId, type OrganizationId } from '../ids.ts'
+import { recordApiUnsubscription } from '../events/unsubscription.ts'
+import { parseEmail } from '../values/email.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import { type ContactId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import {
   type Contact,
   type HeldContact,
@@ -13,27 +14,14 @@ import {
   updateContact,
   updateSubscription,
 } from './contacts.sql.ts'
-import {
-  deleteContact,
-  deleteMemberships,
-  emptyDeliveries,
-  emptyEvents,
-  emptyImportProblems,
-  emptyMessages,
-} from './erase.sql.ts'
 import { type Read, readAttributes, readName } from './fields.ts'
 import { joinGroups } from './groups.ts'
-import { type Actor, deleteHistory, insertHistory } from './history.sql.ts'
+import { insertHistory } from './history.sql.ts'
+import type { Actor } from './history.ts'
 import { deleteSuppressions, insertSuppressions, selectSuppressionsOf } from './suppressions.sql.ts'
 import { inTransaction } from './transaction.ts'
 
 export type { Contact } from './contacts.sql.ts'
-
-/** Records that someone unsubscribed, within the transaction in which it happens. */
-export type OnUnsubscribed = (
-  tx: Tx,
-  unsubscription: { id: EventId; organizationId: OrganizationId; contactId: ContactId; method: 'api' },
-) => Promise<void>
 
 const noSuchContact = () => new Refusal('not_found', 'There is no such contact.')
 const emailTaken = () => new Refusal('conflict', 'A contact with this email already exists.')
@@ -83,7 +71,6 @@ export async function editContact(
   id: ContactId,
   edit: ContactEdit,
   actor: Actor,
-  onUnsubscribed: OnUnsubscribed,
 ): Promise<Contact> {
   const fields = readFields(edit)
   const email = edit.email === undefined ? { email: undefined, emailKey: undefined } : readEmail(edit.email)
@@ -101,7 +88,7 @@ export async function editContact(
     if (edit.status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
       const eventId = newId('evt')
       await insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor, eventId })
-      await onUnsubscribed(tx, { id: eventId, organizationId, contactId: id, method: 'api' })
+      await recordApiUnsubscription(tx, { id: eventId, organizationId, contactId: id })
     }
     return getContact(tx, organizationId, id)
   })
@@ -150,24 +137,6 @@ export async function resubscribe(
   await deleteSuppressions(tx, organizationId, contact.emailKey, ['unsubscribe'])
   await insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
   return true
-}
-
-/**
- * Forgets a person: name, address, attributes, what mails said and where they were read from. Counts stay. So does a
- * suppression of the address, as the law allows: without it the objection could not be honoured.
- */
-export async function eraseContact(db: Db, organizationId: OrganizationId, id: ContactId): Promise<void> {
-  await inTransaction(db, async (tx) => {
-    // The contact first: whoever adds it to a group holds it, and what they wrote is seen by the statements after.
-    const emailKey = await deleteContact(tx, organizationId, id)
-    if (emailKey === undefined) throw noSuchContact()
-    await deleteMemberships(tx, organizationId, id)
-    await deleteHistory(tx, organizationId, id)
-    await emptyMessages(tx, organizationId, id)
-    await emptyDeliveries(tx, organizationId, id)
-    await emptyEvents(tx, organizationId, id)
-    await emptyImportProblems(tx, organizationId, emailKey)
-  })
 }
 
 function readEmail(input: string): { email: string; emailKey: string } {

@@ -1,4 +1,4 @@
-import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../text.ts'
+import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../values/text.ts'
 
 // What the fields of a contact may hold, whoever gives them: a program, a person or a file.
 

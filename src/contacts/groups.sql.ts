@@ -1,8 +1,9 @@
 import { equalsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { ContactId, GroupId, OrganizationId } from '../ids.ts'
-import { type Actor, recordChange } from './history.sql.ts'
+import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
+import { recordChange } from './history.sql.ts'
+import type { Actor } from './history.ts'
 import { subscriptionOnJoining } from './objection.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
-import { newId, toText } from '../ids.ts'
+import { newId, toText } from '../values/ids.ts'
 
 const groups = '/organization/groups'
 

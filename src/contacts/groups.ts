@@ -1,7 +1,7 @@
 import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
-import { Refusal } from '../errors.ts'
-import { type ContactId, type GroupId, newId, type OrganizationId, parseId } from '../ids.ts'
-import { checkName } from '../names.ts'
+import { Refusal } from '../values/errors.ts'
+import { type ContactId, type GroupId, newId, type OrganizationId, parseId } from '../values/ids.ts'
+import { checkName } from '../values/names.ts'
 import {
   countGroups,
   deleteGroup,
@@ -13,7 +13,8 @@ import {
   insertMemberships,
   updateGroup,
 } from './groups.sql.ts'
-import { type Actor, moveMembershipToHistory } from './history.sql.ts'
+import { moveMembershipToHistory } from './history.sql.ts'
+import type { Actor } from './history.ts'
 import { holdGroups } from './members.sql.ts'
 import { noSuchGroup } from './members.ts'
 import { inTransaction } from './transaction.ts'

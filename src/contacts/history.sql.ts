@@ -1,40 +1,10 @@
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import {
-  type ApiKeyId,
-  type ContactId,
-  type EventId,
-  type GroupId,
-  type ImportId,
-  newId,
-  type OrganizationId,
-  type UserId,
-} from '../ids.ts'
+import { type ContactId, type EventId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
+import type { Actor, Change } from './history.ts'
 
 /** The newest entries that are kept of one contact. */
 const entriesMax = 1_000
-
-/** Who changed a contact. The name of a user, key or import is looked up when the history is read. */
-export type Actor =
-  | { type: 'user'; id: UserId }
-  | { type: 'api_key'; id: ApiKeyId }
-  | { type: 'import'; id: ImportId }
-  | { type: 'recipient' | 'system'; id: null }
-
-export const actorTypes = ['user', 'api_key', 'import', 'recipient', 'system'] as const
-
-/** `created` and `group_added` are also derived from the rows of the contact and its memberships, see `selectTimeline`. */
-export const changes = [
-  'created',
-  'edited',
-  'subscribed',
-  'unsubscribed',
-  'suppressed',
-  'unsuppressed',
-  'group_added',
-  'group_removed',
-] as const
-export type Change = (typeof changes)[number]
 
 export type HistoryEntry = {
   type: Change
@@ -105,8 +75,4 @@ export async function moveMembershipToHistory(
   if (rows.length === 0) return false
   await insertHistory(tx, organizationId, contactId, { type: 'group_removed', actor, details: { group_id: groupId } })
   return true
-}
-
-export async function deleteHistory(tx: Tx, organizationId: OrganizationId, contactId: ContactId): Promise<void> {
-  await tx`delete from contact_history where organization_id = ${organizationId} and contact_id = ${contactId}`
 }

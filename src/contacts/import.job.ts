@@ -1,10 +1,10 @@
 import { type Db, isDataFault } from '../db/db.ts'
-import { Refusal } from '../errors.ts'
-import type { OrganizationId } from '../ids.ts'
-import type { Log } from '../log.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
+import type { Log } from '../runtime/log.ts'
 import { TaskLimitExceeded } from '../tasks/pool.ts'
+import { Refusal } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { CsvFault, sliceBytes } from './csv.ts'
 import type { ReadSlice, SliceInput } from './import.task.ts'
 import {

@@ -1,5 +1,5 @@
 import { defineTask } from '../tasks/task.ts'
-import { isStorable } from '../text.ts'
+import { isStorable } from '../values/text.ts'
 import { guessColumns, type Mapping, mapColumns, readRow } from './columns.ts'
 import { CsvFault, type CsvPlace, type CsvRow, cellsMax, inspect, readSlice } from './csv.ts'
 import type { ImportProblem, Layout } from './imports.sql.ts'

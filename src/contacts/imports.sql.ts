@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { GroupId, ImportId, OrganizationId } from '../ids.ts'
+import type { GroupId, ImportId, OrganizationId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
 

@@ -1,5 +1,5 @@
-import { Refusal } from '../errors.ts'
 import { defineTask } from '../tasks/task.ts'
+import { Refusal } from '../values/errors.ts'
 import { type Suggestion, suggestColumns } from './columns.ts'
 import { CsvFault, type Delimiter, inspect, readSlice, sliceBytes } from './csv.ts'
 import { sampleRowsMax } from './import.task.ts'

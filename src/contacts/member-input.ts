@@ -1,6 +1,6 @@
-import { parseEmail } from '../email.ts'
-import { type FieldProblem, invalid } from '../errors.ts'
-import { type ContactId, newId } from '../ids.ts'
+import { parseEmail } from '../values/email.ts'
+import { type FieldProblem, invalid } from '../values/errors.ts'
+import { type ContactId, newId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax, readAttributes, readName } from './fields.ts'
 
 /** One person to be stored. A name that is undefined keeps what is known, '' clears it; attributes are merged in. */

@@ -1,7 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
 import { answers, Nullable, ok } from '../http/envelope.ts'
-import { toText } from '../ids.ts'
+import { toText } from '../values/ids.ts'
 import { attributeKeysMax, nameMax } from './fields.ts'
 import { sentenceOf } from './member-input.ts'
 import { membersMax } from './members.task.ts'

@@ -1,8 +1,9 @@
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { GroupId, OrganizationId } from '../ids.ts'
+import type { GroupId, OrganizationId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax } from './fields.ts'
-import { type Actor, recordChange } from './history.sql.ts'
+import { recordChange } from './history.sql.ts'
+import type { Actor } from './history.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './objection.ts'
 

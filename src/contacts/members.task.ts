@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { invalid, Refusal } from '../errors.ts'
 import { defineTask } from '../tasks/task.ts'
+import { invalid, Refusal } from '../values/errors.ts'
 import { type Member, MemberReader, type Rejected } from './member-input.ts'
 
 export const membersMax = 10_000

@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url'
 import { containsInAnyCase } from '../db/any-case.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { parseEmail } from '../email.ts'
-import type { OrganizationId } from '../ids.ts'
+import { parseEmail } from '../values/email.ts'
+import type { OrganizationId } from '../values/ids.ts'
 
 /** A LIKE pattern for text that contains this. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
-import type { MessageId, OrganizationId } from '../ids.ts'
+import type { MessageId, OrganizationId } from '../values/ids.ts'
 import { containing } from './search.sql.ts'
 
 /** 'unsubscribe' stops marketing only; the others stop all mail. */

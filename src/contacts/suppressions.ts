@@ -1,10 +1,11 @@
 import type { Db, Tx } from '../db/db.ts'
-import { parseEmail } from '../email.ts'
-import { invalid, Refusal } from '../errors.ts'
-import type { OrganizationId } from '../ids.ts'
-import { isStorable, unstorableProblem } from '../text.ts'
+import { parseEmail } from '../values/email.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
+import { isStorable, unstorableProblem } from '../values/text.ts'
 import { subscribeByEmail, unsubscribeByEmail } from './contacts.sql.ts'
-import { type Actor, insertHistoryByEmail } from './history.sql.ts'
+import { insertHistoryByEmail } from './history.sql.ts'
+import type { Actor } from './history.ts'
 import {
   deleteSuppressions,
   insertSuppressions,

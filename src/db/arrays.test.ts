@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTestDb } from '../../test/support/test-db.ts'
-import { newId } from '../ids.ts'
+import { newId } from '../values/ids.ts'
 import { binaryArray } from './arrays.ts'
 
 const orNull = <T>(values: fc.Arbitrary<T>) => fc.array(fc.option(values), { maxLength: 20 })

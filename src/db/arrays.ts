@@ -1,5 +1,5 @@
-import { scratchBuffer } from '../scratch.ts'
-import { uuidBytes, writeUuid } from '../uuid.ts'
+import { scratchBuffer } from '../runtime/scratch.ts'
+import { uuidBytes, writeUuid } from '../values/uuid.ts'
 
 // A batch goes to PostgreSQL as one array for each column. In text form both sides spend more on quotes and commas than on
 // the rows: 10 µs an event. So they go as array_recv() of PostgreSQL reads them: a head, then each element after its length.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTestDb } from '../../test/support/test-db.ts'
-import { newId } from '../ids.ts'
-import { Shares } from '../shares.ts'
+import { Shares } from '../runtime/shares.ts'
+import { newId } from '../values/ids.ts'
 import { createBoundedRead } from './bounded-read.ts'
 
 test('a read that takes too long is stopped with a clear error, and the connection keeps its own limit', async () => {

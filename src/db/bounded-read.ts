@@ -1,6 +1,6 @@
-import { Refusal } from '../errors.ts'
-import type { OrganizationId } from '../ids.ts'
-import type { Shares } from '../shares.ts'
+import type { Shares } from '../runtime/shares.ts'
+import { Refusal } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import type { Db, Reader } from './db.ts'
 
 /** For each statement of a list, a search or a report. */

@@ -1,4 +1,4 @@
-import { SetupFault } from '../errors.ts'
+import { SetupFault } from '../values/errors.ts'
 
 type Fault = { message: string; code?: string; syscall?: string }
 

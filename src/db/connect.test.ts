@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Embedded, startEmbedded } from '@waxwing/embedded-postgres'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { localhost } from '../../test/support/certificates.ts'
@@ -7,11 +8,10 @@ import { newFolder } from '../../test/support/command.ts'
 import { startDatabaseTls } from '../../test/support/database-tls.ts'
 import { createGuest, createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
-import { readConfig } from '../config.ts'
-import { SetupFault } from '../errors.ts'
+import { readConfig } from '../config/config.ts'
+import { SetupFault } from '../values/errors.ts'
 import { openDatabase } from './connect.ts'
 import { openDb } from './db.ts'
-import { type Embedded, startEmbedded } from './embedded.ts'
 
 const log = pino({ level: 'silent' })
 const caFile = join(import.meta.dirname, '../../test/support/certificates/ca.pem')

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SetupFault } from '../errors.ts'
-import type { Log } from '../log.ts'
+import { EmbeddedFailure, startEmbedded } from '@waxwing/embedded-postgres'
+import type { Log } from '../runtime/log.ts'
+import { SetupFault } from '../values/errors.ts'
 import { connectFaultOf } from './connect-faults.ts'
 import { type Connection, type Db, isConnectionFault, openDb } from './db.ts'
-import { startEmbedded } from './embedded.ts'
-import { EmbeddedFailure } from './embedded-failure.ts'
 
 const giveUpAfterMs = 30_000
 const retryEveryMs = 1_000
@@ -43,8 +42,9 @@ export async function openDatabase({
     return { db, description: withoutPassword(url), note: null, close: () => db.close() }
   }
   const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
-    if (orRunning && error instanceof EmbeddedFailure && error.runningAt) return error.runningAt
-    throw error
+    if (!(error instanceof EmbeddedFailure)) throw error
+    if (orRunning && error.runningAt) return error.runningAt
+    throw new SetupFault(error.message)
   })
   if (!('stop' in embedded)) {
     const db = await connect(embedded, connectionsMax, log, signal)

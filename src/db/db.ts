@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { currentSection, enterSection } from '../event-loop.ts'
+import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import { type Sql, sql } from './sql.ts'
 
 /** Whatever only reads takes this. Rows come with camelCase columns; keys inside jsonb are the users' and stay. */

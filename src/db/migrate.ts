@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SetupFault } from '../errors.ts'
-import { packageRoot } from '../root.ts'
+import { packageRoot } from '../config/package-root.ts'
+import { SetupFault } from '../values/errors.ts'
 import type { Db } from './db.ts'
 
 export type Migration = { number: number; name: string; text: string }

@@ -1,4 +1,4 @@
-import { type AppSecrets, deriveKey } from '../secrets.ts'
+import { type AppSecrets, deriveKey } from '../secrets/secrets.ts'
 import type { Db } from './db.ts'
 
 const markOf = (secret: string) => deriveKey(secret, 'mark in the database').toString('base64url')

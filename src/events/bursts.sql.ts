@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../ids.ts'
+import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../values/ids.ts'
 import { countChanges } from './counters.sql.ts'
 import { timeOfId } from './id-time.ts'
 import type { NewEvent } from './record.sql.ts'

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import type { EventId } from '../ids.ts'
+import type { EventId } from '../values/ids.ts'
 import { around, type Click, filterByLinks, findClicks, lockFirstClicks, relabelAsMachine } from './bursts.sql.ts'
 import type { Inserted, NewEvent } from './record.sql.ts'
 

@@ -1,8 +1,5 @@
 import { type Sql, sql } from '../db/sql.ts'
-import type { FlowId } from '../ids.ts'
-
-/** Stands in `event_counters.flow_id` for the sum over all flows. */
-export const allFlows = '00000000-0000-0000-0000-000000000000' as FlowId
+import { allFlows } from './all-flows.ts'
 
 /**
  * CTEs to follow one named `changes (organization_id, event_name, flow_id, at, total, uniques, machine)`: `counter_rows`

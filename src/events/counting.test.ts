@@ -4,9 +4,9 @@ import { click, createWorld, eventIdAt, eventIn, record, type World } from '../.
 import { recountDays, settled } from '../../test/support/recount.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
-import { type EventName, eventNames } from '../event-types.ts'
-import { type FlowId, toText } from '../ids.ts'
-import { emailEventMetric } from './metrics.ts'
+import { emailEventMetric } from '../reports/metrics.ts'
+import { type EventName, eventNames } from '../values/event-types.ts'
+import { type FlowId, toText } from '../values/ids.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { derivedEventId, type NewEvent } from './record.ts'
 

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
-import { leastId } from '../ids.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../runtime/log.ts'
+import { leastId } from '../values/ids.ts'
 import {
   createPartition,
   deleteStray,

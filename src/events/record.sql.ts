@@ -1,7 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import { list, type Sql, sql } from '../db/sql.ts'
-import type { EventData, EventName } from '../event-types.ts'
-import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
+import type { EventData, EventName } from '../values/event-types.ts'
+import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { fanOut } from '../webhooks/fan-out.ts'
 import { countChanges } from './counters.sql.ts'
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { Batcher } from '../batcher.ts'
 import { type Db, isDataFault, isRetryable, type Tx } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import type { EventId, MessageId } from '../ids.ts'
 import type { Hints } from '../queue/hints.ts'
+import { Batcher } from '../runtime/batcher.ts'
+import type { EventId, MessageId } from '../values/ids.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
 import { type Inserted, insertEvents, type NewEvent } from './record.sql.ts'
 

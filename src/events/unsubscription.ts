@@ -1,16 +1,11 @@
 import type { Tx } from '../db/db.ts'
-import type { ContactId, EventId, OrganizationId } from '../ids.ts'
+import type { ContactId, EventId, OrganizationId } from '../values/ids.ts'
 import { recordEvents } from './record.ts'
 
 /** Records that a contact was unsubscribed in the app or through the API, not through a message. */
 export async function recordApiUnsubscription(
   tx: Tx,
-  {
-    id,
-    organizationId,
-    contactId,
-    method,
-  }: { id: EventId; organizationId: OrganizationId; contactId: ContactId; method: 'api' },
+  { id, organizationId, contactId }: { id: EventId; organizationId: OrganizationId; contactId: ContactId },
 ): Promise<void> {
   await recordEvents(tx, [
     {
@@ -23,7 +18,7 @@ export async function recordApiUnsubscription(
       contactId,
       machine: false,
       machineReason: null,
-      data: { method },
+      data: { method: 'api' },
     },
   ])
 }

@@ -2,7 +2,7 @@ import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type
 import { memberOf } from '../accounts/guards.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { type FlowId, type OrganizationId, parseId, toText } from '../ids.ts'
+import { type FlowId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import { type FlowSummary, selectFlows } from './flows.sql.ts'
 import {
   changeFlow,

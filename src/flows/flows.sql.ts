@@ -1,7 +1,7 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
-import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../ids.ts'
+import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
 
 export type FlowKind = 'transactional' | 'marketing'
 export type FlowStatus = 'active' | 'paused' | 'archived'

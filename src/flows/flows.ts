@@ -1,10 +1,10 @@
 import type { Db } from '../db/db.ts'
-import { parseEmail } from '../email.ts'
-import { invalid, Refusal } from '../errors.ts'
-import { type FlowId, newId, type OrganizationId, type UserId } from '../ids.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import { checkName } from '../names.ts'
-import { isLongerThan } from '../text.ts'
+import { parseEmail } from '../values/email.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import { type FlowId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
+import { checkName } from '../values/names.ts'
+import { isLongerThan } from '../values/text.ts'
 import {
   type Flow,
   type FlowKind,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../values/errors.ts'
 import { compileTemplate } from './template.ts'
 import type { TemplateValues } from './values.ts'
 

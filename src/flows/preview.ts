@@ -1,4 +1,4 @@
-import { type FieldProblem, Refusal } from '../errors.ts'
+import { type FieldProblem, Refusal } from '../values/errors.ts'
 import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
 import { warnOfDeadLinks } from './dead-links.ts'
 import { type Attribute, visitTags } from './html-tags.ts'

@@ -1,6 +1,6 @@
 import { LiquidError } from 'liquidjs'
-import { Refusal } from '../errors.ts'
-import { isLongerThan } from '../text.ts'
+import { Refusal } from '../values/errors.ts'
+import { isLongerThan } from '../values/text.ts'
 import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from './budget.ts'
 import { engineFor } from './engine.ts'
 import { compileMjml } from './mjml.ts'

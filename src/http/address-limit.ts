@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { clientNetwork } from '../client-address.ts'
-import type { RateLimit } from '../rate-limit.ts'
+import type { RateLimit } from '../runtime/rate-limit.ts'
+import { clientNetwork } from '../values/client-address.ts'
 
 /** A hook that limits routes without a credential by the client's address (IPv6: by its /64 network). */
 export const limitByAddress =

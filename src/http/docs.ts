@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { version } from '../root.ts'
+import { version } from '../config/package-root.ts'
 import { errorsOnly } from './envelope.ts'
 import { openReference, type Reference, sendReferenceFile } from './reference.ts'
 import type { Server } from './server.ts'

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { BatcherFull } from '../batcher.ts'
 import { isConnectionFault } from '../db/db.ts'
-import { type FieldProblem, Refusal, type RefusalType } from '../errors.ts'
+import { BatcherFull } from '../runtime/batcher.ts'
+import { type FieldProblem, Refusal, type RefusalType } from '../values/errors.ts'
 
 const statusOf: Record<RefusalType, number> = {
   invalid_json: 400,

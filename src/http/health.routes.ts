@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { Refusal } from '../errors.ts'
-import { within } from '../within.ts'
+import { within } from '../runtime/within.ts'
+import { Refusal } from '../values/errors.ts'
 import { answers, errorsOnly, ok } from './envelope.ts'
 
 const Health = Type.Object({

@@ -1,5 +1,5 @@
 import { Type } from '@fastify/type-provider-typebox'
-import { invalid } from '../errors.ts'
+import { invalid } from '../values/errors.ts'
 
 // Lists page by key, not by number: a page starts behind the last row of the one before, so that it costs the same
 // however far down it is, and rows that come or go meanwhile neither repeat nor hide others.

@@ -8,9 +8,9 @@ import {
   LogController,
   type onRequestHookHandler,
 } from 'fastify'
-import { Refusal } from '../errors.ts'
-import { enterSection } from '../event-loop.ts'
-import type { Log } from '../log.ts'
+import { enterSection } from '../runtime/event-loop.ts'
+import type { Log } from '../runtime/log.ts'
+import { Refusal } from '../values/errors.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
 import { answerNoRequest } from './no-request.ts'

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyError } from 'fastify'
-import { Refusal } from '../errors.ts'
-import { packageRoot } from '../root.ts'
+import { packageRoot } from '../config/package-root.ts'
+import { Refusal } from '../values/errors.ts'
 import type { Server } from './server.ts'
 
 // Mail previews stand in frames that inherit this policy, so pictures may come from anywhere; scripts may not.

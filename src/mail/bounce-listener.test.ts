@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
+import { openRelay } from '@waxwing/smtp-client'
 import { expect, test } from 'vitest'
 import { localhost, testCa } from '../../test/support/certificates.ts'
 import { type BounceListenerOptions, type BounceMail, startBounceListener } from './bounce-listener.ts'
-import { openRelay } from './relay.ts'
 
 const mailbox = 'b-token1@bounces.example.com'
 const patient = { timeout: 20_000 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { domainToASCII } from 'node:url'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
-import { clientNetwork } from '../client-address.ts'
-import { enterSection } from '../event-loop.ts'
-import type { Log } from '../log.ts'
-import { RateLimit } from '../rate-limit.ts'
+import { enterSection } from '../runtime/event-loop.ts'
+import type { Log } from '../runtime/log.ts'
+import { RateLimit } from '../runtime/rate-limit.ts'
+import { clientNetwork } from '../values/client-address.ts'
 
 export type ListenerLimits = {
   mailBytesMax: number

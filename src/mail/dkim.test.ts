@@ -2,12 +2,12 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openRelay } from '@waxwing/smtp-client'
 import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startRawSmtp } from '../../test/support/raw-smtp.ts'
 import { type DkimSigner, dnsRecord, loadDkim } from './dkim.ts'
-import { openRelay } from './relay.ts'
 
 let folder: string
 let signers: DkimSigner[]

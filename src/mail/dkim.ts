@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign as signBytes } from 'node:crypto'
 import { domainToASCII } from 'node:url'
-import { SetupFault } from '../errors.ts'
-import { readSettingFile } from '../setting-files.ts'
-import { withCrlf } from './smtp-data.ts'
+import { withCrlf } from '@waxwing/smtp-client'
+import { readSettingFile } from '../config/setting-files.ts'
+import { SetupFault } from '../values/errors.ts'
 
 // RFC 8301: a signer must not use less, a verifier need not understand more.
 const rsaBitsMin = 1024

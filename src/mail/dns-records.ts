@@ -1,8 +1,8 @@
 import { type MxRecord, NODATA, NOTFOUND } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { isLoopback } from '@waxwing/smtp-client'
 import { type DkimSigner, dnsRecord } from './dkim.ts'
-import { isLoopback } from './smtp-url.ts'
 
 const queryTimeoutMs = 2_000
 const queryTries = 2

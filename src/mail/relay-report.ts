@@ -1,6 +1,6 @@
+import type { RelayState, Transport } from '@waxwing/smtp-client'
 import { Gauge, type Registry } from 'prom-client'
-import type { Log } from '../log.ts'
-import type { RelayState, Transport } from './transport.ts'
+import type { Log } from '../runtime/log.ts'
 
 /** Tells operators how the relay does, whenever that changes. */
 export const reportRelay =

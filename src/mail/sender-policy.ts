@@ -1,5 +1,5 @@
-import { parseEmail } from '../email.ts'
-import { Refusal } from '../errors.ts'
+import { parseEmail } from '../values/email.ts'
+import { Refusal } from '../values/errors.ts'
 
 export type SenderPolicyOptions = {
   /** False: every address may be used and everything is signed. */

@@ -1,8 +1,8 @@
 import { objectionOf } from '../contacts/objection.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { list, sql } from '../db/sql.ts'
-import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
+import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type FlowState = {
   organizationId: OrganizationId

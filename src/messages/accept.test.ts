@@ -7,9 +7,9 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { TemplateCache } from '../flows/template-cache.ts'
 import { TemplateRunner } from '../flows/template-runner.ts'
-import { parseId } from '../ids.ts'
 import { Hints } from '../queue/hints.ts'
 import { TaskPool } from '../tasks/pool.ts'
+import { parseId } from '../values/ids.ts'
 import { Acceptor } from './accept.ts'
 
 /** Another organization with an active flow, and the header of its API key. */

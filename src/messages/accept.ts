@@ -1,16 +1,16 @@
-import { Batcher, type Settled } from '../batcher.ts'
 import { type Db, isDataFault } from '../db/db.ts'
 import { retrying } from '../db/retrying.ts'
-import { Refusal } from '../errors.ts'
 import { NeedsTask } from '../flows/template.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import type { ContactId, FlowId, OrganizationId } from '../ids.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import { Pacer } from '../pacer.ts'
 import type { Hints } from '../queue/hints.ts'
+import { Batcher, type Settled } from '../runtime/batcher.ts'
+import { Pacer } from '../runtime/pacer.ts'
+import { Refusal } from '../values/errors.ts'
+import type { ContactId, FlowId, OrganizationId } from '../values/ids.ts'
 import {
   findFlowStates,
   findHeldKeys,

@@ -1,7 +1,14 @@
-import { Refusal } from '../errors.ts'
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import { type ContactId, type FlowId, type FlowVersionId, type MessageId, newId, type OrganizationId } from '../ids.ts'
+import { Refusal } from '../values/errors.ts'
+import {
+  type ContactId,
+  type FlowId,
+  type FlowVersionId,
+  type MessageId,
+  newId,
+  type OrganizationId,
+} from '../values/ids.ts'
 import type { FlowState, NewMessage, Recipient } from './accept.sql.ts'
 
 /** One call to send, checked for its form. */

@@ -2,13 +2,13 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { Refusal } from '../errors.ts'
-import { eventNames } from '../event-types.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { type MessageId, parseId, toText } from '../ids.ts'
+import { Refusal } from '../values/errors.ts'
+import { eventNames } from '../values/event-types.ts'
+import { type MessageId, parseId, toText } from '../values/ids.ts'
 import {
   findMessage,
   type MessageDetail,

@@ -1,8 +1,8 @@
 import { containsInAnyCase } from '../db/any-case.ts'
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
-import type { EventData, EventName } from '../event-types.ts'
-import type { ContactId, EventId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
+import type { EventData, EventName } from '../values/event-types.ts'
+import type { ContactId, EventId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export const messageStatuses = ['queued', 'sent', 'bounced', 'suppressed', 'failed'] as const
 export type MessageStatus = (typeof messageStatuses)[number]
@@ -122,49 +122,4 @@ export async function selectEventsOf(
       order by occurred_at, events.id
       limit ${eventsPerMessageMax}
     ) as event`
-}
-
-export type InboxSummary = {
-  messageId: MessageId
-  /** False for mail that the service itself wrote to owners. */
-  isMessage: boolean
-  sender: string
-  recipient: string
-  subject: string
-  sizeBytes: number
-  receivedAt: Date
-}
-
-const inboxColumns = sql`message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at,
-  exists (select from messages where organization_id = inbox.organization_id and id = inbox.message_id) as is_message`
-
-export async function selectInbox(
-  db: Reader,
-  organizationId: OrganizationId,
-  { before, limit }: { before: MessageId | undefined; limit: number },
-): Promise<InboxSummary[]> {
-  const conditions = [sql`organization_id = ${organizationId}`, ...(before ? [sql`message_id < ${before}`] : [])]
-  return db.run<InboxSummary>(sql`
-    select ${inboxColumns}
-    from inbox
-    where ${and(conditions)}
-    order by message_id desc
-    limit ${limit}`)
-}
-
-export async function findInInbox(
-  db: Reader,
-  organizationId: OrganizationId,
-  messageId: MessageId,
-): Promise<(InboxSummary & { raw: Buffer }) | undefined> {
-  const [row] = await db.run<InboxSummary & { raw: Buffer }>(sql`
-    select ${inboxColumns}, raw
-    from inbox
-    where organization_id = ${organizationId} and message_id = ${messageId}`)
-  return row
-}
-
-export async function emptyInbox(tx: Tx, organizationId: OrganizationId): Promise<number> {
-  const rows = await tx`delete from inbox where organization_id = ${organizationId} returning 1`
-  return rows.length
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import { leastId, type OrganizationId } from '../ids.ts'
+import { leastId, type OrganizationId } from '../values/ids.ts'
 
 export type NewOrganization = { id: OrganizationId; used: number }
 

@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { Refusal } from '../errors.ts'
-import type { OrganizationId } from '../ids.ts'
+import { Refusal } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { findNewOrganizations } from './new-organization-quota.sql.ts'
 
 const newForDays = 14

@@ -1,32 +1,26 @@
 import { classifyReply } from '@waxwing/bounce-classifier'
-import { Batcher } from '../batcher.ts'
+import type { SendOutcome, Transport } from '@waxwing/smtp-client'
 import type { Db } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
-import { Refusal } from '../errors.ts'
-import { currentSection, enterSection } from '../event-loop.ts'
-import type { BounceDetail } from '../event-types.ts'
 import { derivedEventId, mayRecordAgain, type NewEvent } from '../events/record.ts'
 import { NeedsTask, type RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
+import { type InboxRow, insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
-import type { SendOutcome, Transport } from '../mail/transport.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { Claim } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
-import type { Tokens } from '../tokens.ts'
+import { Batcher } from '../runtime/batcher.ts'
+import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import type { Tokens } from '../secrets/tokens.ts'
+import { Refusal } from '../values/errors.ts'
+import type { BounceDetail } from '../values/event-types.ts'
 import { suppressionReason } from './draft.ts'
 import { type MailSettings, mailValues, makeMail, senderOf } from './outgoing.ts'
-import {
-  findMessagesToSend,
-  type InboxRow,
-  insertQueuedIntoInbox,
-  type MessageChange,
-  type SendRow,
-  settleMessages,
-} from './send.sql.ts'
+import { findMessagesToSend, type MessageChange, type SendRow, settleMessages } from './send.sql.ts'
 
 export type SendParts = {
   db: Db

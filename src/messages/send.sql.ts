@@ -1,9 +1,9 @@
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { dataText, insertEventsAfter, type NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
-import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../ids.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
+import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type SendRow = {
   organizationId: OrganizationId
@@ -100,49 +100,4 @@ export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<
         where messages.organization_id = ours.organization_id and messages.id = ours.id and messages.status = 'queued'
       )`,
   })
-}
-
-export type InboxRow = {
-  organizationId: OrganizationId
-  messageId: MessageId
-  sender: string
-  recipient: string
-  subject: string
-  raw: string
-}
-
-/** True of a row whose message still waits: its contact may have been erased meanwhile. */
-const isQueued = sql`exists (
-  select from messages
-  where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued')`
-
-export const insertQueuedIntoInbox = (tx: Tx, rows: InboxRow[]) => insertIntoInbox(tx, rows, isQueued)
-
-export async function insertIntoInbox(tx: Tx, rows: InboxRow[], condition = sql`true`): Promise<void> {
-  await tx`
-    insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
-    select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8')
-    from unnest(
-      ${rows.map((row) => row.organizationId)}::uuid[],
-      ${rows.map((row) => row.messageId)}::uuid[],
-      ${rows.map((row) => row.sender)}::text[],
-      ${rows.map((row) => row.recipient)}::text[],
-      ${rows.map((row) => row.subject)}::text[],
-      ${rows.map((row) => row.raw)}::text[]
-    ) as row (organization_id, message_id, sender, recipient, subject, raw)
-    where ${condition}
-    on conflict do nothing`
-}
-
-/** The inbox is for looking at the newest mail, not an archive: per organization so many stay. */
-export async function trimInbox(db: Db, keep: number): Promise<void> {
-  await db.alone`
-    delete from inbox
-    using (
-      select organization_id, message_id,
-        row_number() over (partition by organization_id order by message_id desc) as place
-      from inbox
-    ) ranked
-    where ranked.place > ${keep}
-      and inbox.organization_id = ranked.organization_id and inbox.message_id = ranked.message_id`
 }

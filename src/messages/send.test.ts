@@ -7,8 +7,8 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
-import { type MessageId, type OrganizationId, parseId } from '../ids.ts'
-import { insertQueuedIntoInbox } from './send.sql.ts'
+import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
+import { type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
 
 const statusOf = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/messages/${id}`)).body.data
 

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../flows/escape.ts'
 import { type Attribute, visitTags } from '../flows/html-tags.ts'
-import { clickUrlBytesMax } from '../tokens.ts'
+import { clickUrlBytesMax } from '../secrets/tokens.ts'
 
 export type Tracking = {
   /** The address that counts a click and leads on to `url`. */

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
-import { Refusal } from '../errors.ts'
 import { compileTemplate, missingVariables, unusedContextKeys } from '../flows/template.ts'
 import { withUnsubscribeLine } from '../flows/unsubscribe-line.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import { newId } from '../ids.ts'
-import { createTokens, type MailIds } from '../tokens.ts'
-import { compose } from './compose.ts'
+import { compose } from '../mime/compose.ts'
+import { createTokens, type MailIds } from '../secrets/tokens.ts'
+import { Refusal } from '../values/errors.ts'
+import { newId } from '../values/ids.ts'
 import { trackLinks } from './track-links.ts'
 
 const tokens = createTokens({ current: 'secret' })

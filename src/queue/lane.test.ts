@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newId } from '../ids.ts'
+import { newId } from '../values/ids.ts'
 import { Lane } from './lane.ts'
 import type { Claim } from './queue.ts'
 

@@ -1,5 +1,5 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
-import type { OrganizationId } from '../ids.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import type { JobKind } from './queue.ts'
 
 export type LaneKey = { organizationId: OrganizationId; lane: string }

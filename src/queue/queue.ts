@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { OrganizationId } from '../ids.ts'
+import type { OrganizationId } from '../values/ids.ts'
 
 /** Every kind of background work there is. Each is bound to its handler in app.ts. */
 export type JobKind = 'message.send' | 'webhook.deliver' | 'contacts.import'

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Log } from '../log.ts'
+import type { Log } from '../runtime/log.ts'
 import { TaskPool, type TaskReport } from './pool.ts'
 
 type Options = { processes: number; registry: Registry; log: Log }

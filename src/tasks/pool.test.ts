@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { Refusal } from '../errors.ts'
-import { packageRoot } from '../root.ts'
+import { packageRoot } from '../config/package-root.ts'
+import { Refusal } from '../values/errors.ts'
 import { TaskLimitExceeded, TaskPool, type TaskReport } from './pool.ts'
 import { defineTask } from './task.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { Refusal } from '../errors.ts'
-import { packageRoot } from '../root.ts'
+import { packageRoot } from '../config/package-root.ts'
+import { Refusal } from '../values/errors.ts'
 import { toRefusal } from './protocol.ts'
 import type { Task } from './task.ts'
 import { type Outcome, TaskChild } from './task-child.ts'

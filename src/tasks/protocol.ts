@@ -1,4 +1,4 @@
-import { type FieldProblem, Refusal, type RefusalType } from '../errors.ts'
+import { type FieldProblem, Refusal, type RefusalType } from '../values/errors.ts'
 
 /** From the service to a task process. */
 export type Request = { name: string; input: unknown }

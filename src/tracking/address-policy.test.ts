@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTestDb } from '../../test/support/test-db.ts'
-import { newId } from '../ids.ts'
+import { newId } from '../values/ids.ts'
 import { AddressPolicy } from './address-policy.ts'
 
 test('an answer that is under way while the setting is changed does not count after it', async () => {

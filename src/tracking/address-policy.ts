@@ -1,6 +1,6 @@
 import type { Reader } from '../db/db.ts'
-import type { OrganizationId } from '../ids.ts'
-import { within } from '../within.ts'
+import { within } from '../runtime/within.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { findKeepsAddresses } from './tracking.sql.ts'
 
 /** A change that another process made counts after this time at the latest. */

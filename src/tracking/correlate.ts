@@ -1,6 +1,6 @@
 import type { Reader } from '../db/db.ts'
-import { type MessageId, parseId } from '../ids.ts'
-import type { AddressIds, Tokens } from '../tokens.ts'
+import type { AddressIds, Tokens } from '../secrets/tokens.ts'
+import { type MessageId, parseId } from '../values/ids.ts'
 import { findMessageByQueueId, findMessages, findMessagesOfAnyone, type SentMessage } from './tracking.sql.ts'
 
 /** What a report says about which of our messages it is about, the surest first. */

@@ -1,6 +1,6 @@
-import { eventNames } from '../event-types.ts'
 import type { NewEvent } from '../events/record.ts'
-import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../ids.ts'
+import { eventNames } from '../values/event-types.ts'
+import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
 /** Someone left by a link of one of our mails, or by mail. */
 export type Unsubscription = {

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { createWebhook } from '../../test/support/event-world.ts'
 import { startWithReader, tokens } from '../../test/support/readers.ts'
-import { type MessageId, newId } from '../ids.ts'
+import { type MessageId, newId } from '../values/ids.ts'
 import { HitLimit } from './hit-limit.ts'
 
 const limitOf = () => new HitLimit(new Registry())

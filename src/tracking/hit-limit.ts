@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
-import type { MessageId } from '../ids.ts'
+import type { MessageId } from '../values/ids.ts'
 
 /** A scanner follows all links of a mail at once, so the burst is far above what a person does. */
 const burstMax = 50

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { NewEvent } from '../events/record.ts'
-import { newId } from '../ids.ts'
-import type { MailIds } from '../tokens.ts'
+import type { MailIds } from '../secrets/tokens.ts'
+import { newId } from '../values/ids.ts'
 import { type MachineReason, machineReason } from './machine.ts'
 
 const userAgentLengthMax = 512

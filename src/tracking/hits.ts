@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { isConnectionFault, isDataFault } from '../db/db.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../runtime/log.ts'
 import { type Entry, readEntry } from './entries.ts'
 import { NotNow, type Spool } from './spool.ts'
 

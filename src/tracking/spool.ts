@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
-import { Batcher } from '../batcher.ts'
-import { newId } from '../ids.ts'
+import { Batcher } from '../runtime/batcher.ts'
+import { newId } from '../values/ids.ts'
 
 const MiB = 1024 * 1024
 

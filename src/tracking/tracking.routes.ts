@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { MailIds, Tokens } from '../tokens.ts'
+import type { MailIds, Tokens } from '../secrets/tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { HitMaker } from './hit.ts'
 import type { HitLimit } from './hit-limit.ts'

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/db.ts'
-import type { ContactId, FlowId, MessageId, OrganizationId } from '../ids.ts'
+import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
 /** Resolves when the database answers. */
 export async function askDatabase(db: Reader): Promise<void> {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { person, startWithReader, tokens } from '../../test/support/readers.ts'
 import { callUrl } from '../../test/support/test-app.ts'
-import { toText } from '../ids.ts'
+import { toText } from '../values/ids.ts'
 
 const shop = 'https://shop.example/orders/1042?ref=mail&x=1#top'
 

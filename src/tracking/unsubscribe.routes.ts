@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Db, isConnectionFault } from '../db/db.ts'
-import { newId } from '../ids.ts'
-import type { MailIds, Tokens } from '../tokens.ts'
-import { within } from '../within.ts'
+import { within } from '../runtime/within.ts'
+import type { MailIds, Tokens } from '../secrets/tokens.ts'
+import { newId } from '../values/ids.ts'
 import type { Hits } from './hits.ts'
 import type { Page, PageSender } from './page.ts'
 import {

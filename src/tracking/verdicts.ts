@@ -1,5 +1,5 @@
-import type { BounceDetail } from '../event-types.ts'
 import { derivedEventId, type EventRecorder, type NewEvent } from '../events/record.ts'
+import type { BounceDetail } from '../values/event-types.ts'
 import type { SentMessage } from './tracking.sql.ts'
 
 /** What became of a message, as a bounce mail or a provider tells it. */

@@ -1,8 +1,8 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
-import type { EventName } from '../event-types.ts'
-import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../ids.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
+import type { EventName } from '../values/event-types.ts'
+import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../values/ids.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]

@@ -1,5 +1,12 @@
-import type { EventData, EventName } from '../event-types.ts'
-import { type ContactId, type EventId, type FlowId, type MessageId, type OrganizationId, toText } from '../ids.ts'
+import type { EventData, EventName } from '../values/event-types.ts'
+import {
+  type ContactId,
+  type EventId,
+  type FlowId,
+  type MessageId,
+  type OrganizationId,
+  toText,
+} from '../values/ids.ts'
 
 /** An event as the webhook tells it. The contact's fields are null once it was erased. */
 export type WebhookEvent = {

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
-import type { OrganizationId, WebhookId } from '../ids.ts'
+import type { OrganizationId, WebhookId } from '../values/ids.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 
 /** How long the oldest lane of webhook deliveries has been due. */

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../db/db.ts'
-import type { Log } from '../log.ts'
 import type { Hints } from '../queue/hints.ts'
 import { holdLane } from '../queue/queue.ts'
+import type { Log } from '../runtime/log.ts'
 import { deleteOldDeliveries, deleteOrphanDeliveries } from './deliveries.sql.ts'
 import { type FailingWebhook, markFailingReported, type PausedWebhook, pauseFailing } from './health.sql.ts'
 import { deliverKind } from './webhooks.ts'

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
-import { within } from '../within.ts'
+import { within } from '../runtime/within.ts'
 import { findLagSeconds } from './health.sql.ts'
 import type { PostOutcome } from './post-outcome.ts'
 

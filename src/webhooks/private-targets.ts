@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import { isLoopback } from '../mail/smtp-url.ts'
+import { isLoopback } from '@waxwing/smtp-client'
+import type { Config } from '../config/config.ts'
 
 type TargetSettings = Pick<Config, 'WEBHOOK_ALLOW_PRIVATE' | 'SIGNUP' | 'HOST'>
 

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import type { OrganizationId, WebhookId } from '../ids.ts'
+import type { OrganizationId, WebhookId } from '../values/ids.ts'
 
 export type SealedSecrets = { secret: Buffer; previousSecret: Buffer | null }
 type WebhookKey = { organizationId: OrganizationId; id: WebhookId }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createWebhook, createWorld } from '../../test/support/event-world.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
-import { SecretBox } from '../secrets.ts'
+import { SecretBox } from '../secrets/secrets.ts'
 import { selectAllSecrets } from './signing-secrets.sql.ts'
 import { openSecrets, resealSecrets } from './signing-secrets.ts'
 

@@ -1,5 +1,5 @@
 import type { Db } from '../db/db.ts'
-import type { SecretBox } from '../secrets.ts'
+import type { SecretBox } from '../secrets/secrets.ts'
 import { replaceSecrets, type SealedSecrets, selectAllSecrets } from './signing-secrets.sql.ts'
 
 export const unreadableSecret = 'the signing secret was stored with another APP_SECRET and cannot be read: rotate it'

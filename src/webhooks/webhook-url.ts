@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isLongerThan } from '../text.ts'
+import { isLongerThan } from '../values/text.ts'
 import { isPublicAddress } from './addresses.ts'
 
 const urlLengthMax = 2048

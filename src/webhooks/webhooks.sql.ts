@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import type { EventName } from '../event-types.ts'
-import type { OrganizationId, UserId, WebhookId } from '../ids.ts'
+import type { EventName } from '../values/event-types.ts'
+import type { OrganizationId, UserId, WebhookId } from '../values/ids.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 
 export type Webhook = {

@@ -1,6 +1,6 @@
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
 import { barriers } from './support/axe.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'

@@ -1,6 +1,6 @@
 import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseId } from '../../src/ids.ts'
+import { parseId } from '../../src/values/ids.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { createFlow } from './support/flows.ts'
 import { goTo, openTab, sizes } from './support/pages.ts'

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { callUrl } from '../support/test-app.ts'
 import { startRelay } from '../support/relay.ts'
+import { callUrl } from '../support/test-app.ts'
 import { until } from '../support/until.ts'
 import { launchBrowser } from './support/chromium.ts'
 import { openTab, sizes } from './support/pages.ts'

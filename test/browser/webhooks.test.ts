@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type OrganizationId, toText } from '../../src/ids.ts'
+import { type OrganizationId, toText } from '../../src/values/ids.ts'
 import { happen } from '../support/events.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'

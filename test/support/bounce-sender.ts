@@ -1,5 +1,4 @@
-import { openRelay } from '../../src/mail/relay.ts'
-import type { SendOutcome } from '../../src/mail/transport.ts'
+import { openRelay, type SendOutcome } from '@waxwing/smtp-client'
 
 export type Failure = {
   action?: string

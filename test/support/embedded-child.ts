@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { type Embedded, EmbeddedFailure } from '@waxwing/embedded-postgres'
 import pg from 'pg'
 import { expect, vi } from 'vitest'
-import type { Embedded } from '../../src/db/embedded.ts'
-import { EmbeddedFailure } from '../../src/db/embedded-failure.ts'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -44,7 +43,7 @@ export function makeSite(): Site {
 }
 
 function installInto(directory: string): void {
-  cpSync(join(project, 'dist', 'src'), join(directory, 'dist', 'src'), { recursive: true })
+  cpSync(join(project, 'packages', 'embedded-postgres', 'dist'), join(directory, 'dist'), { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(directory, 'service.js'), service)
   cpSync(process.execPath, join(directory, 'node'))
@@ -59,7 +58,7 @@ export const nativeIn = (installation: string) => join(packageIn(installation), 
 /** The smallest service: starts the database, says so in a line, and stops it when a line comes in. */
 const service = `
 import { writeSync } from 'node:fs'
-import { startEmbedded } from './dist/src/db/embedded.js'
+import { startEmbedded } from './dist/index.js'
 const say = (line) => writeSync(1, JSON.stringify(line) + '\\n')
 const log = { info() {}, warn: (fields, message) => say({ kind: 'warning', message, ...fields }) }
 try {

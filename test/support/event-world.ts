@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../../src/db/db.ts'
-import type { EventData, EventName } from '../../src/event-types.ts'
 import { type NewEvent, recordEvents } from '../../src/events/record.ts'
+import type { EventData, EventName } from '../../src/values/event-types.ts'
 import {
   type ContactId,
   type EventId,
@@ -10,7 +10,7 @@ import {
   type MessageId,
   newId,
   type OrganizationId,
-} from '../../src/ids.ts'
+} from '../../src/values/ids.ts'
 
 export type WorldMessage = { id: MessageId; flowId: FlowId; contactId: ContactId; email: string }
 export type World = { organizationId: OrganizationId; flowIds: FlowId[]; messages: WorldMessage[] }

@@ -1,7 +1,7 @@
 import type { Db } from '../../src/db/db.ts'
 import { sql } from '../../src/db/sql.ts'
-import type { EventName } from '../../src/event-types.ts'
-import { newId, parseId } from '../../src/ids.ts'
+import type { EventName } from '../../src/values/event-types.ts'
+import { newId, parseId } from '../../src/values/ids.ts'
 import { fanOut } from '../../src/webhooks/fan-out.ts'
 
 /** Writes events of one contact as the service does, with their deliveries, and nothing else. */

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startEmbedded } from '@waxwing/embedded-postgres'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 import { openDb } from '../../src/db/db.ts'
-import { startEmbedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 
 declare module 'vitest' {

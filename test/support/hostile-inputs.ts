@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/values/ids.ts'
 import { deliver } from './bounce-sender.ts'
 import type { Seeded } from './seeded.ts'
 import { until } from './until.ts'

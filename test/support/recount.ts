@@ -1,6 +1,6 @@
-import type { EventName } from '../../src/event-types.ts'
 import type { NewEvent } from '../../src/events/record.ts'
-import type { FlowId } from '../../src/ids.ts'
+import type { EventName } from '../../src/values/event-types.ts'
+import type { FlowId } from '../../src/values/ids.ts'
 import type { Counts } from './event-world.ts'
 
 // What the counters must come to, counted in the plainest way from the events themselves.

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'vitest'
-import { packageRoot } from '../../src/root.ts'
+import { packageRoot } from '../../src/config/package-root.ts'
 
 test('the web app’s types are those of the OpenAPI document (npm run openapi writes both)', () => {
   execFileSync('npm', ['run', '--silent', 'types', '--', '--check'], { cwd: join(packageRoot, 'web'), stdio: 'pipe' })

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 
 /** Under this name providers carry the signed id of a message, and give it back in their events. */
 export const idName = 'waxwing-id'

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../values/errors.ts'
 
 // What providers post is theirs to change: it is read field by field, and a field that is not as expected is not there.
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { classifyReply } from '@waxwing/bounce-classifier'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../values/errors.ts'
 
 import type { Clues } from '../correlate.ts'
 import type { Verdict } from '../verdicts.ts'

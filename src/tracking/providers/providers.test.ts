@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendTo, startWithReader, tokens } from '../../../test/support/readers.ts'
 import { startRelay, type TestRelay } from '../../../test/support/relay.ts'
 import { until } from '../../../test/support/until.ts'
-import { toText } from '../../ids.ts'
-import type { MailIds } from '../../tokens.ts'
+import type { MailIds } from '../../secrets/tokens.ts'
+import { toText } from '../../values/ids.ts'
 import { deleteExpiredSignatures } from './signatures.sql.ts'
 
 const sendgridKey = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { SetupFault } from '../../errors.ts'
+import { SetupFault } from '../../values/errors.ts'
 import type { Verdict } from '../verdicts.ts'
 import { idName } from './id-headers.ts'
 import { at, parseJson, textAt, timeOf } from './json.ts'

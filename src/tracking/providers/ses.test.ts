@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { newId } from '../../ids.ts'
+import { newId } from '../../values/ids.ts'
 import { sesReports } from './ses.ts'
 
 const pem = (name: string) =>

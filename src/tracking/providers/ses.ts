@@ -1,5 +1,5 @@
 import { type ProviderEvent, readSesEvent } from '@waxwing/bounce-classifier'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../values/errors.ts'
 import type { Clues } from '../correlate.ts'
 import { isComplaint, type Verdict } from '../verdicts.ts'
 import { idHeader, idName } from './id-headers.ts'

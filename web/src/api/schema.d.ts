@@ -440,7 +440,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a contact
-         * @description All personal data goes: the contact, its memberships, and what messages and events say about it. Counts stay, and so does a suppression of the address, so that an objection is honoured.
+         * @description Deletes all personal data: the contact, its memberships, and its data in messages and events. Counts stay, and so does a suppression of the address, so that an objection is still honoured.
          */
         delete: operations["deleteContactsId"];
         options?: never;
@@ -1975,8 +1975,6 @@ export interface operations {
                                 timezone: string;
                                 /** @description Whether opens and clicks keep the reader’s IP address. */
                                 keep_addresses: boolean;
-                                /** @description Always null: how long events are kept is a setting of the whole service. */
-                                retention_days: number | null;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -2208,8 +2206,6 @@ export interface operations {
                             timezone: string;
                             /** @description Whether opens and clicks keep the reader’s IP address. */
                             keep_addresses: boolean;
-                            /** @description Always null: how long events are kept is a setting of the whole service. */
-                            retention_days: number | null;
                             /** Format: date-time */
                             created_at: string;
                         };
@@ -2304,7 +2300,6 @@ export interface operations {
                     /** @description IANA, as Europe/Vienna. */
                     timezone?: string;
                     keep_addresses?: boolean;
-                    retention_days?: number | null;
                 };
             };
         };
@@ -2327,8 +2322,6 @@ export interface operations {
                             timezone: string;
                             /** @description Whether opens and clicks keep the reader’s IP address. */
                             keep_addresses: boolean;
-                            /** @description Always null: how long events are kept is a setting of the whole service. */
-                            retention_days: number | null;
                             /** Format: date-time */
                             created_at: string;
                         };

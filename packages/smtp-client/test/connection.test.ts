@@ -1,0 +1,331 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { close, hang, type RawSmtp, type RawSmtpOptions, reset, startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { openSmtp, type SmtpConnection } from '../src/connection.ts'
+import { toWireData } from '../src/data.ts'
+import type { Envelope, SendOutcome } from '../src/transport.ts'
+import { parseSmtpUrl } from '../src/url.ts'
+
+const envelope = { from: 'sender@example.com', to: 'ada@example.com' }
+const raw = 'Subject: Hello\r\n\r\nHi Ada\r\n'
+/** Only for servers that hang: on a busy machine even a quick answer may take as long. */
+const short = { commandMs: 150, dataEndMs: 150 }
+/** The same server with and without PIPELINING: every refusal must mean the same on both. */
+const both = [{}, { extensions: [] as string[] }]
+
+async function connect(server: RawSmtp, limits = {}): Promise<SmtpConnection> {
+  const opened = await openSmtp(parseSmtpUrl(server.url), { limits })
+  if (opened.kind !== 'open') throw new Error(opened.because)
+  return opened.connection
+}
+
+const send = (connection: SmtpConnection, message: Buffer | string = raw, to: Envelope = envelope, free = () => {}) =>
+  connection.send(to, toWireData(message), free)
+
+/** Sends one mail to a server that follows the script. */
+async function sendTo(
+  options: RawSmtpOptions,
+  message?: Buffer | string,
+  to?: Envelope,
+  limits = {},
+): Promise<SendOutcome> {
+  await using server = await startRawSmtp(options)
+  const connection = await connect(server, limits)
+  const outcome = await send(connection, message, to)
+  connection.quit()
+  return outcome
+}
+
+test('a mail that the relay takes is accepted under the relay’s queue id and arrives whole', async () => {
+  for (const options of both) {
+    await using server = await startRawSmtp(options)
+    const connection = await connect(server)
+    expect(await send(connection)).toEqual({
+      kind: 'accepted',
+      reply: '250 2.0.0 Ok: queued as RAW1',
+      queueId: 'RAW1',
+    })
+    expect(server.mails).toEqual([{ ...envelope, raw: Buffer.from(raw) }])
+    connection.quit()
+  }
+})
+
+test('with PIPELINING the envelope goes out in one piece, without it each command waits for its answer', async () => {
+  await using pipelining = await startRawSmtp()
+  await send(await connect(pipelining))
+  expect(pipelining.pieces.slice(1)).toEqual(['MAIL RCPT DATA'])
+
+  await using plain = await startRawSmtp({ extensions: [] })
+  await send(await connect(plain))
+  expect(plain.pieces.slice(1)).toEqual(['MAIL', 'RCPT', 'DATA'])
+})
+
+test('with PIPELINING the next mail may follow before the one before is answered, and each gets its own answer', async () => {
+  await using server = await startRawSmtp({
+    answer: ({ verb, nth }) => (verb === 'end' && nth === 1 ? '554 5.6.0 No' : undefined),
+  })
+  const connection = await connect(server)
+  const outcomes: Promise<SendOutcome>[] = []
+  const first = send(connection, raw, envelope, () => {
+    expect(connection.quiet).toBe(false)
+    outcomes.push(send(connection, raw, { ...envelope, to: 'bob@example.com' }))
+  })
+  expect(await first).toMatchObject({ kind: 'refused', stage: 'data' })
+  expect(await outcomes[0]).toMatchObject({ kind: 'accepted', queueId: 'RAW2' })
+  expect(server.mails.map((mail) => mail.to)).toEqual(['bob@example.com'])
+})
+
+test('without PIPELINING no mail may follow before the outcome is known', async () => {
+  await using server = await startRawSmtp({ extensions: [] })
+  const connection = await connect(server)
+  let freed = false
+  expect(connection.quiet).toBe(true)
+  const outcome = send(connection, raw, envelope, () => {
+    freed = true
+  })
+  expect(connection.quiet).toBe(false)
+  expect(await outcome).toMatchObject({ kind: 'accepted' })
+  expect(connection.quiet).toBe(true)
+  expect(freed).toBe(false)
+})
+
+for (const [verb, stage] of [
+  ['MAIL', 'sender'],
+  ['RCPT', 'recipient'],
+  ['DATA', 'data'],
+  ['end', 'data'],
+] as const) {
+  test(`a 5xx at ${verb} refuses this mail at the stage "${stage}", a 4xx there defers it`, async () => {
+    for (const options of both) {
+      const refused = await sendTo({
+        ...options,
+        answer: (step) => (step.verb === verb ? '550 5.7.1 No thanks' : undefined),
+      })
+      expect(refused).toEqual({
+        kind: 'refused',
+        stage,
+        replyCode: 550,
+        status: '5.7.1',
+        reply: '550 5.7.1 No thanks',
+      })
+      const deferred = await sendTo({
+        ...options,
+        answer: (step) => (step.verb === verb ? '451-4.3.0 Busy\r\n451 4.3.0 later' : undefined),
+      })
+      expect(deferred).toEqual({
+        kind: 'deferred',
+        stage,
+        replyCode: 451,
+        status: '4.3.0',
+        reply: '451 4.3.0 Busy 4.3.0 later',
+      })
+    }
+  })
+
+  test(`a connection that breaks, ends or hangs at ${verb} interrupts the mail, maybe sent only after its end`, async () => {
+    for (const options of both)
+      for (const fault of [reset, close, hang] as const) {
+        const script: RawSmtpOptions = { ...options, answer: (step) => (step.verb === verb ? fault : undefined) }
+        const outcome = await sendTo(script, raw, envelope, fault === hang ? short : {})
+        expect(outcome).toMatchObject({ kind: 'interrupted', maybeSent: verb === 'end' })
+        expect(outcome).toHaveProperty(
+          'because',
+          expect.stringMatching(
+            /^127\.0\.0\.1:\d+ (reset the connection|closed the connection|did not answer within 0.15 s)$/,
+          ),
+        )
+      }
+  })
+
+  test(`garbage or an endless reply at ${verb} interrupts the mail`, async () => {
+    const endless = Array.from({ length: 400 }, () => `250-${'x'.repeat(100)}`).join('\r\n')
+    for (const options of both)
+      for (const nonsense of ['HTTP/1.1 400 Bad Request', '\0\x01', '999 What', endless, 'x'.repeat(20_000)]) {
+        const outcome = await sendTo({ ...options, answer: (step) => (step.verb === verb ? nonsense : undefined) })
+        expect(outcome).toMatchObject({ kind: 'interrupted', because: expect.stringMatching(/cannot be understood/) })
+      }
+  })
+}
+
+test('after a refusal the same connection carries the next mail, with RSET before it', async () => {
+  for (const options of both)
+    for (const verb of ['MAIL', 'RCPT', 'DATA']) {
+      await using server = await startRawSmtp({
+        ...options,
+        answer: (step) => (step.verb === verb && step.nth === 1 ? '550 5.1.1 No' : undefined),
+      })
+      const connection = await connect(server)
+      expect(await send(connection)).toMatchObject({ kind: 'refused' })
+      expect(await send(connection)).toMatchObject({ kind: 'accepted' })
+      expect(await send(connection)).toMatchObject({ kind: 'accepted' })
+      expect(server.commands.filter((command) => command === 'RSET')).toHaveLength(1)
+      expect(server.connections()).toBe(1)
+    }
+})
+
+test('a relay that wants content after refusing the recipient gets an empty mail’s end and nothing of the mail', async () => {
+  const script: Record<string, string> = { RCPT: '550 5.1.1 No', DATA: '354 Go', end: '554 5.5.1 No recipients' }
+  await using server = await startRawSmtp({ answer: ({ verb, nth }) => (nth === 1 ? script[verb] : undefined) })
+  const connection = await connect(server)
+  expect(await send(connection)).toMatchObject({ kind: 'refused', stage: 'recipient', status: '5.1.1' })
+  expect(await send(connection)).toMatchObject({ kind: 'accepted' })
+  expect(server.mails).toHaveLength(1)
+})
+
+test('what the relay says of itself is never held against the mail', async () => {
+  for (const options of both) {
+    for (const reply of ['421 4.3.2 Closing', '530 5.7.0 Authentication required', '503 AUTH first', '502 No'])
+      expect(await sendTo({ ...options, answer: ({ verb }) => (verb === 'MAIL' ? reply : undefined) })).toMatchObject({
+        kind: 'unreachable',
+        because: `the relay takes no mail from us: ${reply}`,
+      })
+    expect(
+      await sendTo({ ...options, answer: ({ verb }) => (verb === 'RCPT' ? '530 5.7.0 Log in' : undefined) }),
+    ).toMatchObject({
+      kind: 'unreachable',
+    })
+    for (const verb of ['RCPT', 'DATA', 'end'])
+      expect(
+        await sendTo({ ...options, answer: (step) => (step.verb === verb ? '421 4.4.5 Bye' : undefined) }),
+      ).toMatchObject({
+        kind: 'interrupted',
+        maybeSent: false,
+        because: expect.stringContaining('421 4.4.5 Bye'),
+      })
+  }
+})
+
+test('a reply that makes no sense in its place interrupts the mail', async () => {
+  for (const options of both) {
+    for (const verb of ['MAIL', 'RCPT'])
+      expect(await sendTo({ ...options, answer: (step) => (step.verb === verb ? '354 Go' : undefined) })).toMatchObject(
+        {
+          kind: 'interrupted',
+          maybeSent: false,
+        },
+      )
+    expect(await sendTo({ ...options, answer: ({ verb }) => (verb === 'DATA' ? '250 Ok' : undefined) })).toMatchObject({
+      kind: 'interrupted',
+      maybeSent: false,
+    })
+    expect(await sendTo({ ...options, answer: ({ verb }) => (verb === 'end' ? '354 More' : undefined) })).toMatchObject(
+      {
+        kind: 'interrupted',
+        maybeSent: true,
+      },
+    )
+  }
+})
+
+test('a reply nobody asked for ends the connection', async () => {
+  await using server = await startRawSmtp({
+    answer: ({ verb }) => (verb === 'end' ? '250 Ok\r\n250 And one more' : undefined),
+  })
+  const connection = await connect(server)
+  const lost = new Promise<void>((resolve) => connection.onLost(resolve))
+  expect(await send(connection)).toMatchObject({ kind: 'accepted' })
+  await lost
+  expect(connection.lost).toBe(true)
+})
+
+test('a mail larger than the relay takes is refused before a byte of it is sent', async () => {
+  await using server = await startRawSmtp({ extensions: ['SIZE 100'] })
+  const connection = await connect(server)
+  expect(await send(connection, 'x'.repeat(101))).toMatchObject({ kind: 'refused', stage: 'data', replyCode: 552 })
+  expect(await send(connection, `${'x'.repeat(98)}\r\n`)).toMatchObject({ kind: 'accepted' })
+  expect(server.commands).toContain('MAIL FROM:<sender@example.com> SIZE=100')
+  expect(server.commands.filter((command) => command.startsWith('MAIL'))).toHaveLength(1)
+})
+
+test('8-bit mail is announced as such, and refused in clear words where the relay takes none', async () => {
+  const grüße = 'Subject: x\r\n\r\nGrüße\r\n'
+  for (const message of [grüße, Buffer.from(grüße)]) {
+    await using server = await startRawSmtp()
+    expect(await send(await connect(server), message)).toMatchObject({ kind: 'accepted' })
+    expect(server.commands[1]).toMatch(/ BODY=8BITMIME$/)
+    expect(server.mails[0]!.raw.toString()).toBe(grüße)
+    expect(await sendTo({ extensions: ['PIPELINING'] }, message)).toMatchObject({ kind: 'refused', status: '5.6.3' })
+  }
+})
+
+test('an address outside ASCII goes out by SMTPUTF8, and is refused in clear words where the relay has none', async () => {
+  const to = { from: 'sender@example.com', to: 'jürgen@example.com' }
+  await using server = await startRawSmtp()
+  const connection = await connect(server)
+  const next: Promise<SendOutcome>[] = []
+  // Bytes, and a text right behind them, so that both encodings meet in one piece.
+  const first = send(connection, Buffer.from('Grüße\r\n'), to, () => next.push(send(connection, 'Grüße', to)))
+  expect(await first).toMatchObject({ kind: 'accepted' })
+  expect(await next[0]).toMatchObject({ kind: 'accepted' })
+  expect(server.commands[1]).toMatch(/ BODY=8BITMIME SMTPUTF8$/)
+  expect(server.mails.map((mail) => [mail.to, mail.raw.toString()])).toEqual([
+    ['jürgen@example.com', 'Grüße\r\n'],
+    ['jürgen@example.com', 'Grüße\r\n'],
+  ])
+
+  const refused = await sendTo({ extensions: ['8BITMIME'] }, raw, to)
+  expect(refused).toMatchObject({ kind: 'refused', stage: 'recipient', status: '5.6.7' })
+  const sender = await sendTo({ extensions: ['8BITMIME'] }, raw, { from: 'jürgen@example.com', to: 'a@b.example' })
+  expect(sender).toMatchObject({ kind: 'refused', stage: 'sender', status: '5.6.7' })
+})
+
+test('no address can add a command or a parameter', async () => {
+  await using server = await startRawSmtp()
+  const connection = await connect(server)
+  for (const bad of [
+    '',
+    'ada',
+    'a@b>\r\nRCPT TO:<eve@b',
+    'a@b\r\nDATA',
+    'a@b> NOTIFY=NEVER',
+    'a b@c',
+    'a@b\0',
+    `a@${'b'.repeat(320)}`,
+  ]) {
+    expect(await send(connection, raw, { from: 's@example.com', to: bad })).toMatchObject({
+      kind: 'refused',
+      stage: 'recipient',
+      status: '5.1.3',
+    })
+    if (bad !== '')
+      expect(await send(connection, raw, { from: bad, to: 'ada@example.com' })).toMatchObject({ stage: 'sender' })
+  }
+  expect(server.commands).toHaveLength(1)
+  for (const good of ['"a b"@example.com', 'o’neil@example.com', 'a+b=c@[127.0.0.1]', "!#$%&'*/=?^_`{|}~-@x.example"])
+    expect(await send(connection, raw, { from: '', to: good })).toMatchObject({ kind: 'accepted' })
+})
+
+test('arbitrary mails arrive byte for byte, one behind the other', async () => {
+  for (const options of both) {
+    await using server = await startRawSmtp({ extensions: [...(options.extensions ?? ['PIPELINING']), '8BITMIME'] })
+    const connection = await connect(server)
+    const tricky = fc.constantFrom('', '.', '..', '.x', '.\t', 'MAIL FROM:<a@b>', '354')
+    const text = fc.oneof(tricky, fc.string({ unit: 'binary' })).map((line) => line.replace(/[\r\n]/g, ''))
+    const bytes = fc.uint8Array().map((line) => Buffer.from(line.filter((byte) => byte !== 10 && byte !== 13)))
+    const asLines = (lines: (string | Buffer)[]) =>
+      Buffer.concat([...lines, ''].flatMap((line) => [Buffer.from(line as string), Buffer.from('\r\n')]))
+    await fc.assert(
+      fc.asyncProperty(fc.array(text), fc.array(fc.oneof(text, bytes)), async (lines, byteLines) => {
+        for (const message of [asLines(lines).toString(), asLines(byteLines)]) {
+          await send(connection, message)
+          const sent = Buffer.from(message as string).toString('latin1')
+          expect(server.mails.pop()!.raw.toString('latin1')).toBe(sent)
+        }
+      }),
+    )
+  }
+})
+
+test('whatever its line ends, a mail arrives as one mail with CRLF alone', async () => {
+  await using server = await startRawSmtp({ extensions: ['PIPELINING', '8BITMIME'] })
+  const connection = await connect(server)
+  const pieces = fc.array(fc.constantFrom('\r', '\n', '\r\n', '.', 'a', 'DATA'), { minLength: 1 })
+  await fc.assert(
+    fc.asyncProperty(pieces, async (parts) => {
+      const message = parts.join('')
+      await send(connection, message)
+      const expected = message.replace(/\r\n|\r|\n/g, '\r\n').replace(/(?<!\r\n)$/, '\r\n')
+      expect(server.mails.splice(0).map((mail) => mail.raw.toString())).toEqual([expected])
+    }),
+  )
+})

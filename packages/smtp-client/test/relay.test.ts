@@ -1,0 +1,323 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import { SMTPServer } from 'smtp-server'
+import { expect, test } from 'vitest'
+import { localhost, testCa } from '../../../test/support/certificates.ts'
+import { type Answer, hang, reset, type Step, startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { openRelay, type RelayOptions } from '../src/relay.ts'
+import type { RelayState, SendOutcome, Transport } from '../src/transport.ts'
+
+const patient = { timeout: 20_000 }
+const quick = { firstWaitMs: 20, longestWaitMs: 100 }
+
+/** A relay's client that is closed at the end of the test, with a way to wait for its next state. */
+function open(url: string, options: RelayOptions = {}) {
+  const states: RelayState[] = []
+  const waitsMs: number[] = []
+  let wake = () => {}
+  const relay = openRelay(url, {
+    ...options,
+    relayLimits: { ...quick, ...options.relayLimits },
+    onState: (state) => {
+      states.push(state)
+      if (state.kind === 'down') waitsMs.push(state.nextTryAt.getTime() - Date.now())
+      wake()
+    },
+  })
+  const until = async (done: (states: RelayState[]) => boolean) => {
+    while (!done(states))
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+  }
+  return { relay, states, waitsMs, until, [Symbol.asyncDispose]: () => relay.close() }
+}
+
+/** However slow the machine, a wait is never announced longer than it is, nor ended sooner. */
+function expectDoubling(it: { states: RelayState[]; waitsMs: number[] }, firstMs: number, longestMs: number) {
+  const tries = it.states.flatMap((state) => (state.kind === 'down' ? [state.nextTryAt.getTime()] : []))
+  for (const [i, announced] of it.waitsMs.entries()) {
+    const plain = Math.min(longestMs, firstMs * 2 ** i)
+    expect(announced).toBeLessThanOrEqual(Math.min(longestMs, plain * 1.25) + 1)
+    if (i > 0) expect(tries[i]! - tries[i - 1]!).toBeGreaterThanOrEqual(plain * 0.75 - 2)
+  }
+}
+
+const mailTo = (name: string | number) => ({ from: 'sender@example.com', to: `${name}@example.com` })
+const send = (relay: Transport, name: string | number) =>
+  relay.send({ envelope: mailTo(name), raw: `Subject: ${name}\r\n\r\nHi\r\n` })
+const kinds = (outcomes: SendOutcome[]) => [...new Set(outcomes.map((outcome) => outcome.kind))]
+const sendAll = (relay: Transport, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, i) => send(relay, i)))
+
+test('many mails share a few connections, and each arrives once', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 3, relayLimits: { mailsPerSlot: 10 } })
+  expect(it.relay.capacity()).toBe(30)
+  const outcomes = Array.from({ length: 30 }, (_, i) => send(it.relay, i))
+  expect(it.relay.capacity()).toBe(0)
+  expect(await send(it.relay, 'one too many')).toMatchObject({ kind: 'unreachable' })
+  expect(kinds(await Promise.all(outcomes))).toEqual(['accepted'])
+  expect(it.relay.capacity()).toBe(30)
+  expect(server.connections()).toBe(3)
+  expect(server.mails.map((mail) => mail.to).sort()).toEqual(Array.from({ length: 30 }, (_, i) => mailTo(i).to).sort())
+})
+
+test('a mail is written when a connection is free for it, and one that cannot be written fails alone', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 1 })
+  const written: number[] = []
+  const write = (i: number) => () => {
+    if (i === 1) throw new Error('no such template')
+    written.push(i)
+    return { envelope: mailTo(i), raw: `Subject: ${i}\r\n\r\nHi\r\n` }
+  }
+  const before = it.relay.capacity()
+  const outcomes = [0, 1, 2].map((i) => it.relay.send(write(i)))
+  expect(written).toEqual([])
+  const settled = await Promise.allSettled(outcomes)
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(server.mails.map((mail) => mail.to)).toEqual([mailTo(0).to, mailTo(2).to])
+  expect(it.relay.capacity()).toBe(before)
+})
+
+test('a connection is left with QUIT after so many mails, or when no mail comes', async () => {
+  await using server = await startRawSmtp()
+  await using busy = open(server.url, {
+    connections: 1,
+    relayLimits: { mailsPerConnection: 3, idleMs: 50 },
+  })
+  expect(kinds(await sendAll(busy.relay, 7))).toEqual(['accepted'])
+  expect(server.connections()).toBe(3)
+  const goodbyes = () => server.commands.filter((command) => command === 'QUIT').length
+  await expect.poll(goodbyes, patient).toBe(3)
+  expect(busy.relay.state()).toEqual({ kind: 'up' })
+  expect(await send(busy.relay, 'later')).toMatchObject({ kind: 'accepted' })
+  expect(server.connections()).toBe(4)
+})
+
+test('while the relay is down mails come back untried at once, and it is found again without a mail', async () => {
+  const gone = await startRawSmtp()
+  await gone.close()
+  await using it = open(gone.url)
+  const before = Date.now()
+  expect(kinds(await sendAll(it.relay, 5))).toEqual(['unreachable'])
+  const state = it.relay.state()
+  expect(state).toMatchObject({ kind: 'down', because: `127.0.0.1:${gone.port} refused the connection` })
+  if (state.kind === 'down') {
+    expect(state.since.getTime()).toBeGreaterThanOrEqual(before)
+    expect(state.nextTryAt.getTime()).toBeGreaterThan(state.since.getTime())
+  }
+  expect(it.relay.capacity()).toBe(0)
+  expect(await send(it.relay, 'meanwhile')).toEqual({
+    kind: 'unreachable',
+    because: expect.stringContaining('refused'),
+  })
+
+  await using server = await startRawSmtp({ port: gone.port })
+  await it.until((states) => states.at(-1)?.kind === 'up')
+  expect(server.connections()).toBe(1)
+  expect(it.relay.state()).toEqual({ kind: 'up' })
+  expect(await send(it.relay, 'ada')).toMatchObject({ kind: 'accepted' })
+})
+
+test('a relay that stays down is tried by one connection at a time, after waits that double up to the longest', async () => {
+  await using server = await startRawSmtp({
+    answer: ({ verb }) => (verb === 'greeting' ? '421 4.3.2 Down' : undefined),
+  })
+  await using it = open(server.url, { relayLimits: { firstWaitMs: 16, longestWaitMs: 100 } })
+  expect(kinds(await sendAll(it.relay, 5))).toEqual(['unreachable'])
+  const atFirst = server.connections()
+  await it.until((states) => states.length === 7)
+  expect(server.connections()).toBe(atFirst + 6)
+  expectDoubling(it, 16, 100)
+  const since = it.states.map((state) => state.kind === 'down' && state.since.getTime())
+  expect(new Set(since).size).toBe(1)
+})
+
+test('a relay that allows fewer connections gets all mails over those it allows', async () => {
+  await using server = await startRawSmtp({
+    answer: ({ verb, connection }) =>
+      verb === 'greeting' && connection > 2 ? '421 4.7.0 Too many connections' : undefined,
+  })
+  await using it = open(server.url)
+  const outcomes = await sendAll(it.relay, 100)
+  expect(kinds(outcomes)).toEqual(['accepted'])
+  expect(it.relay.state()).toEqual({ kind: 'up' })
+})
+
+test('a mail that was next in line when the relay closed the connection goes out over another one', async () => {
+  for (const fault of ['421 4.7.0 Enough mails on this connection', reset] as const) {
+    const seen = new Map<number, number>()
+    const secondMail = ({ verb, connection }: Step): Answer | undefined => {
+      if (verb !== 'MAIL') return undefined
+      seen.set(connection, (seen.get(connection) ?? 0) + 1)
+      return seen.get(connection) === 2 ? fault : undefined
+    }
+    await using server = await startRawSmtp({ answer: secondMail })
+    await using it = open(server.url, { connections: 1 })
+    expect(kinds(await sendAll(it.relay, 10))).toEqual(['accepted'])
+    expect(server.mails).toHaveLength(10)
+    expect(it.states).toEqual([])
+  }
+})
+
+test('a mail that breaks every connection comes back interrupted instead of being tried for ever', async () => {
+  await using server = await startRawSmtp({
+    answer: ({ verb, line }) => (verb === 'RCPT' && line.includes('poison') ? reset : undefined),
+  })
+  await using it = open(server.url, { connections: 2 })
+  expect(await send(it.relay, 'ada')).toMatchObject({ kind: 'accepted' })
+  expect(await send(it.relay, 'poison')).toMatchObject({ kind: 'interrupted', maybeSent: false })
+  expect(server.commands.filter((command) => command.includes('poison'))).toHaveLength(2)
+  expect(await send(it.relay, 'bob')).toMatchObject({ kind: 'accepted' })
+})
+
+test('when the answer to a whole mail is lost, the mail is marked as maybe sent and not sent again here', async () => {
+  await using server = await startRawSmtp({
+    answer: ({ verb, nth }) => (verb === 'end' && nth === 2 ? reset : undefined),
+  })
+  await using it = open(server.url, { connections: 1 })
+  expect(await send(it.relay, 1)).toMatchObject({ kind: 'accepted' })
+  expect(await send(it.relay, 2)).toMatchObject({ kind: 'interrupted', maybeSent: true })
+  expect(await send(it.relay, 3)).toMatchObject({ kind: 'accepted' })
+  expect(server.commands.filter((command) => command.includes('<2@'))).toHaveLength(1)
+})
+
+test('a relay that connects but takes no mail from us is down, with waits that grow until a mail passes', async () => {
+  let locked = true
+  await using server = await startRawSmtp({
+    answer: ({ verb }) => (verb === 'MAIL' && locked ? '530 5.7.0 Authentication required' : undefined),
+  })
+  await using it = open(server.url)
+  for (let i = 0; i < 4; i++) {
+    const outcomes = await sendAll(it.relay, 5)
+    expect(kinds(outcomes)).toEqual(['unreachable'])
+    expect(outcomes[0]).toHaveProperty('because', expect.stringContaining('530 5.7.0 Authentication required'))
+    expect(it.relay.state()).toMatchObject({ kind: 'down' })
+    await it.until((states) => states.at(-1)?.kind === 'up')
+  }
+  expect(it.waitsMs).toHaveLength(4)
+  expectDoubling(it, quick.firstWaitMs, quick.longestWaitMs)
+  locked = false
+  expect(await send(it.relay, 'ada')).toMatchObject({ kind: 'accepted' })
+})
+
+test('check tells whether a mail could start now, and why not', async () => {
+  await using server = await startRawSmtp()
+  await using good = open(server.url)
+  expect(await good.relay.check()).toEqual({ kind: 'up' })
+  await using bad = open(`smtp://user:wrong@127.0.0.1:${server.port}`)
+  expect(await bad.relay.check()).toMatchObject({ kind: 'down', because: expect.stringContaining('AUTH') })
+  await server.close()
+  await using gone = open(server.url)
+  expect(await gone.relay.check()).toMatchObject({ kind: 'down', because: expect.stringContaining('refused') })
+})
+
+test('check never leaves more connections open than allowed', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 1 })
+  expect(await send(it.relay, 1)).toMatchObject({ kind: 'accepted' })
+  expect(await it.relay.check()).toEqual({ kind: 'up' })
+  await expect.poll(() => server.commands.filter((command) => command === 'QUIT').length, patient).toBe(1)
+})
+
+test('closing gives back what waits, lets what is under way end, and takes nothing more', async () => {
+  const answers: (() => void)[] = []
+  let held = true
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, _session, done) => stream.resume().on('end', () => (held ? answers.push(done) : done())),
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  await using it = open(`smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, {
+    connections: 1,
+  })
+  const first = send(it.relay, 1)
+  await expect.poll(() => answers.length, patient).toBe(1)
+  const rest = sendAll(it.relay, 3)
+  const closed = it.relay.close()
+  expect(await send(it.relay, 'late')).toMatchObject({ kind: 'unreachable' })
+  held = false
+  answers[0]!()
+  expect(await first).toMatchObject({ kind: 'accepted' })
+  expect((await rest).map((outcome) => outcome.kind)).toContain('unreachable')
+  await closed
+  await new Promise<void>((resolve) => server.close(resolve))
+})
+
+test('closing does not wait for ever on a relay that hangs', async () => {
+  await using server = await startRawSmtp({ answer: ({ verb }) => (verb === 'end' ? hang : undefined) })
+  const relay = openRelay(server.url, { relayLimits: { closeMs: 50 } })
+  const outcome = send(relay, 1)
+  await expect.poll(() => server.commands, patient).toContain('DATA')
+  await relay.close()
+  expect(await outcome).toMatchObject({ kind: 'interrupted', maybeSent: true })
+})
+
+test('hundreds of mails reach a real server over STARTTLS, each whole and once', async () => {
+  const received: string[] = []
+  const server = new SMTPServer({
+    ...localhost(),
+    authOptional: true,
+    disableReverseLookup: true,
+    onData(stream, session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        received.push(`${session.secure} ${Buffer.concat(chunks)}`)
+        done()
+      })
+    },
+  })
+  server.listen(0)
+  await once(server.server, 'listening')
+  const { port } = server.server.address() as AddressInfo
+  await using it = open(`smtp://localhost:${port}?tls=required`, {
+    connections: 4,
+    ca: testCa(),
+    relayLimits: { mailsPerSlot: 100 },
+  })
+  expect(kinds(await sendAll(it.relay, 400))).toEqual(['accepted'])
+  const expected = Array.from({ length: 400 }, (_, i) => `true Subject: ${i}\r\n\r\nHi\r\n`)
+  expect(received.sort()).toEqual(expected.sort())
+  await it.relay.close()
+  await new Promise<void>((resolve) => server.close(resolve))
+})
+
+test('under faults at random each mail gets one outcome, and the outcome is true', async () => {
+  const fault = fc.constantFrom<(Answer | undefined)[]>(
+    undefined,
+    undefined,
+    undefined,
+    '550 5.1.1 No',
+    '451 4.3.0 Later',
+    reset,
+    '421 4.3.2 Bye',
+    hang,
+    'nonsense',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fault, { minLength: 5, maxLength: 40 }), fc.boolean(), async (faults, pipelining) => {
+      let at = 0
+      const answer = ({ verb }: Step) => (/^(greeting|MAIL|RCPT|DATA|end)$/.test(verb) ? faults[at++] : undefined)
+      await using server = await startRawSmtp({ answer, extensions: pipelining ? ['PIPELINING'] : [] })
+      await using it = open(server.url, {
+        connections: 3,
+        relayLimits: { mailsPerSlot: 10 },
+        limits: { connectMs: 1000, greetingMs: 20, commandMs: 20, dataEndMs: 20 },
+      })
+      const outcomes = await sendAll(it.relay, 12)
+      expect(it.relay.capacity() === 0 || it.relay.capacity() === 30).toBe(true)
+      for (const [i, outcome] of outcomes.entries()) {
+        const times = server.mails.filter((mail) => mail.to === mailTo(i).to).length
+        if (outcome.kind === 'interrupted' && outcome.maybeSent) expect(times).toBeLessThanOrEqual(1)
+        else expect(times, outcome.kind).toBe(outcome.kind === 'accepted' ? 1 : 0)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,109 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import PostalMime from 'postal-mime'
+import { memberOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { answers, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { Refusal } from '../values/errors.ts'
+import { type MessageId, parseId, toText } from '../values/ids.ts'
+import { emptyInbox, findInInbox, type InboxSummary, selectInbox } from './inbox.sql.ts'
+
+const SummaryOut = Type.Object({
+  id: Type.String(),
+  message_id: Nullable(Type.String()),
+  from: Type.String(),
+  to: Type.String(),
+  subject: Type.String(),
+  received_at: Timestamp,
+  size_bytes: Type.Integer(),
+})
+const MailOut = Type.Object({
+  ...SummaryOut.properties,
+  html: Nullable(Type.String()),
+  text: Nullable(Type.String()),
+  headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+  truncated: Type.Boolean({ description: 'Whether the email is longer than what is shown of it.' }),
+  raw: Type.String(),
+})
+const tags = ['Inbox']
+const shownBytesMax = 256 * 1024
+/** Reading costs time by the line: 256 KiB of very short lines would take more than a second. */
+const shownLinesMax = 5_000
+
+/** As much of an email as is read and shown. */
+function beginningOf(raw: Buffer): Buffer {
+  let end = 0
+  for (let lines = 0; lines < shownLinesMax; lines++) {
+    const next = raw.indexOf(10, end)
+    if (next === -1 || next >= shownBytesMax) return raw.subarray(0, shownBytesMax)
+    end = next + 1
+  }
+  return raw.subarray(0, end)
+}
+
+/** The built-in inbox: what would have gone out if a relay were set. */
+export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/inbox',
+      {
+        schema: {
+          tags,
+          summary: 'Mail kept because no relay is set, newest first',
+          querystring: Type.Object(pageQuery),
+          response: pages(SummaryOut),
+        },
+      },
+      async (request) => {
+        const { limit, cursor } = readPage(request.query, [uuidPart])
+        const before = cursor?.[0] as MessageId | undefined
+        const rows = await selectInbox(db, memberOf(request).organizationId, { before, limit: limit + 1 })
+        const { items, nextCursor } = toPage(rows, limit, ({ messageId }) => [messageId])
+        return page({ items: items.map(summaryOut), nextCursor })
+      },
+    )
+
+    api.get(
+      '/inbox/:id',
+      {
+        schema: {
+          tags,
+          summary: 'One mail as it would have gone out',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(MailOut),
+        },
+      },
+      async (request) => {
+        const id = parseId('msg', request.params.id)
+        const mail = id && (await findInInbox(db, memberOf(request).organizationId, id))
+        if (!mail) throw new Refusal('not_found', 'There is no such mail in the inbox.')
+        const shown = beginningOf(mail.raw)
+        const { html, text, headers } = await PostalMime.parse(shown)
+        return ok({
+          ...summaryOut(mail),
+          html: html ?? null,
+          text: text ?? null,
+          headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
+          truncated: shown.length < mail.raw.length,
+          raw: shown.toString('utf8'),
+        })
+      },
+    )
+
+    api.delete(
+      '/inbox',
+      { schema: { tags, summary: 'Empty the inbox', response: answers(Type.Object({ deleted: Type.Integer() })) } },
+      async (request) => ok({ deleted: await emptyInbox(db.alone, memberOf(request).organizationId) }),
+    )
+  }
+}
+
+const summaryOut = (mail: InboxSummary) => ({
+  id: toText('msg', mail.messageId),
+  message_id: mail.isMessage ? toText('msg', mail.messageId) : null,
+  from: mail.sender,
+  to: mail.recipient,
+  subject: mail.subject,
+  received_at: mail.receivedAt.toISOString(),
+  size_bytes: mail.sizeBytes,
+})

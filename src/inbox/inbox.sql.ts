@@ -1,0 +1,93 @@
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { and, sql } from '../db/sql.ts'
+import type { MessageId, OrganizationId } from '../values/ids.ts'
+
+export type InboxSummary = {
+  messageId: MessageId
+  /** False for mail that the service itself wrote to owners. */
+  isMessage: boolean
+  sender: string
+  recipient: string
+  subject: string
+  sizeBytes: number
+  receivedAt: Date
+}
+
+const inboxColumns = sql`message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at,
+  exists (select from messages where organization_id = inbox.organization_id and id = inbox.message_id) as is_message`
+
+export async function selectInbox(
+  db: Reader,
+  organizationId: OrganizationId,
+  { before, limit }: { before: MessageId | undefined; limit: number },
+): Promise<InboxSummary[]> {
+  const conditions = [sql`organization_id = ${organizationId}`, ...(before ? [sql`message_id < ${before}`] : [])]
+  return db.run<InboxSummary>(sql`
+    select ${inboxColumns}
+    from inbox
+    where ${and(conditions)}
+    order by message_id desc
+    limit ${limit}`)
+}
+
+export async function findInInbox(
+  db: Reader,
+  organizationId: OrganizationId,
+  messageId: MessageId,
+): Promise<(InboxSummary & { raw: Buffer }) | undefined> {
+  const [row] = await db.run<InboxSummary & { raw: Buffer }>(sql`
+    select ${inboxColumns}, raw
+    from inbox
+    where organization_id = ${organizationId} and message_id = ${messageId}`)
+  return row
+}
+
+export async function emptyInbox(tx: Tx, organizationId: OrganizationId): Promise<number> {
+  const rows = await tx`delete from inbox where organization_id = ${organizationId} returning 1`
+  return rows.length
+}
+
+export type InboxRow = {
+  organizationId: OrganizationId
+  messageId: MessageId
+  sender: string
+  recipient: string
+  subject: string
+  raw: string
+}
+
+/** The message may have been emptied since, because its contact was erased. */
+const isQueued = sql`exists (
+  select from messages
+  where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued')`
+
+export const insertQueuedIntoInbox = (tx: Tx, rows: InboxRow[]) => insertIntoInbox(tx, rows, isQueued)
+
+export async function insertIntoInbox(tx: Tx, rows: InboxRow[], condition = sql`true`): Promise<void> {
+  await tx`
+    insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
+    select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8')
+    from unnest(
+      ${rows.map((row) => row.organizationId)}::uuid[],
+      ${rows.map((row) => row.messageId)}::uuid[],
+      ${rows.map((row) => row.sender)}::text[],
+      ${rows.map((row) => row.recipient)}::text[],
+      ${rows.map((row) => row.subject)}::text[],
+      ${rows.map((row) => row.raw)}::text[]
+    ) as row (organization_id, message_id, sender, recipient, subject, raw)
+    where ${condition}
+    on conflict do nothing`
+}
+
+/** Deletes all but the newest emails of each organization. */
+export async function trimInboxes(db: Db, emailsMax: number): Promise<void> {
+  await db.alone`
+    delete from inbox
+    using (
+      select organization_id, message_id,
+        row_number() over (partition by organization_id order by message_id desc) as position
+      from inbox
+    ) ranked
+    where ranked.position > ${emailsMax}
+      and inbox.organization_id = ranked.organization_id and inbox.message_id = ranked.message_id`
+}

@@ -1,0 +1,118 @@
+import { domainToASCII } from 'node:url'
+import { invalid } from '../values/errors.ts'
+
+export type Mailbox = { name?: string | null; email: string }
+
+/** Lines with encoded words end here by RFC 2047; the others are folded here, too, where there is a space to fold at. */
+const lineLengthMax = 76
+const wordLengthMax = 900
+const quotedNameLengthMax = 60
+const localPartLengthMax = 64
+const emailLengthMax = 254
+const domainLengthMax = 253
+
+/** Text for a header: one line without controls, whatever was given. This is what keeps a value from adding headers. */
+export function headerText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
+  return text.replace(/[\u0000-\u0020\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
+}
+
+/** A header whose value is text for people. */
+export function textHeader(name: string, value: string): string {
+  const text = headerText(value)
+  const line = `${name}: ${text}`
+  if (!isPlain(text)) return `${name}: ${encodedWords(text, name.length + 2)}`
+  return line.length <= lineLengthMax ? line : foldedAtSpaces(line)
+}
+
+/** A header that names one address. */
+export function mailboxHeader(header: string, { name, email }: Mailbox): string {
+  const address = toMailAddress(email, header)
+  const phrase = name ? phraseOf(headerText(name), header.length + 2) : ''
+  if (phrase === '') return `${header}: ${address}`
+  const lastLine = phrase.slice(phrase.lastIndexOf('\n') + 1)
+  const fits = lastLine.length + (phrase === lastLine ? header.length + 2 : 0) + address.length + 3 <= lineLengthMax
+  return `${header}: ${phrase}${fits ? ' ' : '\r\n '}<${address}>`
+}
+
+/** Letters that a header may carry as they are, and that no reader takes for an encoded word. */
+function isPlain(text: string): boolean {
+  if (!/^[\x20-\x7e]*$/.test(text) || text.includes('=?')) return false
+  return text.length <= wordLengthMax || text.split(' ').every((word) => word.length <= wordLengthMax)
+}
+
+function foldedAtSpaces(line: string): string {
+  const lines: string[] = []
+  let current = ''
+  for (const [index, word] of line.split(' ').entries()) {
+    // The header's name and the first word of its value stay together.
+    if (index > 1 && current.length + 1 + word.length > lineLengthMax) {
+      lines.push(current)
+      current = ''
+    }
+    current = index === 0 ? word : `${current} ${word}`
+  }
+  return [...lines, current].join('\r\n')
+}
+
+function phraseOf(name: string, used: number): string {
+  if (/^[\w!#$%&'*+/?^`{|}~ -]+$/.test(name))
+    return name.length <= quotedNameLengthMax ? name : encodedWords(name, used)
+  if (isPlain(name) && name.length <= quotedNameLengthMax) return `"${name.replace(/["\\]/g, '\\$&')}"`
+  return encodedWords(name, used)
+}
+
+const wordOverhead = '=?UTF-8?B??='.length
+const wordBytesMax = 45
+
+/** RFC 2047, in base64, without ever cutting a character in two. `used` is how much of the first line is taken. */
+function encodedWords(text: string, used: number): string {
+  if (text === '') return ''
+  const words: string[] = []
+  let chunk = ''
+  let bytes = 0
+  let room = Math.floor((lineLengthMax - used - wordOverhead) / 4) * 3
+  for (const character of text) {
+    const size = Buffer.byteLength(character)
+    if (bytes + size > room) {
+      words.push(encodedWord(chunk))
+      chunk = ''
+      bytes = 0
+      room = wordBytesMax
+    }
+    chunk += character
+    bytes += size
+  }
+  return [...words, encodedWord(chunk)].join('\r\n ')
+}
+
+const encodedWord = (text: string) => `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
+
+/**
+ * An address as SMTP and headers write it: the domain in ASCII, the local part quoted where it must be. Refuses what no
+ * mail can carry; `field` names it in the refusal.
+ */
+export function toMailAddress(email: string, field: string): string {
+  const at = email.lastIndexOf('@')
+  const local = email.length <= emailLengthMax ? toLocalPart(email.slice(0, Math.max(at, 0))) : undefined
+  const domain = local && toAsciiDomain(email.slice(at + 1))
+  const address = `${local}@${domain}`
+  if (!local || !domain || local.length > localPartLengthMax || address.length > emailLengthMax)
+    throw invalid({ path: field.toLowerCase(), problem: 'This is not an address that mail can go to.' })
+  return address
+}
+
+function toLocalPart(local: string): string | undefined {
+  if (/^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(local)) return local
+  if (/^"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/.test(local)) return local
+  return /^[\x20-\x7e]+$/.test(local) ? `"${local.replace(/["\\]/g, '\\$&')}"` : undefined
+}
+
+/** Undefined for what is no name of a host. */
+export function toAsciiDomain(domain: string): string | undefined {
+  if (domain.length > domainLengthMax) return undefined
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what must not come through
+  const ascii = /^[\x00-\x7f]*$/.test(domain) ? domain : domainToASCII(domain)
+  const isName = /^[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)*$/i.test(ascii)
+  return isName && ascii.length <= domainLengthMax ? ascii : undefined
+}

@@ -1,0 +1,95 @@
+import type { Reader, Tx } from '../db/db.ts'
+import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../values/ids.ts'
+
+export type Notice = {
+  organizationId: OrganizationId
+  id: NoticeId
+  kind: 'webhook_paused' | 'webhook_failing'
+  title: string
+  detail: string
+  webhookId: WebhookId | null
+  createdAt: Date
+}
+
+export async function insertNotice(tx: Tx, notice: Omit<Notice, 'createdAt'>): Promise<void> {
+  await tx`
+    insert into notices (organization_id, id, kind, title, detail, webhook_id)
+    values (${notice.organizationId}, ${notice.id}, ${notice.kind}, ${notice.title}, ${notice.detail}, ${notice.webhookId})`
+}
+
+/** Per organization the newest so many stay. */
+export async function trimNotices(tx: Tx, organizationId: OrganizationId, keep: number): Promise<void> {
+  await tx`
+    delete from notices
+    where organization_id = ${organizationId} and id <= (
+      select id from notices where organization_id = ${organizationId} order by id desc offset ${keep} limit 1)`
+}
+
+/** Newest first. */
+export async function selectNotices(db: Reader, organizationId: OrganizationId, limit: number): Promise<Notice[]> {
+  return db<Notice>`
+    select organization_id, id, kind, title, detail, webhook_id, created_at
+    from notices
+    where organization_id = ${organizationId}
+    order by id desc
+    limit ${limit}`
+}
+
+export async function selectOwnerIds(db: Reader, organizationId: OrganizationId): Promise<UserId[]> {
+  const rows = await db<{ id: UserId }>`
+    select id from users where organization_id = ${organizationId} and role = 'owner' order by id`
+  return rows.map(({ id }) => id)
+}
+
+export async function insertNoticeMails(
+  tx: Tx,
+  { organizationId, id: noticeId }: Pick<Notice, 'organizationId' | 'id'>,
+  mails: { id: MessageId; userId: UserId }[],
+): Promise<void> {
+  await tx`
+    insert into notice_mails (organization_id, id, notice_id, user_id)
+    select ${organizationId}, mail.id, ${noticeId}, mail.user_id
+    from unnest(${mails.map(({ id }) => id)}::uuid[], ${mails.map(({ userId }) => userId)}::uuid[]) as mail (id, user_id)`
+}
+
+export type NoticeMailKey = { organizationId: OrganizationId; id: MessageId }
+
+/** Takes due mails for a while. Whoever asks at the same time waits for the rows and then finds them taken. */
+export async function claimNoticeMails(
+  tx: Tx,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<NoticeMailKey[]> {
+  return tx<NoticeMailKey>`
+    with due as materialized (
+      select organization_id, id from notice_mails where next_try_at <= now() order by next_try_at limit ${limit}
+    )
+    update notice_mails
+    set next_try_at = now() + ${leaseSeconds} * interval '1 second'
+    from due
+    where notice_mails.organization_id = due.organization_id and notice_mails.id = due.id and next_try_at <= now()
+    returning notice_mails.organization_id, notice_mails.id`
+}
+
+export type NoticeMail = NoticeMailKey &
+  Pick<Notice, 'title' | 'detail' | 'webhookId' | 'createdAt'> & { email: string; organizationName: string }
+
+/** Without those whose owner is no owner any more, and without those that are too old to be news. */
+export async function findNoticeMails(db: Reader, keys: NoticeMailKey[], daysMax: number): Promise<NoticeMail[]> {
+  return db<NoticeMail>`
+    select organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.created_at,
+      users.email, organizations.name as organization_name
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
+    join notice_mails using (organization_id, id)
+    join notices using (organization_id)
+    join users using (organization_id)
+    join organizations on organizations.id = organization_id
+    where notices.id = notice_mails.notice_id and notices.created_at > now() - ${daysMax} * interval '1 day'
+      and users.id = notice_mails.user_id and users.role = 'owner'`
+}
+
+export async function deleteNoticeMails(tx: Tx, keys: NoticeMailKey[]): Promise<void> {
+  await tx`
+    delete from notice_mails
+    using unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
+    where notice_mails.organization_id = key.organization_id and notice_mails.id = key.id`
+}

@@ -1,0 +1,116 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../test/support/flows.ts'
+import { join, password, registerOther } from '../../test/support/people.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { parseId } from '../values/ids.ts'
+import { eraseDeletedOrganizations } from './erase-organization.ts'
+
+const log = pino({ level: 'silent' })
+
+/** Every table with a column for the organization, and how many rows of this one it has. */
+async function rowsByTable({ db }: TestApp, organizationId: string): Promise<Record<string, number>> {
+  const tables = await db<{ name: string }>`
+    select table_name as name from information_schema.columns
+    join information_schema.tables using (table_schema, table_name)
+    where table_schema = 'public' and column_name = 'organization_id' and table_type = 'BASE TABLE'`
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const { rows } = await db.pool.query(`select count(*)::int as n from ${name} where organization_id = $1`, [
+      parseId('org', organizationId),
+    ])
+    if (rows[0].n > 0) counts[name] = rows[0].n
+  }
+  return counts
+}
+
+test('only an owner who names the organization and knows the password deletes it, and the operator’s comes last', async () => {
+  await using app = await startTestApp({ SIGNUP: 'open' }, ['serve'])
+  const member = await join(app, 'member@acme.example', 'member')
+  const other = await registerOther(app)
+  const good = { name: 'Acme', password }
+  expect((await member.manage('DELETE', '/organization', good)).status).toBe(403)
+  for (const [path, body] of [
+    ['name', { ...good, name: 'acme' }],
+    ['password', { ...good, password: 'wrong password' }],
+  ] as const) {
+    const { status, body: answer } = await app.manage('DELETE', '/organization', body)
+    expect([status, answer.error.fields[0].path]).toEqual([422, path])
+  }
+  expect((await app.manage('DELETE', '/organization', good)).status).toBe(409)
+  expect((await app.manage('GET', '/me')).status).toBe(200)
+
+  expect((await other.manage('DELETE', '/organization', { name: 'Other', password })).status).toBe(200)
+  expect((await other.manage('GET', '/me')).status).toBe(401)
+  expect((await app.manage('DELETE', '/organization', good)).status).toBe(200)
+  expect((await app.publicApi('GET', '/token/check')).status).toBe(401)
+  expect((await member.manage('GET', '/me')).status).toBe(401)
+  const credentials = { email: 'owner@acme.example', password }
+  expect((await app.call('POST', '/api/v1/auth/login', { body: credentials })).status).toBe(401)
+  // The address is free again, and the next organization runs the installation.
+  const again = await registerOther(app, 'owner@acme.example')
+  expect((await again.manage('GET', '/me')).body.data.operator).toBe(true)
+})
+
+test('all rows of a deleted organization are erased, also after an interruption, and those of others stay', async () => {
+  await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'true', SIGNUP: 'open' })
+  const other = await registerOther(app)
+  await other.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
+  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
+  await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
+  const group = await make('/groups', { name: 'Customers' })
+  const message = (await send(app, await createFlow(app))).body.data
+  await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
+  await make('/suppressions', { email: 'bob@example.com' })
+  for (const n of [1, 2, 3]) await make('/contacts', { email: `reader${n}@example.com` })
+  await app.manage('PATCH', `/organization/contacts/${message.contact_id}`, { first_name: 'Ada' })
+  const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
+  await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: 'email\ncarol@example.com\n' })
+  const before = await until('all of it', async () => {
+    const counts = await rowsByTable(app, app.organizationId)
+    return counts.inbox && counts.deliveries && !counts.import_chunks ? counts : undefined
+  })
+  const expected = [
+    'contact_history',
+    'contacts',
+    'event_counters',
+    'events',
+    'flow_versions',
+    'flows',
+    'group_members',
+  ]
+  expect(Object.keys(before)).toEqual(expect.arrayContaining([...expected, 'imports', 'messages', 'suppressions']))
+  const othersBefore = await rowsByTable(app, other.organizationId)
+
+  // The operator's organization is the last one to go, so another takes that place here.
+  await app.db.alone`update organizations set is_operator = false`
+  expect((await app.manage('DELETE', '/organization', { name: 'Acme', password })).status).toBe(200)
+  // Stopped at once: no credentials and no webhooks are left, and no lane offers its jobs.
+  const stopped = await rowsByTable(app, app.organizationId)
+  expect([stopped.users, stopped.api_keys, stopped.invitations, stopped.webhooks]).toEqual(Array(4).fill(undefined))
+  const id = parseId('org', app.organizationId)
+  expect(await app.db`select from lanes where organization_id = ${id} and not held`).toEqual([])
+
+  const erase = () => eraseDeletedOrganizations({ db: app.db, log, batchRows: 2, keepMs: 0 })
+  // A lock stops the erasure in the middle of the contacts, where its connection is ended.
+  await app.db.begin(async (tx) => {
+    await tx`select from contacts where organization_id = ${id} for update`
+    const interrupted = erase().catch((error: Error) => error)
+    await until('the erasure to wait', async () => {
+      const rows = await app.db`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%delete from public.contacts%'`
+      return rows.length > 0
+    })
+    expect(await interrupted).toBeInstanceOf(Error)
+    const { messages, contacts } = await rowsByTable(app, app.organizationId)
+    expect([messages, contacts]).toEqual([undefined, before.contacts])
+  })
+  await erase()
+  expect(await rowsByTable(app, app.organizationId)).toEqual({})
+  await erase()
+  expect(await app.db`select from organizations where id = ${id}`).toEqual([])
+  expect(await rowsByTable(app, other.organizationId)).toEqual(othersBefore)
+})

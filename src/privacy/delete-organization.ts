@@ -1,0 +1,38 @@
+import { isPasswordOf, lockSignup } from '../accounts/accounts.ts'
+import type { Member } from '../accounts/guards.ts'
+import type { LoginThrottle } from '../accounts/throttle.ts'
+import type { Db } from '../db/db.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import type { ApiKeyId } from '../values/ids.ts'
+import { isNeededByOthers, stopOrganization } from './delete-organization.sql.ts'
+
+export type Deletion = { name: string; password: string; address: string }
+
+/**
+ * Deletes the organization of the member: it stops at once, and its rows are erased in the background. Returns its API keys,
+ * which other processes may accept for two more seconds. Throws `Refusal` if the name or the password is wrong, or if
+ * other organizations depend on this one.
+ */
+export async function deleteOrganization(
+  db: Db,
+  throttle: LoginThrottle,
+  member: Member,
+  { name, password, address }: Deletion,
+): Promise<ApiKeyId[]> {
+  const { organization } = member
+  if (name !== organization.name) throw invalid({ path: 'name', problem: 'must be the name of the organization' })
+  if (!(await isPasswordOf(db, throttle, member, { password, address })))
+    throw invalid({ path: 'password', problem: 'is not your password' })
+  return db.begin(async (tx) => {
+    // The next registration must see whether an organization is left.
+    await lockSignup(tx)
+    if (await isNeededByOthers(tx, organization.id))
+      throw new Refusal(
+        'conflict',
+        'The owners of this organization run the installation, and other organizations use it. Delete the others first.',
+      )
+    const keys = await stopOrganization(tx, organization.id)
+    if (!keys) throw new Refusal('not_found', 'The organization is deleted already.')
+    return keys
+  })
+}

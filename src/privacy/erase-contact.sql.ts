@@ -1,0 +1,70 @@
+import type { Tx } from '../db/db.ts'
+import type { ContactId, OrganizationId } from '../values/ids.ts'
+
+/** Returns the address of the deleted contact, or undefined if there is no such contact. */
+export async function deleteContact(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: ContactId,
+): Promise<string | undefined> {
+  const [row] = await tx<{ emailKey: string }>`
+    delete from contacts where organization_id = ${organizationId} and id = ${id} returning email_key`
+  return row?.emailKey
+}
+
+export async function deleteMemberships(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  await tx`delete from group_members where organization_id = ${organizationId} and contact_id = ${id}`
+}
+
+export async function deleteHistory(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  await tx`delete from contact_history where organization_id = ${organizationId} and contact_id = ${id}`
+}
+
+/** Removes personal data from the contact's messages, which stay countable. Queued messages are never sent. */
+export async function emptyMessages(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  await tx`
+    with emptied as (
+      update messages
+      set email = '', subject = '', context = null, relay_reply = null, queue_id = null,
+        status = case status when 'queued' then 'suppressed' else status end,
+        reason = case status when 'queued' then 'the contact was erased' else reason end
+      where organization_id = ${organizationId} and contact_id = ${id}
+      returning id
+    )
+    delete from inbox using emptied
+    where inbox.organization_id = ${organizationId} and inbox.message_id = emptied.id`
+}
+
+/**
+ * Removes the bodies and responses of webhook deliveries. An empty body stays empty when an attempt in flight ends; it is built
+ * from the event again if the delivery is still due. Must run before the events are emptied.
+ */
+export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  await tx`
+    with emptied as (
+      update deliveries set body = ''
+      from events
+      join webhooks on webhooks.organization_id = events.organization_id
+      where events.organization_id = ${organizationId} and events.contact_id = ${id}
+        and deliveries.organization_id = ${organizationId} and deliveries.id = delivery_id(events.id, webhooks.id)
+      returning deliveries.id
+    )
+    update delivery_attempts set response_body = null
+    from emptied
+    where delivery_attempts.organization_id = ${organizationId} and delivery_attempts.delivery_id = emptied.id`
+}
+
+/** Events and their times stay. Links and diagnostics are removed, since they may contain personal data. */
+export async function emptyEvents(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  await tx`
+    update events
+    set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}'
+    where organization_id = ${organizationId} and contact_id = ${id} and data <> '{}'`
+}
+
+export async function emptyImportProblems(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
+  await tx`
+    update import_problems set email = null, cells = null
+    where organization_id = ${organizationId}
+      and (lower(email collate "C") = ${emailKey} or strpos(lower(cells::text collate "C"), ${emailKey}) > 0)`
+}

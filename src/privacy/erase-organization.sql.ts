@@ -1,0 +1,51 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import type { OrganizationId } from '../values/ids.ts'
+
+export type DeletedOrganization = { id: OrganizationId; isDue: boolean }
+
+/** `isDue`: deleted at least `keepMs` ago. */
+export async function selectDeletedOrganizations(db: Reader, keepMs: number): Promise<DeletedOrganization[]> {
+  return db<DeletedOrganization>`
+    select id, deleted_at <= now() - ${keepMs} * interval '1 ms' as is_due
+    from organizations
+    where deleted_at is not null
+    order by deleted_at`
+}
+
+/**
+ * Every table with rows of organizations, from the catalog, so that no new table can be forgotten; of a partitioned table its
+ * partitions. Names are quoted. Jobs and messages come first: without them nothing new is sent or recorded.
+ */
+export async function selectTenantTables(db: Reader): Promise<string[]> {
+  const rows = await db<{ name: string }>`
+    select format('%I.%I', pg_namespace.nspname, pg_class.relname) as name
+    from pg_class
+    join pg_namespace on pg_namespace.oid = relnamespace and nspname = current_schema()
+    join pg_attribute on attrelid = pg_class.oid and attname = 'organization_id' and not attisdropped
+    where relkind = 'r'
+    order by array_position(array['jobs', 'messages']::name[], relname) nulls last, relname`
+  return rows.map(({ name }) => name)
+}
+
+/** Deletes up to `limit` rows of the organization. Returns how many. `table` must come from `selectTenantTables`. */
+export async function deleteRows(
+  tx: Tx,
+  table: string,
+  organizationId: OrganizationId,
+  limit: number,
+): Promise<number> {
+  const name = sql([table] as unknown as TemplateStringsArray)
+  const [row] = await tx.run<{ count: number }>(sql`
+    with deleted as (
+      delete from ${name}
+      where ctid = any (array(select ctid from ${name} where organization_id = ${organizationId} limit ${limit}))
+      returning 1
+    )
+    select count(*) from deleted`)
+  return row!.count
+}
+
+export async function deleteOrganizationRow(tx: Tx, id: OrganizationId): Promise<void> {
+  await tx`delete from organizations where id = ${id} and deleted_at is not null`
+}

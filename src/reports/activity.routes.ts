@@ -1,0 +1,68 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import { FreeObject, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery } from '../http/paging.ts'
+import { eventNames } from '../values/event-types.ts'
+import { toText } from '../values/ids.ts'
+import type { ActivityRow } from './activity.sql.ts'
+import { listActivity } from './activity.ts'
+
+const EventOut = Type.Object({
+  id: Type.String(),
+  event_name: oneOf(...eventNames),
+  occurred_at: Timestamp,
+  machine: Type.Boolean({ description: 'Made by a scanner or privacy proxy.' }),
+  machine_reason: Nullable(Type.String()),
+  message_id: Nullable(Type.String()),
+  flow_id: Nullable(Type.String()),
+  flow_name: Nullable(Type.String()),
+  contact: Nullable(Type.Object({ id: Type.String(), email: Type.String(), first_name: Nullable(Type.String()) })),
+  data: FreeObject,
+})
+
+export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/events',
+      {
+        schema: {
+          tags: ['Events'],
+          summary: 'What happened, newest first',
+          querystring: Type.Object({
+            event_name: Type.Optional(oneOf(...eventNames)),
+            flow_id: Type.Optional(Type.String()),
+            contact_id: Type.Optional(Type.String()),
+            machine: Type.Optional(oneOf('true', 'false')),
+            after: Type.Optional(
+              Type.String({ description: 'The id of an event: only what occurred later. For a live list.' }),
+            ),
+            ...pageQuery,
+          }),
+          response: pages(EventOut),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const { items, nextCursor } = await read(organizationId, (tx) =>
+          listActivity(tx, organizationId, request.query),
+        )
+        return page({ items: items.map(eventOut), nextCursor })
+      },
+    )
+  }
+}
+
+const eventOut = (row: ActivityRow) => ({
+  id: toText('evt', row.id),
+  event_name: row.eventName,
+  occurred_at: row.occurredAt.toISOString(),
+  machine: row.machine,
+  machine_reason: row.machineReason,
+  message_id: row.messageId && toText('msg', row.messageId),
+  flow_id: row.flowId && toText('flw', row.flowId),
+  flow_name: row.flowName,
+  contact:
+    row.email === null ? null : { id: toText('con', row.contactId), email: row.email, first_name: row.firstName },
+  data: row.data as Record<string, unknown>,
+})

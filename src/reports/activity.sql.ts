@@ -1,0 +1,128 @@
+import type { Reader } from '../db/db.ts'
+import { and, type Sql, sql } from '../db/sql.ts'
+import { allFlows } from '../events/all-flows.ts'
+import { type EventData, type EventName, eventNames } from '../values/event-types.ts'
+import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+
+export type ActivityRow = {
+  id: EventId
+  eventName: EventName
+  occurredAt: Date
+  machine: boolean
+  machineReason: string | null
+  messageId: MessageId | null
+  flowId: FlowId | null
+  flowName: string | null
+  contactId: ContactId
+  /** Null once the contact was erased. */
+  email: string | null
+  firstName: string | null
+  data: EventData
+}
+
+/** A place in the list: newest first, by time of occurrence and then by id. */
+export type Place = { occurredAt: Date; id: EventId }
+
+export type ActivityFilter = {
+  organizationId: OrganizationId
+  eventName: EventName | undefined
+  flowId: FlowId | undefined
+  contactId: ContactId | undefined
+  machine: boolean | undefined
+  /** Only what is older. */
+  before: Place | undefined
+  /** Only what is newer. */
+  after: Place | undefined
+  limit: number
+}
+
+/** Newest first, one more than the limit. */
+export async function selectActivity(db: Reader, filter: ActivityFilter): Promise<ActivityRow[]> {
+  return db<ActivityRow>`
+    with event as materialized (
+      ${filter.contactId ? ofContact(filter) : filter.flowId || filter.machine !== undefined ? byCounters(filter) : byName(filter)}
+      order by occurred_at desc, id desc
+      limit ${filter.limit + 1}
+    )
+    select event.*, flows.name as flow_name, contacts.email, contacts.first_name
+    from event
+    left join flows on flows.organization_id = ${filter.organizationId} and flows.id = event.flow_id
+    left join contacts on contacts.organization_id = ${filter.organizationId} and contacts.id = event.contact_id
+    order by occurred_at desc, event.id desc`
+}
+
+const columns = sql`id, event_name, occurred_at, machine, machine_reason, message_id, flow_id, contact_id, data`
+
+function conditions({ organizationId, flowId, machine, before, after }: ActivityFilter): Sql {
+  return and([
+    sql`organization_id = ${organizationId}`,
+    ...(flowId ? [sql`flow_id = ${flowId}`] : []),
+    ...(machine === undefined ? [] : [sql`machine = ${machine}`]),
+    ...(before ? [sql`(occurred_at, id) < (${before.occurredAt}, ${before.id})`] : []),
+    ...(after ? [sql`(occurred_at, id) > (${after.occurredAt}, ${after.id})`] : []),
+  ])
+}
+
+const names = ({ eventName }: ActivityFilter) => (eventName ? [eventName] : [...eventNames])
+
+function ofContact(filter: ActivityFilter): Sql {
+  return sql`
+    select ${columns} from events
+    where ${conditions(filter)} and contact_id = ${filter.contactId} and event_name = any (${names(filter)})`
+}
+
+/** The newest of each kind, read from the end of an index, and of these the newest. */
+function byName(filter: ActivityFilter): Sql {
+  return sql`
+    select event.* from unnest(${names(filter)}::text[]) as kind (name)
+    cross join lateral (
+      select ${columns} from events
+      where ${conditions(filter)} and event_name = kind.name
+      order by occurred_at desc, id desc
+      limit ${filter.limit + 1}
+    ) as event`
+}
+
+/**
+ * For what may be rare among the many: the counters tell in which quarters of an hour there is something, and only these
+ * are looked at, as many as it takes for a page. Saves an index on the hottest table.
+ */
+function byCounters(filter: ActivityFilter): Sql {
+  const { organizationId, flowId, machine, before, limit } = filter
+  const matching =
+    machine === undefined ? sql`total` : machine ? sql`event_counters.machine` : sql`total - event_counters.machine`
+  const newest = before?.occurredAt ?? 'infinity'
+  return sql`
+    select event.* from unnest(${names(filter)}::text[]) as kind (name)
+    cross join lateral (
+      select starts_at,
+        -- The quarter that the page before ended in may be used up, so it does not count.
+        coalesce(sum(matching) filter (where starts_at + interval '15 minutes' <= ${newest}::timestamptz)
+          over (order by starts_at desc rows between unbounded preceding and 1 preceding), 0) as newer
+      from (
+        select starts_at, ${matching} as matching from event_counters
+        where organization_id = ${organizationId} and event_name = kind.name and flow_id = ${flowId ?? allFlows}
+          and grain = 'quarter' and starts_at <= ${newest}::timestamptz and ${matching} > 0
+        order by starts_at desc
+        limit ${limit + 2}
+      ) as counter
+    ) as quarter
+    cross join lateral (
+      select ${columns} from events
+      where ${conditions(filter)} and event_name = kind.name
+        and occurred_at >= quarter.starts_at and occurred_at < quarter.starts_at + interval '15 minutes'
+      order by occurred_at desc, id desc
+      limit ${limit + 1}
+    ) as event
+    where quarter.newer <= ${limit}`
+}
+
+export async function findEventPlace(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: EventId,
+): Promise<Place | undefined> {
+  const [row] = await db<Place>`
+    select occurred_at, id from events where organization_id = ${organizationId} and id = ${id}`
+  return row
+}

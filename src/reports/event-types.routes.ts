@@ -1,0 +1,54 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { answers, FreeObject, ok, oneOf } from '../http/envelope.ts'
+import { type EventName, eventNames, eventTypes } from '../values/event-types.ts'
+import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import { webhookBody } from '../webhooks/envelope.ts'
+
+const EventTypeOut = Type.Object({
+  event_name: oneOf(...eventNames),
+  description: Type.String(),
+  example: Type.Object({
+    event_name: oneOf(...eventNames),
+    organization_id: Type.String(),
+    timestamp: Type.Integer({ description: 'When it occurred, in seconds since 1970.' }),
+    data: FreeObject,
+  }),
+})
+
+export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
+  const list = eventNames.map((name) => ({
+    event_name: name,
+    description: eventTypes[name].description,
+    example: exampleOf(name),
+  }))
+  return async (api) => {
+    api.get(
+      '/event-types',
+      {
+        schema: {
+          tags: ['Events'],
+          summary: 'List the kinds of events, each with an example of what a webhook receives',
+          response: answers(Type.Array(EventTypeOut)),
+        },
+      },
+      async () => ok(list),
+    )
+  }
+}
+
+/** Made by what makes the bodies of deliveries, so it cannot differ from them. */
+function exampleOf(eventName: EventName) {
+  const { machine = false, ...data } = eventTypes[eventName].example
+  const body = webhookBody({
+    organizationId: '01971c5e-5d00-7000-8000-000000000001' as OrganizationId,
+    id: '01971c5e-6200-7000-8000-000000000002' as EventId,
+    eventName,
+    occurredAt: new Date('2026-05-29T12:00:00Z'),
+    messageId: '01971c5e-6100-7000-8000-000000000003' as MessageId,
+    flowId: '01971c5e-5e00-7000-8000-000000000004' as FlowId,
+    machine,
+    data,
+    contact: { id: '01971c5e-6000-7000-8000-000000000005' as ContactId, email: 'ada@example.com', firstName: 'Ada' },
+  })
+  return JSON.parse(body)
+}

@@ -1,0 +1,55 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { keyOf, requireScope } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { answers, ok, oneOf } from '../http/envelope.ts'
+import { eventNames } from '../values/event-types.ts'
+import { emailEventMetric } from './metrics.ts'
+import { daysMax } from './period.ts'
+
+const count = {
+  total: Type.Integer({ description: 'Every event.' }),
+  unique: Type.Integer({ description: 'Messages, by the first occurrence made by a person; adds up over days.' }),
+  machine: Type.Integer({ description: 'The part of the total made by a scanner or privacy proxy.' }),
+}
+export const CountOut = Type.Object(count)
+export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })
+
+const MetricOut = Type.Object({
+  event_name: oneOf(...eventNames),
+  start_date: Day,
+  end_date: Day,
+  timezone: Type.String(),
+  ...count,
+  series: Type.Array(Type.Object({ date: Day, ...count })),
+})
+
+/** For the document. What is given is checked by `readPeriod`, which names all that is wrong with it at once. */
+export const periodQuery = {
+  start_date: Day,
+  end_date: Type.String({ format: 'date', description: `Included; at most ${daysMax} days.` }),
+  timezone: Type.Optional(Type.String({ description: 'IANA time zone.' })),
+  flow_id: Type.Optional(Type.String()),
+}
+
+export function metricRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/analytics/metrics/get-email-event-metric',
+      {
+        onRequest: requireScope('analytics:read'),
+        attachValidation: true,
+        schema: {
+          tags: ['Public API'],
+          summary: 'Count one kind of event by day',
+          querystring: Type.Object({ event_name: oneOf(...eventNames), ...periodQuery }),
+          response: answers(MetricOut),
+        },
+      },
+      async (request) => {
+        const metric = await emailEventMetric(db, keyOf(request).organizationId, request.query)
+        const { eventName, startDate, endDate, days: _, ...rest } = metric
+        return ok({ event_name: eventName, start_date: startDate, end_date: endDate, ...rest })
+      },
+    )
+  }
+}

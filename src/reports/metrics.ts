@@ -1,0 +1,44 @@
+import type { Reader } from '../db/db.ts'
+import { allFlows } from '../events/all-flows.ts'
+import { type FieldProblem, Refusal } from '../values/errors.ts'
+import type { EventName } from '../values/event-types.ts'
+import { type FlowId, type OrganizationId, parseId } from '../values/ids.ts'
+import { countSpans } from './counts.ts'
+import { flowExists } from './metrics.sql.ts'
+import { boundsOf, datesOf, type Given, type Period, readEventName, readPeriod } from './period.ts'
+import { type Count, noCount, plus } from './spans.ts'
+
+export type Metric = Period & { eventName: EventName } & Count & { series: ({ date: string } & Count)[] }
+
+/** How often one kind of event happened on each day. Read from counters, so it does not matter how many there are. */
+export async function emailEventMetric(
+  db: Reader,
+  organizationId: OrganizationId,
+  given: Given & { flow_id?: unknown },
+): Promise<Metric> {
+  const problems: FieldProblem[] = []
+  const eventName = readEventName(given.event_name, problems)
+  const period = readPeriod(given, 'UTC', problems)
+  const flowId = await readFlow(db, organizationId, given.flow_id)
+
+  const bounds = boundsOf(period)
+  const counts = (await countSpans(db, { organizationId, eventNames: [eventName], flowIds: [flowId] }, bounds))(
+    eventName,
+    flowId,
+  )
+  const dates = datesOf(period)
+  return {
+    ...period,
+    eventName,
+    ...counts.reduce((sum, count) => plus(sum, count), noCount),
+    series: counts.map((count, index) => ({ date: dates[index]!, ...count })),
+  }
+}
+
+/** All flows when none is named. A flow of another organization does not exist. */
+export async function readFlow(db: Reader, organizationId: OrganizationId, given: unknown): Promise<FlowId> {
+  if (given === undefined) return allFlows
+  const id = parseId('flw', String(given))
+  if (!id || !(await flowExists(db, organizationId, id))) throw new Refusal('not_found', 'There is no such flow.')
+  return id
+}

@@ -1,0 +1,97 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
+import { answers, ok } from '../http/envelope.ts'
+import { eventNames } from '../values/event-types.ts'
+import { toText } from '../values/ids.ts'
+import { CountOut, Day, periodQuery } from './metrics.routes.ts'
+import { findChecklist } from './metrics.sql.ts'
+import { getOverview, type TopFlow } from './overview.ts'
+
+const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
+  (typeof eventNames)[number],
+  typeof CountOut
+>
+const CountsOut = Type.Object(counts)
+
+const OverviewOut = Type.Object({
+  start_date: Day,
+  end_date: Day,
+  timezone: Type.String(),
+  totals: CountsOut,
+  previous: Type.Object(counts, { description: 'As many days right before.' }),
+  series: Type.Array(Type.Object({ date: Day, ...counts })),
+  top_flows: Type.Array(
+    Type.Object({
+      flow_id: Type.String(),
+      name: Type.String(),
+      sent: Type.Integer(),
+      opens_unique: Type.Integer(),
+      clicks_unique: Type.Integer(),
+      bounces: Type.Integer(),
+      unsubscribes: Type.Integer(),
+    }),
+  ),
+})
+
+const ChecklistOut = Type.Object({
+  sent: Type.Boolean(),
+  opened: Type.Boolean(),
+  clicked: Type.Boolean(),
+  flow: Type.Boolean({ description: 'There is a flow of your own.' }),
+  contacts: Type.Boolean({ description: 'There are contacts that you added or imported.' }),
+  api_key: Type.Boolean(),
+  webhook: Type.Boolean(),
+})
+
+export function overviewRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/overview',
+      {
+        attachValidation: true,
+        schema: {
+          tags: ['Events'],
+          summary: 'Count all kinds of events by day',
+          querystring: Type.Object(periodQuery),
+          response: answers(OverviewOut),
+        },
+      },
+      async (request) => {
+        const { organizationId, organization } = memberOf(request)
+        const overview = await read(organizationId, (tx) =>
+          getOverview(tx, organizationId, request.query, organization.timezone),
+        )
+        return ok({
+          start_date: overview.startDate,
+          end_date: overview.endDate,
+          timezone: overview.timezone,
+          totals: overview.totals,
+          previous: overview.previous,
+          series: overview.series,
+          top_flows: overview.topFlows.map(topFlowOut),
+        })
+      },
+    )
+
+    api.get(
+      '/checklist',
+      { schema: { tags: ['Events'], summary: 'Get the state of the first steps', response: answers(ChecklistOut) } },
+      async (request) => {
+        const { apiKey, ...done } = await findChecklist(db, memberOf(request).organizationId)
+        return ok({ ...done, api_key: apiKey })
+      },
+    )
+  }
+}
+
+const topFlowOut = (flow: TopFlow) => ({
+  flow_id: toText('flw', flow.flowId),
+  name: flow.name,
+  sent: flow.sent,
+  opens_unique: flow.opensUnique,
+  clicks_unique: flow.clicksUnique,
+  bounces: flow.bounces,
+  unsubscribes: flow.unsubscribes,
+})

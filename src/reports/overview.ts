@@ -1,0 +1,81 @@
+import type { Reader } from '../db/db.ts'
+import { allFlows } from '../events/all-flows.ts'
+import { type EventName, eventNames } from '../values/event-types.ts'
+import type { FlowId, OrganizationId } from '../values/ids.ts'
+import { countSpans } from './counts.ts'
+import { selectTopFlows } from './metrics.sql.ts'
+import { readFlow } from './metrics.ts'
+import { boundBefore, boundsOf, datesOf, type Given, type Period, readPeriod } from './period.ts'
+import { type Count, noCount, plus } from './spans.ts'
+
+export type Counts = Record<EventName, Count>
+export type TopFlow = {
+  flowId: FlowId
+  name: string
+  sent: number
+  opensUnique: number
+  clicksUnique: number
+  bounces: number
+  unsubscribes: number
+}
+export type Overview = Period & {
+  totals: Counts
+  /** The totals of as many days right before. */
+  previous: Counts
+  series: ({ date: string } & Counts)[]
+  topFlows: TopFlow[]
+}
+
+const topMax = 10
+
+/** What the dashboard shows, for all kinds of events at once. */
+export async function getOverview(
+  db: Reader,
+  organizationId: OrganizationId,
+  given: Given & { flow_id?: unknown },
+  defaultZone: string,
+): Promise<Overview> {
+  const period = readPeriod(given, defaultZone)
+  const flowId = await readFlow(db, organizationId, given.flow_id)
+  const bounds = boundsOf(period)
+  const counted = { organizationId, eventNames, flowIds: [flowId] }
+  const [countOf, topFlows] = await Promise.all([
+    countSpans(db, counted, [boundBefore(period), ...bounds]),
+    listTopFlows(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!]),
+  ])
+
+  const spans = new Map(eventNames.map((name) => [name, countOf(name, flowId)]))
+  const countsOf = (pick: (spans: Count[]) => Count) =>
+    Object.fromEntries(eventNames.map((name) => [name, pick(spans.get(name)!)])) as Counts
+  return {
+    ...period,
+    totals: countsOf((all) => all.slice(1).reduce((sum, count) => plus(sum, count), noCount)),
+    previous: countsOf((all) => all[0]!),
+    series: datesOf(period).map((date, index) => ({ date, ...countsOf((all) => all[index + 1]!) })),
+    topFlows,
+  }
+}
+
+/** The flows that sent the most. */
+async function listTopFlows(
+  db: Reader,
+  organizationId: OrganizationId,
+  only: FlowId,
+  bounds: [number, number],
+): Promise<TopFlow[]> {
+  const one = only === allFlows ? undefined : only
+  const top = await selectTopFlows(db, organizationId, one, bounds, topMax)
+  const countOf = await countSpans(db, { organizationId, eventNames, flowIds: top.map(({ id }) => id) }, bounds)
+  return top.map(({ id, name, sent }) => {
+    const count = (eventName: EventName) => countOf(eventName, id)[0]!
+    return {
+      flowId: id,
+      name,
+      sent,
+      opensUnique: count('emailOpen').unique,
+      clicksUnique: count('emailClick').unique,
+      bounces: count('emailHardBounce').total + count('emailSoftBounce').total,
+      unsubscribes: count('contactUnsubscribe').total,
+    }
+  })
+}

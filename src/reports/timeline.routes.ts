@@ -1,0 +1,100 @@
+import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import { memberOf } from '../accounts/guards.ts'
+import { contactIdOf } from '../contacts/contacts.routes.ts'
+import { getContact } from '../contacts/contacts.ts'
+import { actorTypes, changes } from '../contacts/history.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
+import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
+import { type EventId, type Prefix, toText } from '../values/ids.ts'
+import { selectTimeline, type TimelineEntry } from './timeline.sql.ts'
+
+const TimelineOut = Type.Object({
+  at: Timestamp,
+  kind: oneOf('message', 'event', 'change'),
+  event_name: Nullable(Type.String()),
+  event_id: Nullable(Type.String()),
+  message_id: Nullable(Type.String()),
+  flow_id: Nullable(Type.String()),
+  flow_name: Nullable(Type.String()),
+  subject: Nullable(Type.String()),
+  status: Nullable(Type.String()),
+  machine: Type.Boolean(),
+  detail: Nullable(Type.String({ description: 'The clicked link, the reason of a bounce, the way of unsubscribing.' })),
+  change: Nullable(oneOf(...changes)),
+  fields: Nullable(Type.Array(Type.String(), { description: 'The fields that an edit changed.' })),
+  reasons: Nullable(Type.Array(Type.String(), { description: 'The reasons of a suppression.' })),
+  group: Nullable(
+    Type.Object({ id: Type.String(), name: Nullable(Type.String({ description: 'Null if the group was deleted.' })) }),
+  ),
+  actor: Nullable(
+    Type.Object(
+      {
+        type: oneOf(...actorTypes),
+        id: Nullable(Type.String()),
+        name: Nullable(
+          Type.String({ description: 'The email of a user, the name of an API key, the file of an import.' }),
+        ),
+      },
+      { description: 'Who made the change or unsubscribed the contact. Null if unknown.' },
+    ),
+  ),
+})
+
+export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/contacts/:id/timeline',
+      {
+        schema: {
+          tags: ['Contacts'],
+          summary: 'List the messages, events and changes of a contact, newest first',
+          params: Type.Object({ id: Type.String() }),
+          querystring: Type.Object(pageQuery),
+          response: pages(TimelineOut),
+        },
+      },
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        const id = contactIdOf(request.params.id)
+        const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
+        await getContact(db, organizationId, id)
+        const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }
+        const rows = await read(organizationId, (tx) => selectTimeline(tx, organizationId, id, { limit, before }))
+        const { items, nextCursor } = toPage(rows, limit, (row) => [row.place.toISOString(), row.id])
+        return page({ items: items.map(timelineOut), nextCursor })
+      },
+    )
+  }
+}
+
+const timelineOut = (entry: TimelineEntry): Static<typeof TimelineOut> => ({
+  at: entry.at.toISOString(),
+  kind: entry.kind,
+  event_name: entry.eventName,
+  event_id: entry.kind === 'event' ? toText('evt', entry.id as EventId) : null,
+  message_id: entry.messageId && toText('msg', entry.messageId),
+  flow_id: entry.flowId && toText('flw', entry.flowId),
+  flow_name: entry.flowName,
+  subject: entry.subject,
+  status: entry.status,
+  machine: entry.machine,
+  detail: entry.detail,
+  change: entry.change,
+  fields: entry.fields,
+  reasons: entry.reasons,
+  group: entry.groupId && { id: toText('grp', entry.groupId), name: entry.groupName },
+  actor: entry.actorType && { type: entry.actorType, id: actorIdText(entry), name: entry.actorName },
+})
+
+const actorPrefixes: Partial<Record<NonNullable<TimelineEntry['actorType']>, Prefix>> = {
+  user: 'usr',
+  api_key: 'key',
+  import: 'imp',
+}
+
+function actorIdText({ actorType, actorId }: TimelineEntry): string | null {
+  const prefix = actorType && actorPrefixes[actorType]
+  return prefix && actorId ? toText(prefix, actorId as never) : null
+}

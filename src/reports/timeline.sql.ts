@@ -1,0 +1,141 @@
+import type { Actor, Change } from '../contacts/history.ts'
+import type { Reader } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import {
+  type ContactId,
+  type FlowId,
+  type GroupId,
+  leastId,
+  type MessageId,
+  type OrganizationId,
+} from '../values/ids.ts'
+
+export type TimelineEntry = {
+  kind: 'message' | 'event' | 'change'
+  id: string
+  /** The entries are sorted by `place`; `at` is the time that is shown. */
+  place: Date
+  at: Date
+  eventName: string | null
+  messageId: MessageId | null
+  flowId: FlowId | null
+  flowName: string | null
+  subject: string | null
+  status: string | null
+  machine: boolean
+  detail: string | null
+  change: Change | null
+  fields: string[] | null
+  reasons: string[] | null
+  groupId: GroupId | null
+  groupName: string | null
+  actorType: Actor['type'] | null
+  actorId: string | null
+  /** Null if the user, key or import has been deleted. */
+  actorName: string | null
+}
+
+/** A place in the timeline: newest first, by time and then by id. */
+export type Place = { at: Date; id: string }
+
+const firstId = '00000000-0000-0000-0000-000000000000'
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const timeInId = sql`timestamptz 'epoch' + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::int8 * interval '1 ms'`
+
+const noChange = sql`null::text as change, null::jsonb as details, null::uuid as group_id,
+          null::text as actor_type, null::uuid as actor_id`
+const noMessage = sql`null::text as event_name, null::uuid as message_id, null::uuid as flow_id, null::text as status,
+          false as machine, null::text as detail`
+
+/**
+ * Messages, events and changes, newest first, one more than the limit. Events are sorted by when they occurred, since the
+ * id of a bounce contains the time of its message. Messages are sorted by the time in their ids, when they were accepted,
+ * and so are read in the order of their index. The creation of the contact and its present memberships are read from
+ * their own rows, other changes from the history. An event takes its actor from the history entry with its id.
+ */
+export async function selectTimeline(
+  db: Reader,
+  organizationId: OrganizationId,
+  contactId: ContactId,
+  { limit, before }: { limit: number; before: Place | undefined },
+): Promise<TimelineEntry[]> {
+  return db<TimelineEntry>`
+    with entries as (
+      (
+        select 'message' as kind, id, ${timeInId} as place, queued_at as at, null as event_name, id as message_id, flow_id,
+          status, false as machine, reason as detail, ${noChange}
+        from messages
+        where organization_id = ${organizationId} and contact_id = ${contactId} and id < ${messagesBefore(before)}
+        order by id desc
+        limit ${limit + 1}
+      )
+      union all
+      (
+        select 'event', id, occurred_at, occurred_at, event_name, message_id, flow_id, null, machine,
+          coalesce(data ->> 'url', data -> 'bounce' ->> 'reason', data ->> 'method', data ->> 'feedback_type'), ${noChange}
+        from events
+        where organization_id = ${organizationId} and contact_id = ${contactId}
+          and (occurred_at, id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
+        order by occurred_at desc, id desc
+        limit ${limit + 1}
+      )
+      union all
+      (
+        select 'change', id, at, at, ${noMessage}, type, details, (details ->> 'group_id')::uuid, actor_type, actor_id
+        from contact_history
+        where organization_id = ${organizationId} and contact_id = ${contactId}
+          and (at, id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId}) and not details ? 'is_event'
+        order by at desc, id desc
+        limit ${limit + 1}
+      )
+      union all
+      (
+        select 'change', group_id, place, added_at, ${noMessage}, 'group_added', null, group_id, added_by_type, added_by_id
+        from group_members, date_trunc('milliseconds', added_at) as place
+        where organization_id = ${organizationId} and contact_id = ${contactId}
+          and (place, group_id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
+        order by place desc, group_id desc
+        limit ${limit + 1}
+      )
+      union all
+      (
+        select 'change', ${firstId}::uuid, place, created_at, ${noMessage}, 'created', null, null, created_by_type,
+          created_by_id
+        from contacts, date_trunc('milliseconds', created_at) as place
+        where organization_id = ${organizationId} and id = ${contactId}
+          and (place, ${firstId}::uuid) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
+      )
+      order by place desc, id desc
+      limit ${limit + 1}
+    )
+    select entries.kind, entries.id, entries.place, entries.at, entries.event_name, entries.message_id, entries.flow_id,
+      entries.status, entries.machine, entries.detail, flows.name as flow_name, messages.subject, entries.change,
+      entries.details -> 'fields' as fields, entries.details -> 'reasons' as reasons, entries.group_id,
+      groups.name as group_name, actor.type as actor_type, actor.id as actor_id,
+      case actor.type
+        when 'user' then (select email from users where organization_id = ${organizationId} and users.id = actor.id)
+        when 'api_key' then (select name from api_keys where organization_id = ${organizationId} and api_keys.id = actor.id)
+        when 'import' then
+          (select file_name from imports where organization_id = ${organizationId} and imports.id = actor.id)
+      end as actor_name
+    from entries
+    left join contact_history as history on history.organization_id = ${organizationId}
+      and history.contact_id = ${contactId} and history.id = entries.id and entries.kind = 'event'
+    left join groups on groups.organization_id = ${organizationId} and groups.id = entries.group_id
+    cross join lateral (
+      select coalesce(history.actor_type, entries.actor_type,
+          case when entries.event_name = 'contactUnsubscribe' and entries.detail in ('one_click', 'page') then 'recipient' end),
+        coalesce(history.actor_id, entries.actor_id)
+    ) as actor (type, id)
+    left join flows on flows.organization_id = ${organizationId} and flows.id = entries.flow_id
+    left join messages on messages.organization_id = ${organizationId} and messages.id = entries.message_id
+    order by entries.place desc, entries.id desc`
+}
+
+/** The ids of the messages behind a place, which may be that of an event whose id has another time. */
+function messagesBefore(place: Place | undefined): string {
+  if (!place) return lastId
+  const [first, next] = [leastId('msg', place.at.getTime()), leastId('msg', place.at.getTime() + 1)]
+  if (place.id < first) return first
+  return place.id < next ? place.id : next
+}

@@ -1,0 +1,70 @@
+import { Refusal } from '../values/errors.ts'
+
+const keysMax = 100_000
+
+export type RateLimitOptions = {
+  /** Calls per second on average. Zero means no limit. */
+  perSecond: number
+  /** Calls at once after a quiet time; as many as per second unless given. */
+  burst?: number
+  /** The error message for a caller that exceeds the limit. */
+  message?: string
+}
+
+type Bucket = { tokens: number; filledAt: number }
+
+/**
+ * A token bucket per key. Holds a bounded number of keys; when it is full, the key that was added first is forgotten, which
+ * gives that one a full bucket and changes nothing for the others.
+ */
+export class RateLimit {
+  readonly #perSecond: number
+  readonly #burst: number
+  readonly #message: string
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor({
+    perSecond,
+    burst = perSecond,
+    message = 'Too many requests. Slow down and try again.',
+  }: RateLimitOptions) {
+    this.#perSecond = perSecond
+    this.#burst = Math.max(1, burst)
+    this.#message = message
+  }
+
+  /** Throws `Refusal` with the time to wait if the key has used up its calls. */
+  take(key: string, nowMs = performance.now()): void {
+    const waitSeconds = this.#take(key, nowMs)
+    if (waitSeconds > 0)
+      throw new Refusal('rate_limited', this.#message, { retryAfterSeconds: Math.max(1, waitSeconds) })
+  }
+
+  /** Returns false if the key has used up its calls. */
+  allow(key: string, nowMs = performance.now()): boolean {
+    return this.#take(key, nowMs) === 0
+  }
+
+  /** Seconds until the next call is allowed. By a monotonic clock: one set back would lock everybody out. */
+  #take(key: string, nowMs: number): number {
+    if (this.#perSecond === 0) return 0
+    let bucket = this.#buckets.get(key)
+    if (!bucket) {
+      if (this.#buckets.size >= keysMax) this.#forgetFirst()
+      bucket = { tokens: this.#burst, filledAt: nowMs }
+      this.#buckets.set(key, bucket)
+    }
+    bucket.tokens = Math.min(this.#burst, bucket.tokens + ((nowMs - bucket.filledAt) / 1000) * this.#perSecond)
+    bucket.filledAt = nowMs
+    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond
+    bucket.tokens -= 1
+    return 0
+  }
+
+  #forgetFirst(): void {
+    for (const first of this.#buckets.keys()) {
+      this.#buckets.delete(first)
+      return
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newFolder } from '../../test/support/command.ts'
+import { isRoot } from '../../test/support/embedded-child.ts'
+import { SetupFault } from '../values/errors.ts'
+import { loadAppSecret } from './secrets.ts'
+
+/** Root may write everywhere. */
+function asOrdinaryUser(work: () => void): void {
+  if (isRoot) process.seteuid!(65534)
+  try {
+    work()
+  } finally {
+    if (isRoot) process.seteuid!(0)
+  }
+}
+
+test('the secret is made once, for its owner alone, and nothing is left beside it', () => {
+  using folder = newFolder()
+  const dataDir = join(folder.path, 'data')
+  const made = loadAppSecret(dataDir)
+  expect(made.length).toBeGreaterThanOrEqual(32)
+  expect(loadAppSecret(dataDir)).toBe(made)
+  expect(readdirSync(dataDir)).toEqual(['secret'])
+  expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600)
+})
+
+test.each([
+  ['empty', ''],
+  ['blank', ' \n'],
+  ['cut short', 'a'.repeat(31)],
+])('a secret that is %s is refused, and left as it is', (_how, content) => {
+  using folder = newFolder()
+  const file = join(folder.path, 'secret')
+  writeFileSync(file, content)
+  expect(() => loadAppSecret(folder.path)).toThrow(SetupFault)
+  expect(() => loadAppSecret(folder.path)).toThrow(`${file} holds fewer than 32 characters`)
+  expect(readFileSync(file, 'utf8')).toBe(content)
+})
+
+test('a DATA_DIR that may not be written to is told with its setting', () => {
+  using folder = newFolder()
+  chmodSync(folder.path, 0o500)
+  asOrdinaryUser(() => {
+    expect(() => loadAppSecret(folder.path)).toThrow(SetupFault)
+    expect(() => loadAppSecret(folder.path)).toThrow(/^DATA_DIR: .*EACCES/)
+  })
+})
+
+test('a DATA_DIR that is no folder is told with its setting', () => {
+  using folder = newFolder()
+  const file = join(folder.path, 'file')
+  writeFileSync(file, '')
+  for (const dataDir of [file, join(file, 'below')]) {
+    expect(() => loadAppSecret(dataDir)).toThrow(SetupFault)
+    expect(() => loadAppSecret(dataDir)).toThrow(/^DATA_DIR: /)
+  }
+})

@@ -1,0 +1,151 @@
+import { createHmac, hkdfSync } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import { createTokens, type MailIds, type TokenPurpose } from './tokens.ts'
+
+const ids: MailIds = {
+  organizationId: '01890000-0000-7000-8000-000000000001' as OrganizationId,
+  messageId: '01890000-0000-7000-8000-000000000002' as MessageId,
+  contactId: '01890000-0000-7000-8000-000000000003' as ContactId,
+  flowId: '01890000-0000-7000-8000-000000000004' as FlowId,
+}
+const addressIds = { organizationId: ids.organizationId, messageId: ids.messageId }
+const click = { ...ids, url: 'https://example.com/é?a=1&b=2' }
+const tokens = createTokens({ current: 'a secret of this installation' })
+
+// Mail that was sent years ago carries these: a change that breaks one breaks the links in it.
+const vectors = {
+  open: 'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARkZjPAn_dOePX7jRzzFIZk',
+  click:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARodHRwczovL2V4YW1wbGUuY29tL8OpP2E9MSZiPTJnLZsKHZOshYr9CuvNxwDf',
+  unsubscribe:
+    'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARkmbgiiQIQHmAqvNZV9PJd',
+  bounce: 'b-ageqaaaaabyabaaaaaaaaaaaaeaysaaaaaahaaeaaaaaaaaaaabb2m7b6gyje',
+  unsubscribe_by_mail: 'u-ageqaaaaabyabaaaaaaaaaaaaeaysaaaaaahaaeaaaaaaaaaaabiw35t6sige',
+}
+const payloads = { open: ids, click, unsubscribe: ids, bounce: addressIds, unsubscribe_by_mail: addressIds }
+const purposes = Object.keys(vectors) as TokenPurpose[]
+
+test('tokens are, and stay, what they were', () => {
+  for (const purpose of purposes) {
+    expect(tokens.sign(purpose, payloads[purpose] as never)).toBe(vectors[purpose])
+    expect(tokens.verify(purpose, vectors[purpose])).toEqual(payloads[purpose])
+  }
+})
+
+test('a link token is key id, ids, destination and the first half of an HMAC by a key of its purpose', () => {
+  const derive = (info: string, bytes: number) =>
+    Buffer.from(hkdfSync('sha256', 'a secret of this installation', '', `waxwing token v1 ${info}`, bytes))
+  const hex = Object.values(ids).join('').replaceAll('-', '')
+  const signed = Buffer.concat([derive('key id', 1), Buffer.from(hex, 'hex'), Buffer.from(click.url)])
+  const mac = createHmac('sha256', derive('click', 32)).update(signed).digest().subarray(0, 16)
+  expect(tokens.sign('click', click)).toBe(Buffer.concat([signed, mac]).toString('base64url'))
+})
+
+test('a token of one purpose means nothing to another', () => {
+  for (const made of purposes) {
+    const token = tokens.sign(made, payloads[made] as never)
+    for (const asked of purposes) if (asked !== made) expect(tokens.verify(asked, token)).toBeUndefined()
+  }
+  const bounce = tokens.sign('bounce', addressIds)
+  expect(tokens.verify('unsubscribe_by_mail', bounce.replace('b-', 'u-'))).toBeUndefined()
+})
+
+test('what a previous secret signed stays valid while it is listed, and no longer', () => {
+  const rotated = createTokens({ current: 'a new secret', previous: ['a secret of this installation'] })
+  const forgotten = createTokens({ current: 'a new secret' })
+  for (const purpose of purposes) {
+    const old = tokens.sign(purpose, payloads[purpose] as never)
+    expect(rotated.verify(purpose, old)).toEqual(payloads[purpose])
+    expect(forgotten.verify(purpose, old)).toBeUndefined()
+    const fresh = rotated.sign(purpose, payloads[purpose] as never)
+    expect(forgotten.verify(purpose, fresh)).toEqual(payloads[purpose])
+    expect(tokens.verify(purpose, fresh)).toBeUndefined()
+  }
+})
+
+test('an address token fits into a local part and comes back in any case', () => {
+  for (const purpose of ['bounce', 'unsubscribe_by_mail'] as const) {
+    const localPart = tokens.sign(purpose, addressIds)
+    expect(localPart).toMatch(/^[bu]-[a-z2-7]{61}$/)
+    expect(localPart.length).toBeLessThanOrEqual(64)
+    expect(tokens.verify(purpose, localPart.toUpperCase())).toEqual(addressIds)
+  }
+})
+
+const uuid = fc.uuid()
+const anyIds = fc.record({
+  organizationId: uuid,
+  messageId: uuid,
+  contactId: uuid,
+  flowId: uuid,
+}) as fc.Arbitrary<unknown> as fc.Arbitrary<MailIds>
+
+test('every payload comes back as it went in', () => {
+  fc.assert(
+    fc.property(anyIds, fc.string({ unit: 'grapheme', maxLength: 200 }), (some, url) => {
+      expect(tokens.verify('open', tokens.sign('open', some))).toEqual(some)
+      expect(tokens.verify('click', tokens.sign('click', { ...some, url }))).toEqual({ ...some, url })
+      const { organizationId, messageId } = some
+      expect(tokens.verify('bounce', tokens.sign('bounce', some))).toEqual({ organizationId, messageId })
+    }),
+  )
+})
+
+test('a token with any character changed, added or taken away is none', () => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .'
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...purposes),
+      fc.nat(),
+      fc.constantFrom(...alphabet),
+      fc.constantFrom('change', 'add', 'cut'),
+      (purpose, place, character, how) => {
+        const token = tokens.sign(purpose, payloads[purpose] as never)
+        const at = place % token.length
+        const rest = token.slice(how === 'add' ? at : at + 1)
+        const changed = token.slice(0, at) + (how === 'cut' ? '' : character) + rest
+        const same =
+          purpose === 'bounce' || purpose === 'unsubscribe_by_mail'
+            ? changed.toLowerCase() === token
+            : changed === token
+        fc.pre(!same)
+        expect(tokens.verify(purpose, changed)).toBeUndefined()
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
+
+test('the last letter of an address, which holds a bit too many, has one spelling', () => {
+  const token = tokens.sign('bounce', addressIds)
+  for (const letter of 'abcdefghijklmnopqrstuvwxyz234567') {
+    const spelled = token.slice(0, -1) + letter
+    expect(tokens.verify('bounce', spelled) !== undefined).toBe(spelled === token)
+  }
+})
+
+test('any bit flipped in the bytes of a token undoes it', () => {
+  for (const purpose of ['open', 'click', 'unsubscribe'] as const) {
+    const bytes = Buffer.from(tokens.sign(purpose, click), 'base64url')
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const flipped = Buffer.from(bytes)
+      flipped[bit >> 3]! ^= 1 << (bit & 7)
+      expect(tokens.verify(purpose, flipped.toString('base64url'))).toBeUndefined()
+    }
+  }
+})
+
+test('whatever text is given, verifying answers', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constant('x'.repeat(10_000))), (text) => {
+      for (const purpose of purposes) expect(tokens.verify(purpose, text)).toBeUndefined()
+    }),
+  )
+})
+
+test('a destination that is too long, or an id that is none, is a fault of the caller', () => {
+  expect(() => tokens.sign('click', { ...ids, url: `https://example.com/${'a'.repeat(4_000)}` })).toThrow(RangeError)
+  expect(() => tokens.sign('open', { ...ids, flowId: 'flw_1' as FlowId })).toThrow(TypeError)
+})

@@ -1,0 +1,185 @@
+import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import { uuidBytes as idBytes, readUuid, writeUuid } from '../values/uuid.ts'
+import { hmacSha256, type MacKey, macKey } from './mac.ts'
+
+// Tokens let the addresses in a mail carry all that a hit on them needs, so that answering asks no database. Each
+// purpose has its own key, so a token of one is nothing to another.
+
+export type MailIds = { organizationId: OrganizationId; messageId: MessageId; contactId: ContactId; flowId: FlowId }
+export type AddressIds = { organizationId: OrganizationId; messageId: MessageId }
+
+type PayloadOf = {
+  open: MailIds
+  click: MailIds & { url: string }
+  unsubscribe: MailIds
+  /** The envelope sender that a bounce comes back to. */
+  bounce: AddressIds
+  /** The `mailto:` of List-Unsubscribe. */
+  unsubscribe_by_mail: AddressIds
+}
+export type TokenPurpose = keyof PayloadOf
+
+export type Tokens = {
+  /** The text to put into a link, or the whole local part of an address. */
+  sign<P extends TokenPurpose>(purpose: P, payload: PayloadOf[P]): string
+  /** Undefined for whatever `sign` did not write for this purpose with one of the secrets. */
+  verify<P extends TokenPurpose>(purpose: P, token: string): PayloadOf[P] | undefined
+}
+
+/** A longer destination does not go into a token; its link stays as it is. */
+export const clickUrlBytesMax = 4_000
+const tokenLengthMax = 6_000
+
+// Link tokens, as base64url: key id, four ids, what is left of it the destination, MAC.
+const keyIdBytes = 1
+const linkIdsBytes = 4 * idBytes
+const linkMacBytes = 16
+
+// Address tokens, as base32, since a local part has 64 octets and may come back in another case: two ids, MAC. With the
+// prefix that is 63 characters. There is room for 48 bits of MAC and none for a key id, so each key is tried. 48 bits
+// are enough here: a forger has to ask a listener that limits its rate, must know both ids of a mail that was
+// sent, and would win one false bounce.
+const addressIdsBytes = 2 * idBytes
+const addressMacBytes = 6
+const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
+
+type Key = { id: number; byPurpose: Record<TokenPurpose, MacKey> }
+
+/** Signs with the current secret; what previous ones signed stays valid while they are listed. */
+export function createTokens(secrets: { current: string; previous?: readonly string[] }): Tokens {
+  const keys = [secrets.current, ...(secrets.previous ?? [])].map(deriveKey)
+  const tokens = {
+    sign: (purpose: TokenPurpose, payload: MailIds | AddressIds): string =>
+      addressPrefixes[purpose]
+        ? signAddress(keys[0]!, purpose, payload)
+        : signLink(keys[0]!, purpose, payload as MailIds & { url?: string }),
+    verify: (purpose: TokenPurpose, token: string): MailIds | AddressIds | undefined =>
+      addressPrefixes[purpose] ? verifyAddress(keys, purpose, token) : verifyLink(keys, purpose, token),
+  }
+  return tokens as Tokens
+}
+
+function deriveKey(secret: string): Key {
+  const derive = (info: string, bytes: number) =>
+    Buffer.from(hkdfSync('sha256', secret, '', `waxwing token v1 ${info}`, bytes))
+  const keyFor = (purpose: TokenPurpose) => macKey(derive(purpose, 32))
+  return {
+    id: derive('key id', keyIdBytes)[0]!,
+    byPurpose: {
+      open: keyFor('open'),
+      click: keyFor('click'),
+      unsubscribe: keyFor('unsubscribe'),
+      bounce: keyFor('bounce'),
+      unsubscribe_by_mail: keyFor('unsubscribe_by_mail'),
+    },
+  }
+}
+
+/** Written into by each token in turn: a buffer for each takes longer than what is written into it. */
+const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + 3 * clickUrlBytesMax + linkMacBytes)
+
+function macOf(key: MacKey, signed: Buffer, length: number): Buffer {
+  return Buffer.from(hmacSha256(key, signed).slice(0, length), 'latin1')
+}
+
+function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: string }): string {
+  const url = payload.url ?? ''
+  if (url.length > clickUrlBytesMax) throw tooLong()
+  scratch[0] = key.id
+  writeId(scratch, keyIdBytes, payload.organizationId)
+  writeId(scratch, keyIdBytes + idBytes, payload.messageId)
+  writeId(scratch, keyIdBytes + 2 * idBytes, payload.contactId)
+  writeId(scratch, keyIdBytes + 3 * idBytes, payload.flowId)
+  const urlBytes = scratch.write(url, keyIdBytes + linkIdsBytes)
+  if (urlBytes > clickUrlBytesMax) throw tooLong()
+  const end = keyIdBytes + linkIdsBytes + urlBytes
+  scratch.write(hmacSha256(key.byPurpose[purpose], scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
+  return scratch.toString('base64url', 0, end + linkMacBytes)
+}
+
+const tooLong = () => new RangeError('a destination is too long for a token')
+
+function verifyLink(
+  keys: readonly Key[],
+  purpose: TokenPurpose,
+  token: string,
+): (MailIds & { url?: string }) | undefined {
+  if (token.length > tokenLengthMax) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  // Many texts decode to the same bytes; only the one that was written counts.
+  if (bytes.length < keyIdBytes + linkIdsBytes + linkMacBytes || bytes.toString('base64url') !== token) return undefined
+  const end = bytes.length - linkMacBytes
+  const signed = bytes.subarray(0, end)
+  const isGenuine = (key: Key) =>
+    key.id === bytes[0] && timingSafeEqual(macOf(key.byPurpose[purpose], signed, linkMacBytes), bytes.subarray(end))
+  if (!keys.some(isGenuine)) return undefined
+  return {
+    organizationId: readUuid(bytes, keyIdBytes) as OrganizationId,
+    messageId: readUuid(bytes, keyIdBytes + idBytes) as MessageId,
+    contactId: readUuid(bytes, keyIdBytes + 2 * idBytes) as ContactId,
+    flowId: readUuid(bytes, keyIdBytes + 3 * idBytes) as FlowId,
+    ...(purpose === 'click' && { url: bytes.toString('utf8', keyIdBytes + linkIdsBytes, end) }),
+  }
+}
+
+function signAddress(key: Key, purpose: TokenPurpose, payload: AddressIds): string {
+  const bytes = Buffer.allocUnsafe(addressIdsBytes + addressMacBytes)
+  writeId(bytes, 0, payload.organizationId)
+  writeId(bytes, idBytes, payload.messageId)
+  const mac = hmacSha256(key.byPurpose[purpose], bytes.subarray(0, addressIdsBytes))
+  bytes.write(mac, addressIdsBytes, addressMacBytes, 'latin1')
+  return `${addressPrefixes[purpose]}${toBase32(bytes)}`
+}
+
+function verifyAddress(keys: readonly Key[], purpose: TokenPurpose, localPart: string): AddressIds | undefined {
+  const token = localPart.toLowerCase()
+  const prefix = addressPrefixes[purpose]!
+  const bytes = token.startsWith(prefix)
+    ? fromBase32(token.slice(prefix.length), addressIdsBytes + addressMacBytes)
+    : undefined
+  if (!bytes) return undefined
+  const signed = bytes.subarray(0, addressIdsBytes)
+  const mac = bytes.subarray(addressIdsBytes)
+  if (!keys.some((key) => timingSafeEqual(macOf(key.byPurpose[purpose], signed, addressMacBytes), mac)))
+    return undefined
+  return { organizationId: readUuid(bytes, 0) as OrganizationId, messageId: readUuid(bytes, idBytes) as MessageId }
+}
+
+function writeId(bytes: Buffer, offset: number, id: string): void {
+  if (!writeUuid(bytes, offset, id)) throw new TypeError('an id in a token is no UUID')
+}
+
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
+
+function toBase32(bytes: Buffer): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xfff
+    bits += 8
+    for (; bits >= 5; bits -= 5) text += base32[(held >> (bits - 5)) & 31]!
+  }
+  return bits > 0 ? text + base32[(held << (5 - bits)) & 31]! : text
+}
+
+/** Undefined unless the text is what `toBase32` makes of this many bytes. */
+function fromBase32(text: string, length: number): Buffer | undefined {
+  if (text.length !== Math.ceil((length * 8) / 5)) return undefined
+  const bytes = Buffer.alloc(length)
+  let bits = 0
+  let held = 0
+  let at = 0
+  for (const character of text) {
+    const digit = base32.indexOf(character)
+    if (digit === -1) return undefined
+    held = ((held << 5) | digit) & 0xfff
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes[at++] = (held >> bits) & 255
+    }
+  }
+  return toBase32(bytes) === text ? bytes : undefined
+}

@@ -1,0 +1,124 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { SmtpTarget } from '@waxwing/smtp-client'
+import { isOperator, type Member, memberOf, requireOperator } from '../accounts/guards.ts'
+import type { Config } from '../config/config.ts'
+import type { Db } from '../db/db.ts'
+import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import type { DkimSigner } from '../mail/dkim.ts'
+import { type MailSettings, mailboxText } from '../messages/outgoing.ts'
+import { liveProblems } from './going-live.ts'
+import { findSendingFigures } from './sending-status.sql.ts'
+import type { Sending } from './sending-status.ts'
+
+const queuedMax = 10_000
+
+const forOperators = 'Only for owners of the organization that runs this installation; empty for everybody else.'
+
+const SendingOut = Type.Object({
+  details: Type.Boolean({ description: 'Whether you may see and check the settings of the mail relay.' }),
+  transport: oneOf('inbox', 'smtp'),
+  relay: Nullable(
+    Type.Object(
+      {
+        host: Type.String(),
+        port: Type.Integer(),
+        secure: Type.Boolean(),
+        user: Nullable(Type.String()),
+      },
+      { description: forOperators },
+    ),
+  ),
+  mail_from: Type.String(),
+  state: oneOf('ok', 'failing', 'unknown'),
+  last_error: Nullable(Type.String({ description: forOperators })),
+  next_attempt_at: Nullable(
+    Type.String({ format: 'date-time', description: 'When the unreachable mail server is tried again.' }),
+  ),
+  last_sent_at: Nullable(Timestamp),
+  queued: Type.Integer({ description: `Mails that wait to be sent; ${queuedMax} means at least so many.` }),
+  problems: Type.Array(Type.Object({ severity: oneOf('fault', 'hint'), message: Type.String() }), {
+    description: 'Settings to change before mail goes to other people; hints when the relay is on this machine.',
+  }),
+  dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
+  bounce_domain: Nullable(Type.String()),
+  bounce_providers: Type.Array(Type.String(), { description: 'Those that tell bounces and complaints by HTTP.' }),
+  records: Type.Array(
+    Type.Object({
+      type: oneOf('TXT', 'MX'),
+      name: Type.String(),
+      value: Type.String(),
+      purpose: oneOf('SPF', 'DKIM', 'DMARC', 'bounces'),
+      status: oneOf('unchecked', 'found', 'missing', 'different'),
+      found: Nullable(Type.String()),
+    }),
+  ),
+  checked_at: Nullable(Timestamp),
+})
+const tags = ['Sending']
+
+export type SendingRouteParts = {
+  config: Config
+  db: Db
+  sending: Sending
+  dkim: DkimSigner | undefined
+  settings: MailSettings
+  bounceProviders: string[]
+}
+
+export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/sending',
+      { schema: { tags, summary: 'Where mail goes, and what to set in the DNS', response: answers(SendingOut) } },
+      async (request) => ok(await sendingOut(parts, memberOf(request))),
+    )
+
+    api.post(
+      '/sending/check',
+      {
+        onRequest: requireOperator,
+        schema: {
+          tags,
+          summary: 'Test the mail relay and look up the DNS records (operators)',
+          response: answers(SendingOut),
+        },
+      },
+      async (request) => {
+        await parts.sending.check()
+        return ok(await sendingOut(parts, memberOf(request)))
+      },
+    )
+  }
+}
+
+async function sendingOut({ config, db, sending, dkim, settings, bounceProviders }: SendingRouteParts, member: Member) {
+  const figures = await findSendingFigures(db, member.organizationId, queuedMax)
+  const { queued, lastSentAt } = figures
+  const { state, lastError, nextTryAt } = sending.health(figures)
+  const details = isOperator(member)
+  return {
+    details,
+    transport: sending.target ? ('smtp' as const) : ('inbox' as const),
+    relay: details && sending.target ? relayOut(sending.target) : null,
+    mail_from: mailboxText(settings.mailFrom),
+    state,
+    last_error: details ? lastError : null,
+    next_attempt_at: nextTryAt?.toISOString() ?? null,
+    last_sent_at: lastSentAt?.toISOString() ?? null,
+    queued,
+    problems: details ? liveProblems(config) : [],
+    dkim: dkim ? { domain: dkim.domain, selector: dkim.selector } : null,
+    bounce_domain: settings.bounceDomain ?? null,
+    bounce_providers: bounceProviders,
+    records: details ? sending.records : [],
+    checked_at: sending.checkedAt?.toISOString() ?? null,
+  }
+}
+
+/** Never the password. */
+const relayOut = ({ host, port, tls, credentials }: SmtpTarget) => ({
+  host,
+  port,
+  secure: tls === 'implicit' || tls === 'required',
+  user: credentials?.user ?? null,
+})

@@ -1,0 +1,28 @@
+import type { Reader } from '../db/db.ts'
+import type { OrganizationId } from '../values/ids.ts'
+
+export type SendingFigures = { queued: number; waitingSince: Date | null; lastSentAt: Date | null }
+
+/** How many mails wait, counted up to a limit, since when, and when the last one went out. By indexes, whatever the number. */
+export async function findSendingFigures(
+  db: Reader,
+  organizationId: OrganizationId,
+  countMax: number,
+): Promise<SendingFigures> {
+  const [row] = await db<SendingFigures>`
+    select
+      (select count(*) from (
+        select from jobs where organization_id = ${organizationId} and kind = 'message.send' limit ${countMax}
+      ) waiting) as queued,
+      (select min(oldest.due_at) from lanes
+        cross join lateral (
+          select due_at from jobs
+          where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
+          order by due_at limit 1
+        ) as oldest
+        where lanes.organization_id = ${organizationId} and lanes.kind = 'message.send') as waiting_since,
+      (select occurred_at from events
+        where organization_id = ${organizationId} and event_name = 'emailSent'
+        order by occurred_at desc limit 1) as last_sent_at`
+  return row!
+}
