@@ -30,7 +30,7 @@ async function buildWeb(): Promise<void> {
   // Built beside and moved in place, so that a service that runs meanwhile never serves half a build.
   const next = join(web, `dist.${process.pid}.tmp`)
   try {
-    await build({ root: web, logLevel: 'warn', build: { outDir: next, emptyOutDir: true } })
+    await inProduction(() => build({ root: web, logLevel: 'warn', build: { outDir: next, emptyOutDir: true } }))
     await compress(next)
     await rm(dist, { recursive: true, force: true })
     await rename(next, dist)
@@ -38,6 +38,18 @@ async function buildWeb(): Promise<void> {
     await rm(next, { recursive: true, force: true })
   }
   process.stderr.write(`done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`)
+}
+
+/** Vite builds for development if NODE_ENV is set to anything else, as in a test run: about 60 KB more for the first load. */
+async function inProduction(run: () => Promise<unknown>): Promise<void> {
+  const before = process.env.NODE_ENV
+  process.env.NODE_ENV = 'production'
+  try {
+    await run()
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = before
+  }
 }
 
 /** Writes `.br` and `.gz` beside each text file: the service sends them as they are and compresses nothing itself. */
