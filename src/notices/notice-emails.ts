@@ -96,7 +96,7 @@ async function withinTime(sent: Promise<SendOutcome>): Promise<SendOutcome | und
 }
 
 function makeNoticeMail(notice: NoticeMail, { baseUrl, mailFrom }: MailSettings): OutgoingMail {
-  const url = notice.webhookId ? `${baseUrl}/settings/webhooks/${toText('whk', notice.webhookId)}` : baseUrl
+  const url = notice.webhookId ? `${baseUrl}/developers/webhooks/${toText('whk', notice.webhookId)}` : baseUrl
   const reason = `You receive this email because you are an owner of ${notice.organizationName}.`
   const html = [
     `<p>${escapeHtml(notice.title)}.</p>`,

@@ -34,13 +34,16 @@ const mail = (app: TestApp, relay?: Transport) =>
 const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
 const makeDue = (app: TestApp) => app.db.alone`update notice_mails set next_try_at = now()`
 
-test('a webhook that pauses by itself is noted, and every owner gets a mail into the inbox', async () => {
+test('a webhook that is paused automatically creates a notice and an email to every owner', async () => {
   await using app = await startTestApp({}, ['serve'])
   await join(app, 'second@acme.example', 'owner')
   const member = await join(app, 'member@acme.example', 'member')
   const other = await registerOther(app)
   const webhook = await subscribe(app, 'Orders <b>&')
-  await app.db.alone`update webhooks set failing_since = now() - interval '4 days', last_attempt_at = now()`
+  // The failure itself was reported before, so that only the pause is reported now.
+  await app.db.alone`
+    update webhooks
+    set failing_since = now() - interval '4 days', last_attempt_at = now(), failing_notified_at = now()`
   const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
   const worker = await createApp({ config: app.config, secrets, db: app.db, log, roles: ['work'] })
   await worker.start()
@@ -60,7 +63,7 @@ test('a webhook that pauses by itself is noted, and every owner gets a mail into
   expect(inbox[0]).toMatchObject({ subject: notices[0].title, message_id: null })
   const shown = (await app.manage('GET', `/organization/inbox/${inbox[0].id}`)).body.data
   expect(shown.html).toContain('Orders &lt;b&gt;&amp;')
-  expect(shown.text).toContain(`/settings/webhooks/${webhook.text}`)
+  expect(shown.text).toContain(`/developers/webhooks/${webhook.text}`)
   expect((await other.manage('GET', '/organization/inbox')).body.data).toEqual([])
   expect(await waiting(app)).toEqual([])
 })
@@ -184,7 +187,7 @@ test('owners get one email when an endpoint starts failing, and another only for
   expect(received).toMatchObject({ to: 'owner@acme.example', subject: 'The webhook “Orders” is failing' })
   const { text } = (await app.manage('GET', `/organization/inbox/${received.id}`)).body.data
   expect(text).toMatch(/Deliveries have been failing since [\d-]+ [\d:]+ UTC\. The last result was: answered 503/)
-  expect(text).toContain(`/settings/webhooks/${id}`)
+  expect(text).toContain(`/developers/webhooks/${id}`)
   expect((await app.manage('GET', '/organization/notices')).body.data).toMatchObject([
     { kind: 'webhook_failing', webhook_id: id },
   ])
