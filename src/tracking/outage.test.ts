@@ -72,7 +72,7 @@ test('who unsubscribes while the database is away is unsubscribed when it is bac
   await app.proxy.cut()
   expect((await app.get(app.leave)).text).toContain('Unsubscribe?')
   const answer = await callUrl('POST', `${app.url}${app.leave}`, { raw: 'List-Unsubscribe=One-Click' })
-  expect([answer.status, answer.text.includes('You are unsubscribed')]).toEqual([200, true])
+  expect([answer.status, answer.text.includes('You’ve been unsubscribed')]).toEqual([200, true])
   const undo = await callUrl('POST', `${app.url}${app.leave}/undo`)
   expect([undo.status, undo.headers.get('retry-after')]).toEqual([503, '5'])
   await app.proxy.heal()

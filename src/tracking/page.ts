@@ -3,20 +3,20 @@ import type { FastifyReply } from 'fastify'
 import { escapeHtml } from '../flows/escape.ts'
 import { pageStyle } from './page-style.ts'
 
-/** What a page says. Texts are plain; `**` marks what matters in them. */
+/** The content of a page. Texts are plain text, in which `**` marks emphasis. */
 export type Page = {
   title: string
   paragraphs: string[]
-  /** The big button, and what it does. */
+  /** The main button. */
   action?: Action
-  /** What is also possible, below a line, with a question that leads to it. */
+  /** A second choice, shown below a line and introduced by a question. */
   second?: Action & { question: string }
 }
 type Action = { label: string; path: string }
 
 export type PageSender = { send(reply: FastifyReply, status: number, page: Page): FastifyReply }
 
-/** Pages for readers of mails: no script, no cookie, nothing from elsewhere. */
+/** Pages for recipients. They use no scripts, no cookies and no external resources. */
 export function createPageSender(): PageSender {
   const styleHash = createHash('sha256').update(pageStyle).digest('base64')
   const headers = {

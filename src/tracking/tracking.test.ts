@@ -87,7 +87,7 @@ test('a token of one purpose or of another secret is nothing to a route of anoth
   ])
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404])
   expect(answers[2]!.headers.get('content-type')).toBe('image/gif')
-  expect(answers[0]!.text).toContain('This link does not work')
+  expect(answers[0]!.text).toContain('This link doesn’t work')
   expect(await reader.events()).toEqual([])
   expect(await app.subscription(reader.email)).not.toBe('unsubscribed')
 })

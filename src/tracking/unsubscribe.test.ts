@@ -30,7 +30,7 @@ test('the page’s button unsubscribes, stops marketing mail, and is recorded on
   const first = await post(linkOf(reader))
   const second = await post(linkOf(reader))
   expect([first.status, second.status]).toEqual([200, 200])
-  expect(first.text).toContain('You are unsubscribed')
+  expect(first.text).toContain('You’ve been unsubscribed')
   expect(await app.subscription(reader.email)).toBe('unsubscribed')
   expect(await reader.events()).toMatchObject([
     { eventName: 'contactUnsubscribe', messageId: reader.ids.messageId, data: { method: 'page' } },
@@ -38,7 +38,7 @@ test('the page’s button unsubscribes, stops marketing mail, and is recorded on
   const marketing = await sendTo(app, reader.email, { name: 'News', kind: 'marketing' })
   const [message] = await app.db<{ status: string }>`select status from messages where id = ${marketing.messageId}`
   expect(message!.status).toBe('suppressed')
-  expect((await app.get(linkOf(reader))).text).toContain('You are unsubscribed')
+  expect((await app.get(linkOf(reader))).text).toContain('You’ve been unsubscribed')
 })
 
 const boundary = '----boundary7MA4YWxkTrZu0gW'
@@ -62,7 +62,7 @@ test('an unsubscription can be undone, and made again', async () => {
   const reader = await app.newReader()
   await post(linkOf(reader))
   const undone = await post(`${linkOf(reader)}/undo`)
-  expect([undone.status, undone.text.includes('You are subscribed again')]).toEqual([200, true])
+  expect([undone.status, undone.text.includes('You’re subscribed again')]).toEqual([200, true])
   expect(await app.subscription(reader.email)).toBe('subscribed')
   const [suppression] = await app.db`select 1 from suppressions where email_key = ${reader.email}`
   expect(suppression).toBeUndefined()
@@ -84,10 +84,10 @@ test('pressing the button many times at once is one event', async () => {
   expect(await reader.events()).toHaveLength(1)
 })
 
-test('who was erased has nothing to unsubscribe from, and pressing on does no harm', async () => {
+test('an erased contact is not subscribed, and pressing the button again changes nothing', async () => {
   const reader = await app.newReader()
   await app.db.alone`delete from contacts where id = ${reader.ids.contactId}`
-  const nothing = 'There is nothing to unsubscribe from'
+  const nothing = 'You’re not subscribed'
   expect((await app.get(linkOf(reader))).text).toContain(nothing)
   expect(await post(linkOf(reader))).toMatchObject({ status: 200, text: expect.stringContaining(nothing) })
   expect((await post(`${linkOf(reader)}/undo`)).text).toContain(nothing)
