@@ -11,26 +11,29 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test.each(['light', 'dark'] as const)('only a field with a fault is red, and never its example (%s)', async (theme) => {
-  await using service = await startService()
-  const account = await registerOwner(service)
-  await using tab = await openTab(browser, service, { theme, account })
-  const { page } = tab
+test.each(['light', 'dark'] as const)(
+  'only an invalid field is red, and its placeholder is not (%s)',
+  async (theme) => {
+    await using service = await startService()
+    const account = await registerOwner(service)
+    await using tab = await openTab(browser, service, { theme, account })
+    const { page } = tab
 
-  await page.goto('settings/webhooks')
-  await page.getByRole('button', { name: 'Add webhook' }).click()
-  const name = page.getByLabel('Name')
-  const url = page.getByLabel('URL')
-  await url.focus()
-  const example = await styleOf(url, 'color', '::placeholder')
-  const focused = await styleOf(url, 'border-top-color')
-  await page.getByRole('button', { name: 'Create webhook' }).click()
-  await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
-  expect(await styleOf(name, 'border-top-color')).not.toBe(focused)
-  expect(await styleOf(url, 'color', '::placeholder')).toBe(example)
-})
+    await page.goto('developers/webhooks')
+    await page.getByRole('button', { name: 'Add webhook' }).click()
+    const name = page.getByLabel('Name')
+    const url = page.getByLabel('URL')
+    await url.focus()
+    const example = await styleOf(url, 'color', '::placeholder')
+    const focused = await styleOf(url, 'border-top-color')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
+    expect(await styleOf(name, 'border-top-color')).not.toBe(focused)
+    expect(await styleOf(url, 'color', '::placeholder')).toBe(example)
+  },
+)
 
-test('nothing that waits moves for who asked for less motion', async () => {
+test('with reduced motion, nothing is animated while loading', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -40,7 +43,7 @@ test('nothing that waits moves for who asked for less motion', async () => {
   await page.goto('contacts')
   const waiting = page.getByRole('status', { name: 'Loading' }).locator('div').first()
   await waiting.waitFor()
-  // The frame of the page waits first and then the list in it: what was found may be gone a moment later.
+  // The placeholder of the page is replaced by that of the list, so the element may change.
   await expect.poll(() => styleOf(waiting, 'animation-name', '::after')).toBe('none')
 
   const goOn = await hold(page, '**/assets/settings-frame*')
@@ -51,7 +54,7 @@ test('nothing that waits moves for who asked for less motion', async () => {
   await goOn()
 })
 
-test('a long flow name leaves addresses whole and takes two lines', async () => {
+test('a long flow name takes at most two lines and does not break addresses', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = async (method: string, path: string, body?: unknown) =>
@@ -64,7 +67,7 @@ test('a long flow name leaves addresses whole and takes two lines', async () => 
   })
   await manage('POST', `/flows/${flow.id}/test`, { to: 'augusta.ada.king@lovelace.example' })
   await manage('POST', '/groups', { name: `Everybody who ${'has ordered '.repeat(15)}`.trim() })
-  await until('the mail to be sent', async () => (await manage('GET', '/events')).length > 0)
+  await until('the email to be sent', async () => (await manage('GET', '/events')).length > 0)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
@@ -78,7 +81,7 @@ test('a long flow name leaves addresses whole and takes two lines', async () => 
   expect(await linesOf(page.getByText(/^grp_/))).toBe(1)
 })
 
-test('a phone shows the actions of a group beside its name, and buttons that a finger can hit', async () => {
+test('on a phone the actions of a group are next to its name, and buttons are large enough to tap', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })

@@ -42,7 +42,7 @@ test.each(sizes)(
     const rejected = page.getByRole('table', { name: 'Rejected rows' }).getByRole('row')
     expect(await rejected.nth(1).textContent()).toContain('4no-address')
 
-    await page.getByRole('link', { name: 'See the contacts' }).click()
+    await page.getByRole('link', { name: 'View contacts' }).click()
     await page.getByLabel('Search contacts').fill('person7@')
     await page.getByRole('link', { name: 'person7@example.com' }).click()
     await page.getByRole('heading', { name: 'person7@example.com' }).waitFor()
@@ -78,11 +78,11 @@ test.each(sizes)('a group that does not exist is created by the import, and the 
   await page.getByText('1 row processed.').waitFor()
   await page.getByText('Subscribed', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Newsletter' }).waitFor()
-  await page.getByRole('link', { name: 'See the contacts' }).click()
+  await page.getByRole('link', { name: 'View contacts' }).click()
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
   expect(await page.getByText('other@example.com').count()).toBe(0)
 
-  // A name that was typed but not picked counts too: an existing one in any case, a new one as it is.
+  // A name that was typed but not picked is used too. Existing names match case-insensitively.
   for (const name of ['newsletter', 'Customers']) {
     await openFile()
     await group.fill(name)
@@ -97,7 +97,7 @@ test.each(sizes)('a group that does not exist is created by the import, and the 
   expect(tab.problems).toEqual([])
 })
 
-test('a file that is dropped on the page is taken, and one without an address column is not imported', async () => {
+test('a file can be dropped on the page, and one without an email column cannot be imported', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -115,7 +115,7 @@ test('a file that is dropped on the page is taken, and one without an address co
   expect(await page.getByRole('button', { name: 'Start import' }).isDisabled()).toBe(true)
 })
 
-test('two columns of one name become two attributes, each with its own values', async () => {
+test('two columns with the same name become two attributes with their own values', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -142,7 +142,7 @@ test('two columns of one name become two attributes, each with its own values', 
   expect(tab.problems).toEqual([])
 })
 
-test('who unsubscribed by the file is not subscribed, and the others are what was chosen', async () => {
+test('contacts that the file marks as unsubscribed are not subscribed, and the others get the chosen status', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
@@ -178,7 +178,7 @@ test('who unsubscribed by the file is not subscribed, and the others are what wa
   expect(tab.problems).toEqual([])
 })
 
-test('the first line of a file without a header is imported, and examples show it', async () => {
+test('the first line of a file without a header is imported and shown in the samples', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -211,7 +211,7 @@ test('the first line of a file without a header is imported, and examples show i
   expect(tab.problems).toEqual([])
 })
 
-test('a file that is not in UTF-8 is read as what it is, and an import says which columns it left out', async () => {
+test('a file in another encoding than UTF-8 is converted, and an import names the columns it skipped', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -239,7 +239,7 @@ test('a file that is not in UTF-8 is read as what it is, and an import says whic
   expect(tab.problems).toEqual([])
 })
 
-test.each(sizes)('a contact is added, edited, put into a group and erased (%s)', async (size) => {
+test.each(sizes)('a contact is added, edited, added to a group and erased (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/groups', { name: 'Customers' })
@@ -278,7 +278,7 @@ test.each(sizes)('a contact is added, edited, put into a group and erased (%s)',
   expect(tab.problems).toEqual([])
 })
 
-test('a dialog with something typed into it is not closed by a stray key or click', async () => {
+test('a dialog with typed text asks before Escape or a click outside closes it', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -333,7 +333,7 @@ test('a dialog whose save was rejected still asks before it discards what was ty
   await dialog.waitFor({ state: 'hidden' })
 })
 
-test('who has unsubscribed is subscribed again only after a question', async () => {
+test('subscribing an unsubscribed contact again asks for confirmation', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const contact = await service.manage(account.session, 'POST', '/organization/contacts', { email: 'ada@example.com' })
@@ -344,7 +344,7 @@ test('who has unsubscribed is subscribed again only after a question', async () 
   await page.getByRole('button', { name: 'Unsubscribe' }).click()
   await page.getByText('Unsubscribed', { exact: true }).first().waitFor()
   await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
-  const question = page.getByRole('dialog', { name: 'Subscribe again' })
+  const question = page.getByRole('dialog', { name: 'Subscribe again?' })
   await question.getByRole('button', { name: 'Cancel' }).click()
   await question.waitFor({ state: 'hidden' })
   expect(await page.getByRole('button', { name: 'Subscribe', exact: true }).isVisible()).toBe(true)

@@ -31,7 +31,7 @@ test('the first load is under 250 KiB of compressed script, without the editor a
   expect(scripts.filter((script) => /code-|chart/.test(script.name))).toEqual([])
 })
 
-test('no request goes to another place, and nothing is inlined that the policy would have to allow', async () => {
+test('all requests go to the own origin, and no script is inlined', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -49,7 +49,7 @@ test('no request goes to another place, and nothing is inlined that the policy w
   expect(tab.problems).toEqual([])
 })
 
-test('the app works below a path', async () => {
+test('the app works below a base path', async () => {
   await using service = await startService({ path: '/mail/app' })
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })

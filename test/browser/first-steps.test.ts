@@ -28,7 +28,7 @@ test.each(sizes)(
     await stepDone(page, 'Send yourself a test email')
 
     await goTo(page, 'Inbox')
-    await page.getByText("Emails aren't being sent yet").waitFor()
+    await page.getByText('Emails aren’t being sent yet').waitFor()
     await openWelcome(page)
     await goTo(page, 'Overview')
     await stepDone(page, 'Open it in the inbox')
@@ -47,7 +47,7 @@ test.each(sizes)(
     await goTo(page, 'Overview')
     await stepDone(page, 'Add a webhook')
 
-    // From here on a click reaches the receiver, and the code that customers run believes it.
+    // From now on, clicks are delivered to the receiver and pass the verification of the SDK.
     await clickWelcome(page)
     const delivery = await until('the click to reach the receiver', () =>
       receiver.posts.find((candidate) => candidate.headers['x-service-event'] === 'emailClick'),
@@ -80,7 +80,7 @@ async function openWelcome(page: Page): Promise<void> {
   await page.getByTitle(/^Email: Welcome/).waitFor()
 }
 
-/** Clicks as a reader would: within the mail, in a tab of its own. */
+/** Clicks the link in the email like a recipient; it opens in a new tab. */
 async function clickWelcome(page: Page): Promise<void> {
   await goTo(page, 'Inbox')
   await openWelcome(page)
@@ -97,7 +97,7 @@ async function createApiKey(page: Page): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   const key = await page.getByRole('figure', { name: 'API key', exact: true }).textContent()
   expect(key).toMatch(/^wxk_[A-Za-z0-9]{43}$/)
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
 }
 
 async function createWebhook(page: Page, url: string): Promise<string> {
@@ -107,6 +107,6 @@ async function createWebhook(page: Page, url: string): Promise<string> {
   await page.getByLabel('All events').check()
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const secret = await page.getByRole('figure', { name: 'signing secret' }).textContent()
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
   return secret ?? ''
 }

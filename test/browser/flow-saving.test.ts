@@ -15,7 +15,7 @@ afterAll(() => browser.close())
 
 const staleMs = 60_000
 
-test('an editor in which nothing was changed shows what a colleague has saved', async () => {
+test('an unchanged editor shows the version that a colleague saved', async () => {
   await using flow = await openFlow()
   const { page } = flow
 
@@ -29,7 +29,7 @@ test('an editor in which nothing was changed shows what a colleague has saved', 
   expect(await save(page).isDisabled()).toBe(true)
 })
 
-test('a change made from an older version is not saved over a newer one, until the person says so', async () => {
+test('a change based on an older version replaces a newer one only after confirmation', async () => {
   await using flow = await openFlow()
   const { page } = flow
   const notice = page.getByRole('alert').filter({ hasText: 'Someone else saved version 2' })
@@ -43,14 +43,14 @@ test('a change made from an older version is not saved over a newer one, until t
   expect(await flow.read()).toMatchObject({ subject: 'Their subject', version: 2 })
   expect(await subject(page).inputValue()).toBe('My subject')
 
-  await notice.getByRole('button', { name: 'Save mine anyway' }).click()
+  await notice.getByRole('button', { name: 'Save my changes anyway' }).click()
   await version(page, 3).waitFor()
   await notice.waitFor({ state: 'hidden' })
   expect(await flow.read()).toMatchObject({ subject: 'My subject', version: 3 })
   expect(flow.problems).toEqual([])
 })
 
-test('a change made from an older version can be given up for the newer one', async () => {
+test('a change based on an older version can be discarded in favour of the newer one', async () => {
   await using flow = await openFlow()
   const { page } = flow
 
@@ -59,7 +59,7 @@ test('a change made from an older version can be given up for the newer one', as
   await subject(page).fill('My subject')
   await flow.change({ subject: 'Their subject', name: 'Their name' })
   await comeBack(page)
-  await page.getByRole('button', { name: 'Discard mine and load version 2' }).click()
+  await page.getByRole('button', { name: 'Discard my changes and load version 2' }).click()
   await page.getByRole('alert').waitFor({ state: 'hidden' })
   expect(await subject(page).inputValue()).toBe('Their subject')
   expect(await save(page).isDisabled()).toBe(true)
@@ -83,7 +83,7 @@ test('a colleague’s new name stays when the text is saved', async () => {
   expect(await flow.read()).toMatchObject({ name: 'Their name', subject: 'My subject', version: 2 })
 })
 
-test('what is typed while a save is running stays, and can be saved next', async () => {
+test('text typed during a save is kept and can be saved next', async () => {
   await using flow = await openFlow()
   const { page } = flow
 
@@ -102,7 +102,7 @@ test('what is typed while a save is running stays, and can be saved next', async
   expect(await flow.read()).toMatchObject({ subject: 'Half and half', version: 3 })
 })
 
-test('a template with the line ends of Windows is not changed by looking at it', async () => {
+test('opening a template with CRLF line endings does not change it', async () => {
   await using flow = await openFlow()
   const { page } = flow
   await flow.change({ html: '<p>Hello</p>\r\n<p>Good bye</p>' })
@@ -117,7 +117,7 @@ test('a template with the line ends of Windows is not changed by looking at it',
   expect(await save(page).isDisabled()).toBe(true)
 })
 
-test('versions that differ in their sender or format alone are told apart, and the sender is brought back', async () => {
+test('differences in the sender or the format are shown, and restoring a version restores its sender', async () => {
   await using flow = await openFlow()
   const { page } = flow
   await flow.change({ from_name: 'Acme', from_email: 'shop@acme.example', reply_to: 'help@acme.example' })
@@ -137,7 +137,7 @@ test('versions that differ in their sender or format alone are told apart, and t
   await page.getByText('Format changed from HTML to MJML').waitFor()
 })
 
-test('bringing a version back asks before it discards what was not saved', async () => {
+test('restoring a version asks before it discards unsaved changes', async () => {
   await using flow = await openFlow()
   const { page } = flow
   await flow.change({ subject: 'Second subject' })
@@ -162,7 +162,7 @@ test('bringing a version back asks before it discards what was not saved', async
   expect(await subject(page).inputValue()).toBe('Your order')
 })
 
-test('bringing a version back does not replace one that was not seen', async () => {
+test('restoring a version does not replace a newer one that was not shown yet', async () => {
   await using flow = await openFlow()
   const { page } = flow
   await flow.change({ subject: 'Second subject' })
@@ -178,7 +178,7 @@ test('bringing a version back does not replace one that was not seen', async () 
   expect(await flow.read()).toMatchObject({ subject: 'Your order', version: 4 })
 })
 
-test('deleting a flow with unsaved changes leads to the list and asks no more', async () => {
+test('deleting a flow with unsaved changes opens the list without asking again', async () => {
   await using flow = await openFlow()
   const { page } = flow
 
@@ -194,7 +194,7 @@ test('deleting a flow with unsaved changes leads to the list and asks no more', 
   expect(flow.problems).toEqual([])
 })
 
-test('a change that makes no version is called saved, and no more', async () => {
+test('a change that creates no version is reported as saved without a version', async () => {
   await using flow = await openFlow()
   const { page } = flow
 
@@ -206,13 +206,13 @@ test('a change that makes no version is called saved, and no more', async () => 
   await version(page, 1).waitFor()
 })
 
-test('a tab that a flow does not have leads nowhere, and says so', async () => {
+test('an unknown tab of a flow shows the page for unknown addresses', async () => {
   await using flow = await openFlow()
   await flow.page.goto(`flows/${flow.id}/nosuchtab`)
-  await flow.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+  await flow.page.getByRole('heading', { name: 'This page doesn’t exist' }).waitFor()
 })
 
-test('a sender address that may not be used is explained at its field', async () => {
+test('a sender address that is not allowed is explained at its field', async () => {
   await using flow = await openFlow({ REQUIRE_VERIFIED_DOMAINS: 'true', ALLOWED_SENDER_DOMAINS: 'acme.example' })
   const { page } = flow
   const sender = page.getByRole('button', { name: 'Sender' })
@@ -241,7 +241,7 @@ const version = (page: Page, number: number) => page.getByText(`Version ${number
 
 type OpenFlow = Tab & {
   id: string
-  /** As a colleague would, elsewhere. */
+  /** Changes the flow as a colleague in another browser would. */
   change(changes: object): Promise<void>
   read(): Promise<object>
 }
@@ -267,13 +267,13 @@ async function openFlow(settings: Environment = {}): Promise<OpenFlow> {
   }
 }
 
-/** Returns to the page after so long that it asks for everything anew. */
+/** Returns to the page after its data has become stale, so that it is fetched again. */
 async function comeBack(page: Page): Promise<void> {
   await page.clock.fastForward(staleMs)
   await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`)
 }
 
-/** The request that `start` makes the page save with, held on its way. */
+/** Runs `start` and returns the save request that it causes, without sending it. */
 async function holdSave(page: Page, start: () => Promise<void>): Promise<Route> {
   let hold: ((route: Route) => void) | undefined
   const held = new Promise<Route>((resolve) => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test.each(sizes)(
-  'a faulty template is marked at its line and column, and saved once it is mended (%s)',
+  'an error in a template is marked at its line and column, and the fixed template is saved (%s)',
   async (size) => {
     await using service = await startService()
     const account = await registerOwner(service)
@@ -43,7 +43,7 @@ test.each(sizes)(
   },
 )
 
-test('the preview has a desktop and a phone layout, runs no script of the template and shows its plain text', async () => {
+test('the preview has a desktop and a phone layout, runs no scripts and shows the plain text', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -66,7 +66,7 @@ test('the preview has a desktop and a phone layout, runs no script of the templa
   await page.getByRole('region', { name: 'Preview' }).locator('pre').getByText('Wide layout').waitFor()
 })
 
-test('the preview warns of a link that leads nowhere, and the flow can be saved all the same', async () => {
+test('the preview warns about a link without a scheme, and the flow can still be saved', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
@@ -84,7 +84,7 @@ test('the preview warns of a link that leads nowhere, and the flow can be saved 
   await warning.waitFor({ state: 'hidden' })
 })
 
-test('whoever writes a template can look up variables and filters, and is back at the button after', async () => {
+test('the help lists variables and filters, and closing it returns the focus to its button', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { size: 'phone', account })
@@ -102,7 +102,7 @@ test('whoever writes a template can look up variables and filters, and is back a
   expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true)
 })
 
-test('saving makes a version that can be compared with the one before and brought back', async () => {
+test('each save creates a version that can be compared with the previous one and restored', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
@@ -124,7 +124,7 @@ test('saving makes a version that can be compared with the one before and brough
   expect(flow.body.data).toMatchObject({ subject: 'Your order', html: '<p>Hello {{ name }}</p>', version: 3 })
 })
 
-test('what was not saved is not left behind without asking', async () => {
+test('leaving the editor with unsaved changes asks for confirmation', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
@@ -165,7 +165,7 @@ test('a test email is sent with the sample data, and the API call uses it too', 
   await expect.poll(sentByCall).toMatchObject({ flow_id: id, context: { name: 'Ada' } })
 })
 
-test('a test mail to a suppressed address is not called sent', async () => {
+test('a test email to a suppressed address is not reported as sent', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
@@ -186,7 +186,7 @@ test('a test mail to a suppressed address is not called sent', async () => {
   await page.getByRole('table', { name: 'Suppressions' }).getByText('ada@example.com').waitFor()
 })
 
-test('a faulty subject is marked at its field, and the preview says that it is an older one', async () => {
+test('an error in the subject is marked at its field, and the preview is marked as out of date', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
@@ -212,7 +212,7 @@ test('a faulty subject is marked at its field, and the preview says that it is a
   expect(await subject.getAttribute('aria-invalid')).not.toBe('true')
 })
 
-test('who saved a version can be read whole, however long the address is', async () => {
+test('the author of a version is shown in full, even with a long address', async () => {
   await using service = await startService()
   const email = 'a.rather.long.name.of.an.owner@mail.subsidiary.acme.example'
   const account = await registerOwner(service, 'Acme', email)
@@ -231,7 +231,7 @@ test('who saved a version can be read whole, however long the address is', async
   await page.getByRole('option', { name: `Version 2` }).getByText(email).waitFor()
 })
 
-test('the search of the flows is still there after a reload and on the way back', async () => {
+test('the search of the flows survives a reload and the back button', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await createFlow(service, account)
@@ -251,7 +251,7 @@ test('the search of the flows is still there after a reload and on the way back'
   expect(await page.getByRole('radio', { name: 'Active' }).isChecked()).toBe(true)
 })
 
-test('while another search is loading, the list says that it is not the answer yet', async () => {
+test('while a new search is loading, the old list is marked as busy', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await createFlow(service, account)
@@ -266,7 +266,7 @@ test('while another search is loading, the list says that it is not the answer y
   await page.getByLabel('Search flows').fill('nothing like it')
   await busy.getByRole('link', { name: 'Order confirmation' }).waitFor()
   await goOn()
-  await page.getByRole('heading', { name: 'No matching flows' }).waitFor()
+  await page.getByRole('heading', { name: 'No flows found' }).waitFor()
   expect(await busy.count()).toBe(0)
 })
 

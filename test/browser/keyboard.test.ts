@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('whoever closes a dialog stands on what opened it', async () => {
+test('closing a dialog returns the focus to its opener', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await manage(service, account, '/contacts', { email: 'ada@example.com' })
@@ -25,15 +25,15 @@ test('whoever closes a dialog stands on what opened it', async () => {
 
   for (const [path, opener, item] of [
     ['contacts', 'Add contact'],
-    ['contacts/groups', 'New group'],
+    ['contacts/groups', 'Create group'],
     ['contacts/groups', 'Actions for Customers', 'Rename'],
     ['contacts/groups', 'Actions for Customers', 'Delete'],
-    ['settings/webhooks', 'Add webhook'],
-    [`settings/webhooks/${webhook}`, 'More actions', 'Edit'],
-    [`settings/webhooks/${webhook}`, 'More actions', 'Rotate secret'],
-    [`settings/webhooks/${webhook}`, 'More actions', 'Delete'],
-    ['settings/api-keys', 'Create key'],
-    ['settings/suppressions', 'Add address'],
+    ['developers/webhooks', 'Add webhook'],
+    [`developers/webhooks/${webhook}`, 'More actions', 'Edit'],
+    [`developers/webhooks/${webhook}`, 'More actions', 'Rotate secret'],
+    [`developers/webhooks/${webhook}`, 'More actions', 'Delete'],
+    ['developers/api-keys', 'Create key'],
+    ['contacts/suppressions', 'Add address'],
     ['settings/team', 'Invite'],
     ['settings/team', 'Account', 'Change password'],
   ] as const) {
@@ -54,40 +54,40 @@ test('whoever closes a dialog stands on what opened it', async () => {
   }
 })
 
-test('whoever has copied a secret stands on the button that made it', async () => {
+test('confirming a copied secret returns the focus to the button that created it', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await manage(service, account, '/api-keys', { name: 'Shop', scopes: ['flows:send'] })
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto('settings/api-keys')
+  await page.goto('developers/api-keys')
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Name').fill('Till')
   await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await expect.poll(() => focused(page)).toBe('Create key')
 })
 
-test('when what opened a dialog is gone, the keyboard starts at the top of the page’s content', async () => {
+test('if the opener of a dialog is gone, the focus moves to the main content', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto('settings/webhooks')
+  await page.goto('developers/webhooks')
   await page.getByRole('button', { name: 'Add webhook' }).click()
   await page.getByLabel('Name').fill('Orders')
   await page.getByLabel('URL').fill('https://example.com/hooks')
   await page.getByLabel('All events').check()
   await page.getByRole('button', { name: 'Create webhook' }).click()
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
 })
 
-test('a button keeps the focus while it works, and two presses without a gap send once', async () => {
+test('a loading button keeps the focus, and a double press sends one request', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -116,7 +116,7 @@ test('a button keeps the focus while it works, and two presses without a gap sen
   expect(sent).toBe(1)
 })
 
-test('“Show more” leads to the first row that is new', async () => {
+test('“Show more” moves the focus to the first new row', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   for (let i = 0; i < 60; i++) await manage(service, account, '/contacts', { email: `person${i}@example.com` })
@@ -133,7 +133,7 @@ test('“Show more” leads to the first row that is new', async () => {
   await expect.poll(() => focused(page)).toBe(await rows.nth(shown).getByRole('link').textContent())
 })
 
-test.each(sizes)('the first Tab of a page reaches the way past its navigation (%s)', async (size) => {
+test.each(sizes)('the first Tab on a page reaches the skip link (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { size, account })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('the search field follows the address of the page', async () => {
+test('the search field follows the URL of the page', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await addContacts(service, account, ['p17@example.com', 'p18@example.com'])
@@ -34,7 +34,7 @@ test('the search field follows the address of the page', async () => {
   expect(await field.inputValue()).toBe('p18 ')
 })
 
-test('a search that is cleared at once does not come back', async () => {
+test('a search that is cleared immediately does not return', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await addContacts(service, account, ['p17@example.com', 'p18@example.com'])
@@ -44,7 +44,7 @@ test('a search that is cleared at once does not come back', async () => {
 
   await page.goto('contacts')
   await page.getByRole('link', { name: 'p18@example.com' }).waitFor()
-  // The clock stands still, so that no pause in typing is long enough to ask.
+  // With the clock paused, the delay of the search does not elapse.
   await page.clock.pauseAt(Date.now() + 60_000)
   await page.getByLabel('Search contacts').fill('p17')
   await page.getByRole('button', { name: 'Clear search' }).click()
@@ -54,7 +54,7 @@ test('a search that is cleared at once does not come back', async () => {
   expect(await page.getByLabel('Search contacts').inputValue()).toBe('')
 })
 
-test('text in a row can be selected, its time can be read exactly, and the row still opens', async () => {
+test('text in a row can be selected, its time has a tooltip, and clicking the row opens it', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await addContacts(service, account, ['ada@example.com'])
@@ -65,7 +65,7 @@ test('text in a row can be selected, its time can be read exactly, and the row s
   const time = row.getByRole('time')
   await time.waitFor()
 
-  // What a mouse finds at the place of the time is the time itself, with its tooltip.
+  // The element under the mouse is the time itself, with its tooltip.
   const box = (await time.boundingBox())!
   const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
   const found = await page.evaluate(
@@ -92,7 +92,7 @@ test('text in a row can be selected, its time can be read exactly, and the row s
   await page.getByRole('heading', { name: 'ada@example.com' }).waitFor()
 })
 
-test.each(sizes)('a very long address, name or group pushes no column out of reach (%s)', async (size) => {
+test.each(sizes)('very long addresses, names and groups keep all columns reachable (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
@@ -107,7 +107,7 @@ test.each(sizes)('a very long address, name or group pushes no column out of rea
 
   for (const [path, table] of [
     ['contacts', 'Contacts'],
-    ['settings/suppressions', 'Suppressions'],
+    ['contacts/suppressions', 'Suppressions'],
     ['contacts/groups', 'Groups'],
   ] as const) {
     await page.goto(path)
@@ -117,7 +117,7 @@ test.each(sizes)('a very long address, name or group pushes no column out of rea
   }
 })
 
-test('a long name of the organization leaves the menu of a phone as wide as it is', async () => {
+test('a long organization name does not widen the menu on a phone', async () => {
   await using service = await startService()
   const account = await registerOwner(service, 'The Incorporated Society of Very Long Names and Their Keepers')
   await using tab = await openTab(browser, service, { size: 'phone', account })
@@ -133,7 +133,7 @@ test('a long name of the organization leaves the menu of a phone as wide as it i
   expect((button?.x ?? 0) + (button?.width ?? 0)).toBeLessThanOrEqual((drawer?.x ?? 0) + (drawer?.width ?? 0))
 })
 
-test('filters stay after a reload and when one comes back', async () => {
+test('filters survive a reload and the back button', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
@@ -146,8 +146,8 @@ test('filters stay after a reload and when one comes back', async () => {
     ['messages', 'Status', 'Sent'],
     ['activity', 'Event type', 'Opened'],
     ['activity', 'Source', 'Human only'],
-    ['settings/suppressions', 'Reason', 'Manual'],
-    [`settings/webhooks/${webhook.body.data.id}`, 'Event type', 'Clicked'],
+    ['contacts/suppressions', 'Reason', 'Manual'],
+    [`developers/webhooks/${webhook.body.data.id}`, 'Event type', 'Clicked'],
   ] as const) {
     await page.goto(path)
     const field = page.getByRole('combobox', { name: filter })
@@ -163,7 +163,7 @@ test('filters stay after a reload and when one comes back', async () => {
   }
 })
 
-test('of many groups some are shown, the others come by asking or by a search', async () => {
+test('a long list of groups is shown in pages and can be searched', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const { body } = await service.manage(account.session, 'GET', '/me')
@@ -191,7 +191,7 @@ test('of many groups some are shown, the others come by asking or by a search', 
   expect(tab.problems).toEqual([])
 })
 
-test('the search finds webhooks and groups, and says when there is nothing', async () => {
+test('the search finds webhooks and groups, and reports when there are no results', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = (path: string, body: unknown) => service.manage(account.session, 'POST', `/organization${path}`, body)
@@ -215,7 +215,7 @@ test('the search finds webhooks and groups, and says when there is nothing', asy
   await page.getByRole('heading', { name: 'Orders' }).waitFor()
 })
 
-test('an ID pasted into the search opens the thing it names, and commands can be run', async () => {
+test('an ID pasted into the search opens its record, and commands can be run', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = async (path: string, body: unknown) =>
@@ -257,7 +257,7 @@ async function addContacts(service: Service, account: Account, emails: string[])
   for (const email of emails) await service.manage(account.session, 'POST', '/organization/contacts', { email })
 }
 
-/** How many pixels of a table lie where neither its frame nor the window lets anybody scroll. */
+/** Returns how many pixels of a table can be reached neither in its frame nor in the window. */
 const beyondReach = (table: Locator) =>
   table.evaluate((element) => {
     const { documentElement: root, defaultView: view } = element.ownerDocument

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('a page that did not load in an outage is there when it is over, by the button', async () => {
+test('a page that failed to load during an outage loads with the retry button afterwards', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -20,7 +20,7 @@ test('a page that did not load in an outage is there when it is over, by the but
 
   const endOutage = await beginOutage(page)
   await goTo(page, 'Overview')
-  const failed = page.getByRole('alert').filter({ hasText: "Waxwing can't be reached." })
+  const failed = page.getByRole('alert').filter({ hasText: 'Waxwing can’t be reached.' })
   await failed.waitFor()
   await failed.getByRole('button', { name: 'Try again' }).click()
   await failed.waitFor()
@@ -28,14 +28,14 @@ test('a page that did not load in an outage is there when it is over, by the but
   await endOutage()
   await failed.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
-  // With its styles: the six figures stand in one row.
+  // The styles are loaded too: the six tiles are in one row.
   const tiles = await page.getByRole('button', { name: /^(Sent|Unsubscribed) 0/ }).all()
   const tops = await Promise.all(tiles.map(async (tile) => (await tile.boundingBox())?.y))
   expect(tops.length).toBe(2)
   expect(tops[0]).toBe(tops[1])
 })
 
-test('a page that did not load in an outage is there when somebody goes to it again', async () => {
+test('a page that failed to load during an outage loads when it is visited again', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -45,7 +45,7 @@ test('a page that did not load in an outage is there when somebody goes to it ag
 
   const endOutage = await beginOutage(page)
   await goTo(page, 'Overview')
-  await page.getByRole('alert').getByText("Waxwing can't be reached.").waitFor()
+  await page.getByRole('alert').getByText('Waxwing can’t be reached.').waitFor()
   await goTo(page, 'Messages')
   await page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor()
   await endOutage()
@@ -53,7 +53,7 @@ test('a page that did not load in an outage is there when somebody goes to it ag
   await page.getByRole('button', { name: /^Sent 0/ }).waitFor()
 })
 
-test('an answer that is not from the service is told in a sentence', async () => {
+test('a response from something else than Waxwing is explained', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -67,7 +67,7 @@ test('an answer that is not from the service is told in a sentence', async () =>
   expect(await page.getByText('Unexpected token').count()).toBe(0)
 })
 
-test('a browser that goes offline shows it, fails at once and recovers when the network is back', async () => {
+test('a browser that goes offline shows it, fails immediately and recovers when the network is back', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -75,24 +75,24 @@ test('a browser that goes offline shows it, fails at once and recovers when the 
   await page.goto('messages')
   const main = page.getByRole('main')
   await main.getByText('Live', { exact: true }).waitFor()
-  // So that the page's script is there, and only its data is missing offline.
+  // Loads the script of the page, so that only its data is missing offline.
   await goTo(page, 'Contacts')
   await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
   await goTo(page, 'Messages')
   await main.getByText('Live', { exact: true }).waitFor()
 
   await context.setOffline(true)
-  await page.getByRole('status').getByText("You're offline.").waitFor()
+  await page.getByRole('status').getByText('You’re offline.').waitFor()
   await main.getByText('Offline', { exact: true }).waitFor()
   expect(await main.getByText('Live', { exact: true }).count()).toBe(0)
   await goTo(page, 'Contacts')
   await page.getByLabel('Search contacts').fill('somebody else')
-  await page.getByRole('alert').getByText("You're offline. Check your internet connection").waitFor()
+  await page.getByRole('alert').getByText('You’re offline. Check your internet connection').waitFor()
   expect(await page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
 
   await context.setOffline(false)
   await page.getByRole('heading', { name: 'No contacts found' }).waitFor()
-  expect(await page.getByText("You're offline.").count()).toBe(0)
+  expect(await page.getByText('You’re offline.').count()).toBe(0)
 })
 
 test('an action that failed offline and was cancelled is not carried out later', async () => {
@@ -107,7 +107,7 @@ test('an action that failed offline and was cancelled is not carried out later',
 
   await context.setOffline(true)
   await dialog.getByRole('button', { name: 'Add contact' }).click()
-  await dialog.getByRole('alert').getByText("You're offline.").waitFor()
+  await dialog.getByRole('alert').getByText('You’re offline.').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'hidden' })
 
@@ -116,7 +116,7 @@ test('an action that failed offline and was cancelled is not carried out later',
     if (request.method() !== 'GET') posted.push(request.url())
   })
   await context.setOffline(false)
-  // A paused action is resumed as soon as the network is back, so before the request of the next page.
+  // A paused action would be resumed as soon as the network is back, before the requests of the next page.
   await goTo(page, 'Messages')
   await page.getByRole('heading', { name: 'No emails yet' }).waitFor()
   expect(posted).toEqual([])
@@ -124,7 +124,7 @@ test('an action that failed offline and was cancelled is not carried out later',
   expect(contacts.body.data).toEqual([])
 })
 
-/** Nothing is answered until the outage is ended. */
+/** Aborts every request until the returned function is called. */
 async function beginOutage(page: Page): Promise<() => Promise<void>> {
   const everything = '**/*'
   await page.route(everything, (route) => route.abort())

@@ -6,7 +6,7 @@ import { launchBrowser } from './support/chromium.ts'
 import { hold, openTab, segment } from './support/pages.ts'
 import { registerOwner, startService } from './support/service.ts'
 
-// Well before the figures would be asked for anyway.
+// Well before the regular refetch of the statistics.
 const soonMs = 5_000
 
 let browser: Browser
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('a custom range can be chosen again and again', async () => {
+test('a custom range can be chosen repeatedly', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -29,11 +29,11 @@ test('a custom range can be chosen again and again', async () => {
     await segment(page, 'Range', 'Custom').click()
     await page.getByLabel('From').fill(from)
     await page.getByRole('dialog').getByLabel(/^To/).fill(to)
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText(shown).waitFor()
     await page.getByLabel('From').waitFor({ state: 'hidden' })
   }
-  // The keyboard opens it too, and closes it.
+  // The keyboard opens and closes it too.
   await page.getByRole('radio', { name: 'Custom' }).press('Space')
   await page.getByLabel('From').waitFor()
   await page.keyboard.press('Escape')
@@ -41,7 +41,7 @@ test('a custom range can be chosen again and again', async () => {
   expect(tab.problems).toEqual([])
 })
 
-test('while another range is loading, the figures say that they are still those of the range before', async () => {
+test('while another range is loading, the old statistics are marked as busy', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -58,7 +58,7 @@ test('while another range is loading, the figures say that they are still those 
   expect(await busy.count()).toBe(0)
 })
 
-test('a range and a figure are still chosen after a reload and on the way back', async () => {
+test('the range and the chosen statistic survive a reload and the back button', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -75,7 +75,7 @@ test('a range and a figure are still chosen after a reload and on the way back',
   await segment(page, 'Range', 'Custom').click()
   await page.getByLabel('From').fill('2024-01-01')
   await page.getByRole('dialog').getByLabel(/^To/).fill('2024-01-10')
-  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('Jan 1, 2024 to Jan 10, 2024').waitFor()
   await page.getByRole('link', { name: 'All activity' }).click()
   await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
@@ -84,18 +84,18 @@ test('a range and a figure are still chosen after a reload and on the way back',
   await page.getByRole('heading', { name: 'Clicked by day' }).waitFor()
   expect(await page.getByRole('radio', { name: 'Custom' }).isChecked()).toBe(true)
 
-  // An address bar takes anything.
+  // Invalid parameters fall back to the defaults.
   await page.goto('?from=yesterday&to=2024-01-10&figure=luck')
   await page.getByText('the previous 30 days').waitFor()
   await page.getByRole('heading', { name: 'Sent by day' }).waitFor()
 })
 
-test('the change of a rate compares rates, and that of a count compares counts', async () => {
+test('changes compare rates with rates and counts with counts', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
-  // Twice as much mail, of which more was opened and less bounced; nobody had complained before.
+  // Twice as many emails, with a higher open rate, a lower bounce rate and the first complaints.
   await page.route('**/organization/overview?*', async (route) => {
     const response = await route.fetch()
     const body = await response.json()
@@ -105,7 +105,7 @@ test('the change of a rate compares rates, and that of a count compares counts',
       emailOpen: { total: opened, unique: opened, machine: 0 },
       emailHardBounce: { total: bounced, unique: bounced, machine: 0 },
       emailComplaint: { total: complaints, unique: complaints, machine: 0 },
-      // One person, who changed their mind in between.
+      // One contact who unsubscribed twice.
       contactUnsubscribe: { total: 2, unique: 1, machine: 0 },
     })
     const data = { ...body.data, totals: figures(1000, 300, 15, 2), previous: figures(500, 100, 10, 0) }
@@ -142,7 +142,7 @@ test('the change of a rate compares rates, and that of a count compares counts',
   await page.getByRole('button', { name: /^Unsubscribed 1 ?0\.1%/ }).waitFor()
 })
 
-test('the figures count the first mail as soon as its step is done', async () => {
+test('the statistics include the first email as soon as its step is completed', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -155,7 +155,7 @@ test('the figures count the first mail as soon as its step is done', async () =>
   await page.getByRole('button', { name: /^Sent 1/ }).waitFor({ timeout: soonMs })
 })
 
-test('a first mail to a suppressed address does not wait for what never goes out', async () => {
+test('a first email to a suppressed address is reported as not sent', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await service.manage(account.session, 'POST', '/organization/suppressions', { email: account.email })
@@ -170,7 +170,7 @@ test('a first mail to a suppressed address does not wait for what never goes out
   await page.getByRole('table', { name: 'Suppressions' }).getByText(account.email).waitFor()
 })
 
-test('a first mail that does not get out ends the wait, and the list of messages is named', async () => {
+test('a first email that is not sent in time is reported, with a link to the messages', async () => {
   await using relay = await startRelay()
   relay.onRecipient = () => ({ code: 451, text: 'come back later' })
   await using service = await startService({ settings: { SMTP_URL: relay.url } })
@@ -195,7 +195,7 @@ test('a first mail that does not get out ends the wait, and the list of messages
   await page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor()
 })
 
-test('with a relay the checklist leads to the message, not to an inbox that stays empty', async () => {
+test('with a mail server the checklist links to the message, not to the built-in inbox', async () => {
   await using relay = await startRelay()
   await using service = await startService({ settings: { SMTP_URL: relay.url } })
   const account = await registerOwner(service)
@@ -230,7 +230,7 @@ test('someone who joins a team that completed the checklist does not see it', as
   expect(await page.getByRole('region', { name: 'Get started' }).count()).toBe(0)
 })
 
-test('every page warns while emails wait for a mail server that cannot be reached', async () => {
+test('every page warns while emails are queued for an unreachable mail server', async () => {
   const gone = await startRelay()
   await gone.stop()
   await using service = await startService({ settings: { SMTP_URL: gone.url } })
@@ -249,7 +249,7 @@ test('every page warns while emails wait for a mail server that cannot be reache
   const { page } = tab
 
   await page.goto('contacts')
-  await page.getByText('Emails are waiting: can’t connect to the mail server').waitFor()
+  await page.getByText('Emails are queued: can’t connect to the mail server').waitFor()
   await page.goto(`messages/${id}`)
   await page.getByText('Not sent yet: can’t connect to the mail server').waitFor()
   await page

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('the API reference opens under a policy without inline scripts', async () => {
+test('the API reference works with a policy that forbids inline scripts', async () => {
   await using service = await startService()
   const page = await browser.newPage()
   const violations: string[] = []

@@ -30,7 +30,7 @@ const kinds: [Size, 'light' | 'dark'][] = [
 ]
 
 test.each(kinds)(
-  'no screen has a serious barrier, is wider than its window or complains on the console (%s, %s)',
+  'no screen has a serious accessibility problem, overflows its window or logs an error (%s, %s)',
   async (size, theme) => {
     await using tab = await openTab(browser, service, { size, theme, account })
     const { page } = tab
@@ -45,7 +45,7 @@ test.each(kinds)(
   allScreensMs,
 )
 
-test.each(['light', 'dark'] as const)('no dialog has a serious barrier (%s)', async (theme) => {
+test.each(['light', 'dark'] as const)('no dialog has a serious accessibility problem (%s)', async (theme) => {
   await using tab = await openTab(browser, service, { theme, account })
   const { page } = tab
   const found: Record<string, string[]> = {}
@@ -55,10 +55,10 @@ test.each(['light', 'dark'] as const)('no dialog has a serious barrier (%s)', as
     if (problems.length > 0) found[name] = problems
   }
 
-  await show(page, 'settings/webhooks')
+  await show(page, 'developers/webhooks')
   await page.getByRole('button', { name: 'Add webhook' }).click()
   await look('add webhook')
-  await show(page, 'settings/api-keys')
+  await show(page, 'developers/api-keys')
   await page.getByRole('button', { name: 'Create key' }).click()
   await look('create key')
   await show(page, screens.contact ?? '')
@@ -78,7 +78,7 @@ test.each(['light', 'dark'] as const)('no dialog has a serious barrier (%s)', as
   expect(found).toEqual({})
 })
 
-test('before signing in there is no barrier either', async () => {
+test('the sign-in page has no serious accessibility problem', async () => {
   for (const theme of ['light', 'dark'] as const) {
     await using tab = await openTab(browser, service, { theme })
     await show(tab.page, 'login')
@@ -86,7 +86,7 @@ test('before signing in there is no barrier either', async () => {
   }
 })
 
-test('the search finds a contact and leads to it by keyboard alone', async () => {
+test('the search finds a contact and opens it by keyboard', async () => {
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   await show(page, 'flows')
@@ -100,18 +100,18 @@ test('the search finds a contact and leads to it by keyboard alone', async () =>
   await page.getByRole('heading', { name: 'ada@example.com' }).waitFor()
 })
 
-test('a page that does not load says so and loads again when asked', async () => {
+test('a page that fails to load shows an error and can be retried', async () => {
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   await page.route('**/api/v1/organization/contacts*', (route) => route.abort())
   await page.goto('contacts')
-  await page.getByRole('alert').getByText("Waxwing can't be reached.").waitFor()
+  await page.getByRole('alert').getByText('Waxwing can’t be reached.').waitFor()
   await page.unroute('**/api/v1/organization/contacts*')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'ada@example.com' }).waitFor()
 })
 
-test('a contact that does not exist is not found, without a button to try again', async () => {
+test('an unknown contact is not found, and no retry is offered', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -122,10 +122,10 @@ test('a contact that does not exist is not found, without a button to try again'
   expect(await page.evaluate("document.querySelectorAll('head > title').length")).toBe(1)
 })
 
-test('an address that leads nowhere says so', async () => {
+test('an unknown address shows an error page', async () => {
   await using tab = await openTab(browser, service, { account })
   await tab.page.goto('no/such/page')
-  await tab.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+  await tab.page.getByRole('heading', { name: 'This page doesn’t exist' }).waitFor()
   await tab.page.goto('contacts/con_01hzzzzzzzzzzzzzzzzzzzzzzz')
   await tab.page.getByRole('alert').getByText('Not found').waitFor()
 })
@@ -141,7 +141,7 @@ async function overflow(page: Page): Promise<string[]> {
   return pixels > 0 ? [`is ${pixels} pixels too wide`] : []
 }
 
-/** Something on every screen. Answers where the screens are. */
+/** Creates data for every screen and returns the paths of the screens. */
 async function fill(service: Service, account: Account): Promise<Record<string, string>> {
   const manage = async (method: string, path: string, body?: unknown) => {
     const answer = await service.manage(account.session, method, `/organization${path}`, body)
@@ -168,7 +168,7 @@ async function fill(service: Service, account: Account): Promise<Record<string, 
   const webhook = await manage('POST', '/webhooks', { name: 'Orders', url: 'http://127.0.0.1:9/', all_events: true })
   const tested = await manage('POST', `/webhooks/${webhook.id}/test`, { event_name: 'emailOpen' })
   await manage('POST', '/invitations', { email: 'grace@acme.example', role: 'member' })
-  await until('the mail to land in the inbox', async () => (await manage('GET', '/inbox')).length > 0)
+  await until('the email to arrive in the inbox', async () => (await manage('GET', '/inbox')).length > 0)
   return {
     overview: '',
     flows: 'flows',
@@ -186,11 +186,11 @@ async function fill(service: Service, account: Account): Promise<Record<string, 
     activity: 'activity',
     inbox: 'inbox',
     mail: `inbox/${sent.message_id}`,
-    webhooks: 'settings/webhooks',
-    webhook: `settings/webhooks/${webhook.id}`,
-    ...(tested.delivery_id && { delivery: `settings/webhooks/${webhook.id}/deliveries/${tested.delivery_id}` }),
-    'API keys': 'settings/api-keys',
-    suppressions: 'settings/suppressions',
+    webhooks: 'developers/webhooks',
+    webhook: `developers/webhooks/${webhook.id}`,
+    ...(tested.delivery_id && { delivery: `developers/webhooks/${webhook.id}/deliveries/${tested.delivery_id}` }),
+    'API keys': 'developers/api-keys',
+    suppressions: 'contacts/suppressions',
     sending: 'settings/sending',
     team: 'settings/team',
     organization: 'settings/organization',

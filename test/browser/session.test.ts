@@ -5,7 +5,7 @@ import { createFlow } from './support/flows.ts'
 import { goTo, hold, openTab, sizes } from './support/pages.ts'
 import { type Account, expiredSession, registerOwner, type Service, startService } from './support/service.ts'
 
-// A live list asks every three seconds.
+// A live list is fetched every three seconds.
 const longerThanLiveMs = 4_000
 
 let browser: Browser
@@ -35,7 +35,7 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   await page.getByLabel(/^Password/).fill('not the password')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('alert').getByText('The address or the password is wrong.').waitFor()
-  await page.getByText('Forgotten your password?').click()
+  await page.getByText('Forgot your password?').click()
   await page.getByText('npm run waxwing -- reset-password').waitFor()
   await page.getByLabel(/^Password/).fill('correct horse battery')
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -43,7 +43,7 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   expect(tab.problems).toEqual([])
 })
 
-test('what is wrong with a registration stands at its field', async () => {
+test('registration errors are shown at their fields', async () => {
   await using service = await startService()
   await using tab = await openTab(browser, service)
   const { page } = tab
@@ -59,13 +59,13 @@ test('what is wrong with a registration stands at its field', async () => {
   await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
 })
 
-test.each(sizes)('an expired session is renewed in place and nothing that was typed is lost (%s)', async (size) => {
+test.each(sizes)('an expired session is renewed in place without losing input (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { size, account })
   const { page } = tab
 
-  await page.goto('settings/api-keys')
+  await page.goto('developers/api-keys')
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Name').fill('Shop, production')
   const expired = await expiredSession(account)
@@ -85,19 +85,19 @@ test.each(sizes)('an expired session is renewed in place and nothing that was ty
   await renewal.getByLabel(/^Password/).fill(account.password)
   await renewal.getByRole('button', { name: 'Continue' }).click()
 
-  // The request that met the expiry goes out again by itself.
+  // The request that failed because of the expired session is sent again automatically.
   await page.getByRole('dialog', { name: 'Your new API key' }).waitFor()
   const keys = await service.manage(account.session, 'GET', '/organization/api-keys')
   expect(keys.body.data.map((key: { name: string }) => key.name)).toEqual(['Shop, production'])
 })
 
-test('a page that was asked for before signing in is shown after it', async () => {
+test('signing in opens the page that was requested before', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service)
   const { page } = tab
 
-  await page.goto('settings/api-keys')
+  await page.goto('developers/api-keys')
   await page.getByLabel('Email').fill(account.email)
   await page.getByLabel(/^Password/).fill(account.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -106,13 +106,13 @@ test('a page that was asked for before signing in is shown after it', async () =
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 })
 
-test('a new password signs out everywhere else, and the page goes on', async () => {
+test('changing the password ends all other sessions but not the current one', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto('settings/api-keys')
+  await page.goto('developers/api-keys')
   await page
     .getByRole('button', { name: /^Account/ })
     .filter({ visible: true })
@@ -131,21 +131,21 @@ test('a new password signs out everywhere else, and the page goes on', async () 
   expect(tab.problems).toEqual([])
 })
 
-test('where nobody can register, the page says so and asks for nothing', async () => {
+test('with registration closed, the page says so and shows no form', async () => {
   await using service = await startService()
   await registerOwner(service)
   await using tab = await openTab(browser, service)
   const { page } = tab
 
   await page.goto('register')
-  await page.getByText('New organizations cannot be created here.').waitFor()
+  await page.getByText('Registration is closed.').waitFor()
   expect(await page.getByRole('button', { name: 'Create organization' }).count()).toBe(0)
-  expect(await page.getByText('You become its owner').count()).toBe(0)
+  expect(await page.getByText('You will be the owner').count()).toBe(0)
   await page.getByRole('link', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-test('after a sign-out in another tab, signing in again goes on with what was not saved', async () => {
+test('after a sign-out in another tab, signing in again keeps unsaved changes', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createFlow(service, account)
@@ -167,7 +167,7 @@ test('after a sign-out in another tab, signing in again goes on with what was no
   expect(tab.problems).toEqual([])
 })
 
-test('after a sign-out in another tab nothing more is asked in the name of who was signed in', async () => {
+test('after a sign-out in another tab no more requests are sent with the old session', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -185,7 +185,7 @@ test('after a sign-out in another tab nothing more is asked in the name of who w
   expect(asked.filter((url) => url.includes('/organization/'))).toEqual([])
 })
 
-test('after a sign-out in another tab, the next account sees nothing of the one before', async () => {
+test('after a sign-out in another tab, the next account sees no data of the previous one', async () => {
   await using service = await startService({ settings: { SIGNUP: 'open' } })
   const first = await registerOwner(service)
   const second = await registerOwner(service, 'Globex', 'owner@globex.example')
@@ -202,7 +202,7 @@ test('after a sign-out in another tab, the next account sees nothing of the one 
   await other.goto('')
   await signOut(other)
   await page.getByRole('dialog', { name: 'You signed out in another tab' }).waitFor()
-  // Nothing new is answered until it was seen what stands there meanwhile.
+  // Holds the responses to check the page before new data arrives.
   const goOn = await hold(page, '**/api/v1/{me,organization/**}')
   await signIn(other, second)
   await page.getByRole('dialog').first().waitFor({ state: 'hidden' })
@@ -215,7 +215,7 @@ test('after a sign-out in another tab, the next account sees nothing of the one 
   expect(tab.problems).toEqual([])
 })
 
-test('what was not saved does not keep the next account out, nor is it shown to it', async () => {
+test('unsaved changes neither block the next account nor are shown to it', async () => {
   await using service = await startService({ settings: { SIGNUP: 'open' } })
   const first = await registerOwner(service)
   const second = await registerOwner(service, 'Globex', 'owner@globex.example')
@@ -225,7 +225,7 @@ test('what was not saved does not keep the next account out, nor is it shown to 
   await page.goto(`flows/${id}`)
   await page.getByLabel('Subject').click()
   await page.keyboard.type('Half a thou')
-  // Whoever is asked may well want to stay.
+  // The previous user may have chosen to stay on the page.
   page.on('dialog', (dialog) => dialog.dismiss())
 
   const other = await context.newPage()
@@ -238,7 +238,7 @@ test('what was not saved does not keep the next account out, nor is it shown to 
   expect(await page.getByLabel('Subject').count()).toBe(0)
 })
 
-test('who is signed in and joins another organization sees nothing of the one before', async () => {
+test('a signed-in user who joins another organization sees no data of the previous one', async () => {
   await using service = await startService({ settings: { SIGNUP: 'open' } })
   const first = await registerOwner(service)
   const second = await registerOwner(service, 'Globex', 'owner@globex.example')
@@ -247,11 +247,11 @@ test('who is signed in and joins another organization sees nothing of the one be
   const { page } = tab
   await page.goto('')
   await page.getByText('Acme').first().waitFor()
-  // Within the app, as by a link: a page that is loaded anew has nothing to forget.
+  // Navigates within the app: a full page load would have no cached data to clear.
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(invited)}); dispatchEvent(new PopStateEvent('popstate'))`,
   )
-  await page.getByLabel('Choose a password').fill('correct horse battery')
+  await page.getByLabel(/^Password/).fill('correct horse battery')
   await page.getByRole('button', { name: 'Join Globex' }).click()
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   await page.getByText('Globex').first().waitFor()

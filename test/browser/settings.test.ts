@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('before a suppression is lifted, every reason that goes with it is named', async () => {
+test('removing a suppression names every reason that is removed', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = (method: string, path: string, body?: unknown) =>
@@ -24,7 +24,7 @@ test('before a suppression is lifted, every reason that goes with it is named', 
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto('settings/suppressions')
+  await page.goto('contacts/suppressions')
   await page.getByRole('button', { name: 'Remove nevada@example.com' }).click()
   const dialog = page.getByRole('dialog', { name: 'Remove suppression' })
   await dialog.getByText('This removes every reason for this address: Manual.').waitFor()
@@ -32,7 +32,7 @@ test('before a suppression is lifted, every reason that goes with it is named', 
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'hidden' })
 
-  // The other row is out of sight: it is named all the same.
+  // The other row is filtered out but still named.
   await page.getByRole('combobox', { name: 'Reason' }).click()
   await page.getByRole('option', { name: 'Manual' }).click()
   await page.getByRole('cell', { name: 'Unsubscribed' }).waitFor({ state: 'hidden' })
@@ -45,7 +45,7 @@ test('before a suppression is lifted, every reason that goes with it is named', 
   expect(left.body.data.map((row: { email: string }) => row.email)).toEqual(['nevada@example.com'])
 })
 
-test('the page of the organization says that how long events are kept is set for the whole service', async () => {
+test('the organization page names the setting for event retention, and saves changes', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -56,11 +56,11 @@ test('the page of the organization says that how long events are kept is set for
   expect(await page.getByRole('combobox').count()).toBe(1)
   await page.getByLabel('Name').fill('Acme & Sons')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved.').waitFor()
+  await page.getByText('Organization saved.').waitFor()
   expect((await service.manage(account.session, 'GET', '/organization')).body.data.name).toBe('Acme & Sons')
 })
 
-test('sending says what to set before mail goes to other people, and how bounces come back', async () => {
+test('the sending page lists the settings to fix before going live, and how bounces are received', async () => {
   await using service = await startService({
     settings: { SMTP_URL: 'smtp://relay.invalid:25', PROVIDER_POSTMARK_TOKEN: 'a token' },
   })
@@ -74,7 +74,7 @@ test('sending says what to set before mail goes to other people, and how bounces
   await page.getByText(/reported by Postmark/i).waitFor()
 })
 
-test('the link of an invitation stays until it is copied, whatever else is pressed', async () => {
+test('the dialog with the invitation link closes only by its confirmation button', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
@@ -87,14 +87,14 @@ test('the link of an invitation stays until it is copied, whatever else is press
   await link.waitFor()
   await page.keyboard.press('Escape')
   await page.mouse.click(5, 5)
-  expect(await page.getByRole('button', { name: 'I have copied it' }).count()).toBe(1)
+  expect(await page.getByRole('button', { name: 'I’ve copied it' }).count()).toBe(1)
   expect(await link.textContent()).toContain('/invitation/')
   expect(await page.getByRole('button', { name: 'Close' }).count()).toBe(0)
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 })
 
-test.each(sizes)('an owner who leaves the team is told so and signed out (%s)', async (size) => {
+test.each(sizes)('an owner who leaves the team is warned and signed out (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)
   const second = await join(service, account, 'grace@acme.example', 'owner')
@@ -102,12 +102,12 @@ test.each(sizes)('an owner who leaves the team is told so and signed out (%s)', 
   const { page } = tab
 
   await page.goto('settings/team')
-  await page.getByRole('button', { name: 'Leave the team' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Leave the team' })
-  await dialog.getByText('You lose access to Acme at once and are signed out.').waitFor()
-  await dialog.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('button', { name: 'Leave team' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Leave team' })
+  await dialog.getByText('You will lose access to Acme immediately and be signed out.').waitFor()
+  await dialog.getByRole('button', { name: 'Leave team' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await page.getByText('You have left Acme.').waitFor()
+  await page.getByText('You left Acme.').waitFor()
   expect(await page.getByRole('dialog').count()).toBe(0)
   const members = await service.manage(second.session, 'GET', '/organization/members')
   expect(members.body.data.map(({ email }: { email: string }) => email)).toEqual(['grace@acme.example'])
@@ -121,15 +121,15 @@ test('the last owner cannot leave, and stays signed in', async () => {
   const { page } = tab
 
   await page.goto('settings/team')
-  await page.getByRole('button', { name: 'Leave the team' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Leave the team' })
-  await dialog.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('button', { name: 'Leave team' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Leave team' })
+  await dialog.getByRole('button', { name: 'Leave team' }).click()
   await dialog.getByRole('alert').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.getByText('owner@acme.example').first().waitFor()
 })
 
-test('a member sees roles in words and no column of actions that are not theirs', async () => {
+test('a member sees role names and no actions column', async () => {
   await using service = await startService()
   const owner = await registerOwner(service)
   const account = await join(service, owner, 'grace@acme.example', 'member')
@@ -142,14 +142,14 @@ test('a member sees roles in words and no column of actions that are not theirs'
   expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0)
 })
 
-test('the API reference is linked from API keys, from webhooks and from the side bar', async () => {
+test('API keys, webhooks and the side bar link to the API reference', async () => {
   await using service = await startService({ path: '/mail' })
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
   const reference = `${new URL(service.url).pathname}docs/`
 
-  for (const path of ['settings/api-keys', 'settings/webhooks']) {
+  for (const path of ['developers/api-keys', 'developers/webhooks']) {
     await page.goto(path)
     expect(await page.getByRole('main').getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe(
       reference,
@@ -160,7 +160,7 @@ test('the API reference is linked from API keys, from webhooks and from the side
   expect((await page.request.get(reference)).status()).toBe(200)
 })
 
-test('what the service knows by a code is said in words', async () => {
+test('codes of the API are shown as text', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const manage = async (method: string, path: string, body?: unknown) =>
@@ -176,20 +176,20 @@ test('what the service knows by a code is said in words', async () => {
   const test = await manage('POST', `/flows/${flow.id}/test`, { to: 'grace@example.com' })
   const refused = await manage('POST', `/flows/${flow.id}/test`, { to: 'ada@example.com' })
   await service.db`update suppressions set detail = 'page'`
-  await until('the mail to be sent', async () => (await manage('GET', `/messages/${test.message_id}`)).sent_at)
+  await until('the email to be sent', async () => (await manage('GET', `/messages/${test.message_id}`)).sent_at)
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
   await page.goto(`messages/${refused.message_id}`)
   await page.getByText('The contact unsubscribed from marketing email.').waitFor()
   await page.goto(`messages/${test.message_id}`)
-  await page.getByText('built-in inbox', { exact: true }).waitFor()
+  await page.getByText('Built-in inbox', { exact: true }).waitFor()
   expect(await page.getByText('Mail server reply').count()).toBe(0)
-  await page.goto('settings/suppressions')
-  await page.getByRole('cell', { name: 'On the unsubscribe page' }).waitFor()
+  await page.goto('contacts/suppressions')
+  await page.getByRole('cell', { name: 'Unsubscribe page' }).waitFor()
 })
 
-test('the page of a bounced message quotes the line that decided the classification', async () => {
+test('the page of a bounced message quotes the line that decided its classification', async () => {
   await using relay = await startRelay()
   relay.onRecipient = () => ({ code: 550, text: 'Sorry, no such user here' })
   await using service = await startService({ settings: { SMTP_URL: relay.url } })
@@ -218,7 +218,7 @@ async function join(service: Service, account: Account, email: string, role: 'ow
   return { email, password, session: joined.body.data.token }
 }
 
-test('an owner deletes the organization by its name and password, and is signed out', async () => {
+test('an owner who deletes the organization confirms its name and password and is signed out', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const { name } = (await service.manage(account.session, 'GET', '/organization')).body.data
@@ -239,7 +239,7 @@ test('an owner deletes the organization by its name and password, and is signed 
   expect((await service.manage(account.session, 'GET', '/organization')).status).toBe(401)
 })
 
-test('a time zone is found with spaces and with underscores', async () => {
+test('time zones are found with spaces and with underscores', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { account })

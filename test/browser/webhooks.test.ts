@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test.each(sizes)(
-  'one toggle chooses all events, and the secret is shown once with code to verify it (%s)',
+  'one switch selects all events, and the secret is shown once with verification code (%s)',
   async (size) => {
     await using service = await startService()
     const account = await registerOwner(service)
     await using tab = await openTab(browser, service, { size, account })
     const { page } = tab
 
-    await page.goto('settings/webhooks')
+    await page.goto('developers/webhooks')
     await page.getByRole('button', { name: 'Add webhook' }).click()
     await page.getByLabel('Name').fill('Orders')
     await page.getByLabel('URL').fill('ftp://example.com')
@@ -39,7 +39,7 @@ test.each(sizes)(
       await page.getByRole('tab', { name: language, exact: true }).click()
       await page.getByRole('figure', { name: `${language} verification code` }).waitFor()
     }
-    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: 'I’ve copied it' }).click()
 
     await page.getByRole('link', { name: 'Orders' }).click()
     await page.getByText('All events').waitFor()
@@ -59,10 +59,10 @@ test.each(sizes)(
     await using tab = await openTab(browser, service, { size, account })
     const { page } = tab
 
-    await page.goto(`settings/webhooks/${id}`)
+    await page.goto(`developers/webhooks/${id}`)
     await sendTest(page, 'emailClick')
     const answer = page.getByRole('status').getByRole('article', { name: 'Attempt 1' })
-    await answer.getByText('Answered 410', { exact: true }).waitFor()
+    await answer.getByText('HTTP 410', { exact: true }).waitFor()
     await page.getByText('X-Service-Signature').waitFor()
     await page.keyboard.press('Escape')
 
@@ -71,7 +71,7 @@ test.each(sizes)(
     await page.getByRole('link', { name: 'emailClick' }).first().click()
     await page.getByRole('heading', { name: 'Delivery of emailClick' }).waitFor()
     await page.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('Answered 200', { exact: true }).waitFor()
+    await page.getByText('HTTP 200', { exact: true }).waitFor()
     await page.getByText('Delivered', { exact: true }).first().waitFor()
     expect(new Set(receiver.posts.map(({ body }) => body.toString())).size).toBe(1)
     expect(tab.problems).toEqual([])
@@ -89,10 +89,10 @@ test('all failed deliveries are replayed at once', async () => {
 
   const [organization] = await service.db<{ id: OrganizationId }>`select id from organizations`
   await happen(service.db, toText('org', organization!.id), 'emailOpen')
-  await page.goto(`settings/webhooks/${id}`)
-  // A test is not among what is replayed.
+  await page.goto(`developers/webhooks/${id}`)
+  // Test deliveries are not replayed.
   await sendTest(page, 'emailOpen')
-  await page.getByText('Answered 410', { exact: true }).waitFor()
+  await page.getByText('HTTP 410', { exact: true }).waitFor()
   await page.keyboard.press('Escape')
   await until('both to have failed', () => receiver.posts.length === 2)
   await page.reload()
@@ -100,25 +100,22 @@ test('all failed deliveries are replayed at once', async () => {
   status = 200
   await page.getByRole('button', { name: 'Replay failed' }).click()
   await page.getByRole('button', { name: 'Replay', exact: true }).click()
-  await page.getByText('1 delivery is on its way again.').waitFor()
+  await page.getByText('1 delivery queued for replay.').waitFor()
   await until('the replay to arrive', () => receiver.posts.length === 3)
 })
 
-test('a webhook is paused, resumed, edited, given a new secret and deleted with a question before', async () => {
+test('a webhook is paused, resumed, edited, given a new secret and deleted after confirmation', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createWebhook(service, account, 'https://example.com/hooks')
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto(`settings/webhooks/${id}`)
+  await page.goto(`developers/webhooks/${id}`)
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('This webhook is paused').waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await page
-    .getByRole('dialog', { name: 'Webhook resumed: replay failed deliveries?' })
-    .getByRole('button', { name: 'Cancel' })
-    .click()
+  await page.getByRole('dialog', { name: 'Replay failed deliveries?' }).getByRole('button', { name: 'Cancel' }).click()
   await page.getByText('This webhook is paused').waitFor({ state: 'hidden' })
 
   await choose(page, 'Edit')
@@ -129,8 +126,8 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted with 
   await choose(page, 'Rotate secret')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
   expect(await page.getByRole('figure', { name: 'signing secret' }).textContent()).toMatch(/^whsec_/)
-  await page.getByRole('button', { name: 'I have copied it' }).click()
-  const end = page.getByText('Old secret also signs until').locator('xpath=following-sibling::dd')
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
+  const end = page.getByText('Old secret expires').locator('xpath=following-sibling::dd')
   expect(await end.textContent()).toMatch(/^\w+ \d+, \d\d:\d\d$/)
 
   await choose(page, 'Delete')
@@ -142,13 +139,13 @@ test('a webhook is paused, resumed, edited, given a new secret and deleted with 
   expect(tab.problems).toEqual([])
 })
 
-test.each(sizes)('a form with several faults says each at its field (%s)', async (size) => {
+test.each(sizes)('a form with several errors shows each at its field (%s)', async (size) => {
   await using service = await startService()
   const account = await registerOwner(service)
   await using tab = await openTab(browser, service, { size, account })
   const { page } = tab
 
-  await page.goto('settings/webhooks')
+  await page.goto('developers/webhooks')
   await page.getByRole('button', { name: 'Add webhook' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add webhook' })
   await dialog.getByRole('button', { name: 'Create webhook' }).click()
@@ -156,29 +153,30 @@ test.each(sizes)('a form with several faults says each at its field (%s)', async
   const url = dialog.getByLabel('URL')
   await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
   expect(await url.getAttribute('aria-invalid')).toBe('true')
-  expect(await dialog.getByText('must not be empty').count()).toBe(2)
-  await dialog.getByText('Choose at least one event, or all events.').waitFor()
+  await dialog.getByText('Name is required.').waitFor()
+  await dialog.getByText('URL is required.').waitFor()
+  await dialog.getByText('Select at least one event type.').waitFor()
 
   await name.fill('Orders')
   await url.fill('example.com/hooks')
-  await dialog.getByText('is not a URL; write it like https://example.com/webhooks').waitFor()
-  expect(await dialog.getByText('must not be empty').count()).toBe(0)
+  await dialog.getByText('Enter a full URL, like https://example.com/webhooks.').waitFor()
+  expect(await dialog.getByText('is required.').count()).toBe(0)
   await url.fill('https://example.com/hooks')
   await dialog.getByLabel('emailOpen').check()
-  await dialog.getByText('Choose at least one event').waitFor({ state: 'hidden' })
+  await dialog.getByText('Select at least one event').waitFor({ state: 'hidden' })
   await dialog.getByRole('button', { name: 'Create webhook' }).click()
   await page.getByRole('figure', { name: 'signing secret' }).waitFor()
   expect(tab.problems).toEqual([])
 })
 
-test('a new secret stays until it is copied, whatever else is pressed', async () => {
+test('the dialog with a new secret closes only by its confirmation button', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createWebhook(service, account, 'https://example.com/hooks')
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
-  await page.goto(`settings/webhooks/${id}`)
+  await page.goto(`developers/webhooks/${id}`)
   await choose(page, 'Rotate secret')
   const dialog = page.getByRole('dialog', { name: 'Rotate signing secret' })
   await dialog.getByRole('button', { name: 'Rotate secret' }).click()
@@ -190,14 +188,14 @@ test('a new secret stays until it is copied, whatever else is pressed', async ()
   expect(await secret.textContent()).toMatch(/^whsec_/)
   expect(await page.getByRole('button', { name: 'Close' }).count()).toBe(0)
 
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await choose(page, 'Rotate secret')
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 })
 
-test('a secret that is made while its dialog is being closed is shown all the same', async () => {
+test('a secret created while its dialog is being closed is still shown', async () => {
   await using service = await startService()
   const account = await registerOwner(service)
   const id = await createWebhook(service, account, 'https://example.com/hooks')
@@ -205,7 +203,7 @@ test('a secret that is made while its dialog is being closed is shown all the sa
   const { page } = tab
   const goOn = await hold(page, '**/rotate-secret')
 
-  await page.goto(`settings/webhooks/${id}`)
+  await page.goto(`developers/webhooks/${id}`)
   await choose(page, 'Rotate secret')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
   await page.keyboard.press('Escape')

@@ -3,6 +3,6 @@ import { join } from 'node:path'
 import { test } from 'vitest'
 import { packageRoot } from '../../src/config/package-root.ts'
 
-test('the web app’s types are those of the OpenAPI document (npm run openapi writes both)', () => {
+test('the types of the web app match the OpenAPI document (npm run openapi writes both)', () => {
   execFileSync('npm', ['run', '--silent', 'types', '--', '--check'], { cwd: join(packageRoot, 'web'), stdio: 'pipe' })
 })

@@ -13,7 +13,7 @@ const inspection = (names: (string | null)[], mapping: Partial<FileInspection['m
   problem: null,
 })
 
-test('a file of Windows or in UTF-16 is converted, and one in UTF-8 is sent as it is', async () => {
+test('a file in Windows-1252 or UTF-16 is converted, and one in UTF-8 is sent unchanged', async () => {
   const text = 'email,name\na@b.example,Jörg\n'
   for (const [content, encoding] of [
     [text, 'UTF-8'],
@@ -47,7 +47,7 @@ test('the suggested mapping is used, and columns that share a name or have none 
   expect(toMapping(choices, true)).toEqual({ email: 1, status: 5, attributes: { phone: 2 }, has_header: true })
 })
 
-test('choices that cannot be used are explained', () => {
+test('invalid choices are explained', () => {
   const attributes = Object.fromEntries(Array.from({ length: 102 }, (_, i) => [`c${i}`, i + 2]))
   const wide = suggestedChoices(inspection(['email', ...Object.keys(attributes)], { email: 1, attributes }))
   expect(toMapping(wide, true)).toBe('A contact has at most 100 attributes. Skip 2 more of the columns.')

@@ -3,25 +3,25 @@ import { toContext } from '../../web/src/flows/sample-data.ts'
 
 const variables = (...names: string[]) => names.map((name) => ({ name, has_default: false }))
 
-test('dotted names become nested objects, and what was left empty is left out', () => {
+test('dotted names become nested objects, and empty values are omitted', () => {
   const sample = { 'order.id': 'A-1', 'order.total': '12', coupon: '' }
   expect(JSON.parse(JSON.stringify(toContext(sample, variables('order.id', 'order.total', 'coupon'))))).toEqual({
     order: { id: 'A-1', total: '12' },
   })
 })
 
-test('lists and objects are read as JSON, and text that only looks like it stays text', () => {
+test('lists and objects are parsed as JSON, and invalid JSON stays text', () => {
   const sample = { items: '["a", "b"]', broken: '[a' }
   expect({ ...toContext(sample, variables('items', 'broken')) }).toEqual({ items: ['a', 'b'], broken: '[a' })
 })
 
-test('a variable called __proto__ is data like any other', () => {
+test('a variable called __proto__ is treated as data', () => {
   const context = toContext({ '__proto__.polluted': 'yes' }, variables('__proto__.polluted'))
   expect(JSON.stringify(context)).toBe('{"__proto__":{"polluted":"yes"}}')
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })
 
-test('only what a context can give goes into it, and names under context are those at its top', () => {
+test('only context variables are included, without their context prefix', () => {
   const names = ['context.order.id', 'contact.first_name', 'organization.name', 'unsubscribe_url', 'contacted']
   const sample = Object.fromEntries(names.map((name) => [name, 'x']))
   expect(JSON.parse(JSON.stringify(toContext(sample, variables(...names))))).toEqual({

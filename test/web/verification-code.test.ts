@@ -10,7 +10,7 @@ const body = '{"event_name":"emailOpen","data":{"name":"Zoë"}}'
 const now = Math.floor(Date.now() / 1000)
 const sign = (t: number, key = secret) => createHmac('sha256', key).update(`${t}.${body}`).digest('hex')
 
-/** What a receiver may meet, and whether it must be believed. */
+/** Signature headers, and whether they are valid. */
 const deliveries: [what: string, header: string, good: boolean][] = [
   ['signed with the secret', `t=${now},v1=${sign(now)}`, true],
   ['signed with the old and the new secret', `t=${now},v1=${sign(now, 'another')},v1=${sign(now)}`, true],
@@ -27,7 +27,7 @@ test('the app shows verification code in four languages', () => {
   expect(verificationCode.map(({ language }) => language)).toEqual(['TypeScript', 'Python', 'Go', 'PHP'])
 })
 
-test('the TypeScript code believes what was signed with the secret just now, and nothing else', async () => {
+test('the TypeScript code accepts only recent signatures made with the secret', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-verify-'))
   try {
     const file = join(folder, 'verify.ts')

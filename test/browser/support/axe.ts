@@ -6,10 +6,10 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 type Violation = { id: string; impact: string; nodes: { target: string[] }[] }
 
-/** What keeps people from using the page as it stands now: each as the rule and the first place that breaks it. */
+/** Returns the serious accessibility violations of the page, each as the rule and the first element that breaks it. */
 export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(source)
-  // Mail in a frame is its author's; the frame itself is ours.
+  // Emails in frames are not part of the app.
   const violations = (await page.evaluate(
     `axe.run(document, { iframes: false, resultTypes: ['violations'] }).then((result) => result.violations)`,
   )) as Violation[]

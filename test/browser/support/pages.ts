@@ -4,7 +4,7 @@ import type { Account, Service } from './service.ts'
 export type Size = 'desktop' | 'phone'
 export const sizes: Size[] = ['desktop', 'phone']
 
-const patienceMs = 15_000
+const timeoutMs = 15_000
 const views = {
   desktop: { viewport: { width: 1360, height: 860 } },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -13,20 +13,20 @@ const views = {
 export type Tab = AsyncDisposable & { page: Page; context: BrowserContext; problems: string[] }
 export type TabOptions = { size?: Size; theme?: 'light' | 'dark'; account?: Account }
 
-/** A browser of its own for one test. What the page complains about on its console is kept. */
+/** Opens a separate browser context for one test. `problems` collects the errors on its console. */
 export async function openTab(browser: Browser, service: Service, options: TabOptions = {}): Promise<Tab> {
   const context = await browser.newContext({
     baseURL: service.url,
     colorScheme: options.theme ?? 'light',
-    // What moves is neither clicked nor measured well.
+    // Moving elements cannot be clicked or measured reliably.
     reducedMotion: 'reduce',
     ...views[options.size ?? 'desktop'],
   })
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('console', (message) => {
-    // A refused request is shown to the person; that the browser notes it too is no fault.
+    // The app shows rejected requests to the user; the browser logs them as well.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       problems.push(message.text())
   })
@@ -35,7 +35,7 @@ export async function openTab(browser: Browser, service: Service, options: TabOp
   return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
 }
 
-/** Starts with a session, without walking through the login each time. */
+/** Stores a session, to skip the sign-in page. */
 async function signIn(page: Page, service: Service, account: Account): Promise<void> {
   await page.goto('login')
   const key = `waxwing.session:${new URL(service.url).pathname}`
@@ -43,23 +43,23 @@ async function signIn(page: Page, service: Service, account: Account): Promise<v
   await page.evaluate(`localStorage.setItem(${JSON.stringify(key)}, ${JSON.stringify(session)})`)
 }
 
-/** Goes to a place by the navigation, which is behind the menu button on a phone. */
-export async function goTo(page: Page, place: string): Promise<void> {
+/** Follows a link of the navigation, which is behind the menu button on a phone. */
+export async function goTo(page: Page, link: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu', exact: true })
   if (await menu.isVisible()) {
     await menu.click()
-    await page.getByRole('dialog').getByRole('link', { name: place, exact: true }).click()
+    await page.getByRole('dialog').getByRole('link', { name: link, exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
   } else {
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: place, exact: true }).click()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: link, exact: true }).click()
   }
 }
 
-/** One choice of a segmented control, as the mouse finds it. */
+/** The label of one option of a segmented control. */
 export const segment = (page: Page, control: string, choice: string) =>
   page.getByRole('radiogroup', { name: control }).locator('label').filter({ hasText: choice })
 
-/** Lets requests wait, so that a test sees what stands there meanwhile. What it answers lets them go on. */
+/** Holds requests, so that a test can check the loading state. The returned function releases them. */
 export async function hold(page: Page, url: string): Promise<() => Promise<void>> {
   let held: Route[] | undefined = []
   await page.route(url, async (route) => {

@@ -15,7 +15,7 @@ export type Service = AsyncDisposable & {
   /** With a slash at the end. */
   url: string
   db: Db
-  /** A call of the management API, with a session; `path` below /api/v1. */
+  /** Calls the management API with a session. `path` is relative to /api/v1. */
   manage(session: string, method: string, path: string, body?: unknown): Promise<Answer>
 }
 
@@ -26,11 +26,11 @@ const appSecret = 'a secret that only the browser tests know'
 
 type Options = { path?: string; settings?: Environment }
 
-/** The whole service, as `npm start` runs it, with an empty database: nobody has registered yet. */
+/** Starts the whole service like `npm start`, with an empty database and no users. */
 export async function startService({ path = '', settings = {} }: Options = {}): Promise<Service> {
   const testDb = await createTestDb()
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-browser-'))
-  // The links in mail carry the address of the service, so it must be known before it listens.
+  // Links in emails contain the URL of the service, so the port must be known before it listens.
   const port = await freePort()
   const baseUrl = `http://127.0.0.1:${port}${path}`
   const config = readConfig({
@@ -62,7 +62,7 @@ export async function startService({ path = '', settings = {} }: Options = {}): 
   }
 }
 
-/** An organization and its owner, for tests that begin after the first visit. */
+/** Creates an organization and its owner. */
 export async function registerOwner(
   service: Service,
   organizationName = 'Acme',
@@ -75,7 +75,7 @@ export async function registerOwner(
   return { email, password, session: answer.body.data.token }
 }
 
-/** The owner's session as it would be when its time is over. */
+/** Returns the session of the account with an expiry in the past. */
 export async function expiredSession(account: Account): Promise<string> {
   const { org, pwd, sub, iss } = decodeJwt<{ org: string; pwd: string }>(account.session)
   const issuedAt = Math.floor(Date.now() / 1000) - daySeconds

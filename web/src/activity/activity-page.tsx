@@ -68,10 +68,10 @@ export function ActivityPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty
-            title={filtered ? 'No activity matches these filters' : 'No activity yet'}
+            title={filtered ? 'No activity found' : 'No activity yet'}
             icon={<IconActivity size={32} aria-hidden />}
           >
-            {filtered ? 'Choose other filters.' : 'Opens, clicks and bounces will appear here live.'}
+            {filtered ? 'Try other filters.' : 'Opens, clicks and bounces will appear here live.'}
           </Empty>
         }
       >

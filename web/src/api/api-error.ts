@@ -25,28 +25,44 @@ export class ApiError extends Error {
 export const unreachable = () =>
   new ApiError(0, {
     message: navigator.onLine
-      ? "Waxwing can't be reached. Check that it is running, then try again."
-      : "You're offline. Check your internet connection, then try again.",
+      ? 'Waxwing can’t be reached. Check that it is running, then try again.'
+      : 'You’re offline. Check your internet connection, then try again.',
   })
 
 /** Such as a proxy's own error page with status 200. */
 export const unreadable = () =>
   new ApiError(0, { message: 'Received an unexpected response, possibly from a proxy. Try again in a moment.' })
 
-/** The problem of one input, to stand under it. */
+/** Returns the error message for one input, or undefined if the error does not concern it. */
 export function fieldProblem(error: unknown, ...paths: string[]): string | undefined {
   if (!(error instanceof ApiError)) return undefined
-  return error.fields.find((field) => paths.includes(field.path))?.problem
+  const field = error.fields.find(({ path }) => paths.includes(path))
+  return field && sentenceOf(field)
 }
 
-/** What remains to be said at the form's foot once the problems in `shownPaths` stand under their inputs. */
-export function remainingProblem(error: unknown, shownPaths: string[]): string | undefined {
+/** Returns the error message for the whole form, without the problems of `shownPaths`, which are shown at their inputs. */
+export function remainingProblem(error: unknown, shownPaths: string[] = []): string | undefined {
   if (!error) return undefined
   if (!(error instanceof ApiError)) return messageOf(error)
-  const shown = error.fields.some((field) => shownPaths.includes(field.path))
-  const others = error.fields.filter((field) => !shownPaths.includes(field.path))
-  if (others.length > 0) return others.map((field) => `${field.path}: ${field.problem}`).join(' · ')
-  return shown ? undefined : error.message
+  const others = error.fields.filter(({ path }) => !shownPaths.includes(path))
+  if (others.length > 0) return others.map(sentenceOf).join(' ')
+  return error.fields.length > 0 ? undefined : error.message
+}
+
+const fieldLabels: Record<string, string> = {
+  url: 'URL',
+  html: 'HTML',
+  to: 'Email',
+  from_email: 'From address',
+  reply_to: 'Reply-to',
+  timezone: 'Time zone',
+}
+
+/** The API describes a problem like “must not be empty”: with the name of its field that becomes a sentence. */
+function sentenceOf({ path, problem }: FieldProblem): string {
+  const label = fieldLabels[path] ?? path.charAt(0).toUpperCase() + path.slice(1).replaceAll('_', ' ')
+  const text = /^[a-z]/.test(problem) ? `${label} ${problem}` : problem
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -80,7 +80,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
         )}
         <Textarea
           label="Attributes"
-          description="Custom attributes (JSON). Use them in templates as {{ plan }} or {{ contact.attributes.plan }}."
+          description="A JSON object. Use attributes in templates, for example {{ contact.attributes.plan }}."
           autosize
           minRows={3}
           maxRows={12}

@@ -18,7 +18,7 @@ export function ContactGroups({ contact }: { contact: Contact }) {
   return (
     <Section title="Groups">
       <Group gap="xs">
-        {contact.groups.length === 0 && <Text c="dimmed">In no group.</Text>}
+        {contact.groups.length === 0 && <Text c="dimmed">Not in any group</Text>}
         {contact.groups.map((group) => (
           <Pill
             key={group.id}

@@ -120,11 +120,11 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
       <Confirm
         opened={dialog === 'subscribe'}
         onClose={close}
-        title="Subscribe again"
+        title="Subscribe again?"
         action="Subscribe again"
         run={subscribe}
       >
-        <strong>{contact.email}</strong> unsubscribed and will receive marketing emails again. Do this only if they
+        <strong>{contact.email}</strong> unsubscribed and will receive marketing emails again. Only continue if they
         asked for it.
       </Confirm>
       <Confirm
@@ -136,7 +136,7 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
         run={erase}
       >
         Erases the email, name, attributes and all other personal data of this contact, including in past emails.
-        Aggregate statistics are kept. This can't be undone.
+        Aggregate statistics are kept. This can’t be undone.
       </Confirm>
     </>
   )

@@ -4,7 +4,7 @@ import { Page } from '../ui/page.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
 
 const tabs = [
-  { to: paths.contacts, label: 'People', end: true },
+  { to: paths.contacts, label: 'All contacts', end: true },
   { to: paths.groups, label: 'Groups' },
   { to: paths.imports, label: 'Imports' },
   { to: paths.suppressions, label: 'Suppressions' },

@@ -36,7 +36,7 @@ export function DropArea({ loading, onFile }: { loading: boolean; onFile: (file:
         >
           {(props) => (
             <Button variant="default" mt="xs" loading={loading} {...props}>
-              Choose a file
+              Choose file
             </Button>
           )}
         </FileButton>

@@ -29,7 +29,7 @@ export function GroupsPage() {
   const close = () => setDialog(undefined)
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'create' })}>
-      New group
+      Create group
     </Button>
   )
   return (
@@ -66,7 +66,7 @@ export function GroupsPage() {
           await refresh()
         }}
       >
-        <strong>{dialog?.kind === 'delete' && dialog.group.name}</strong> is deleted. Its members remain contacts.
+        <strong>{dialog?.kind === 'delete' && dialog.group.name}</strong> will be deleted. Its members remain contacts.
       </Confirm>
     </ContactsFrame>
   )
@@ -118,7 +118,7 @@ function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) 
     },
   })
   return (
-    <Dialog opened onClose={onClose} title={group ? 'Rename group' : 'New group'}>
+    <Dialog opened onClose={onClose} title={group ? 'Rename group' : 'Create group'}>
       <form
         noValidate
         onSubmit={(event) => {
@@ -142,7 +142,7 @@ function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) 
               Cancel
             </Button>
             <Button type="submit" loading={save.isPending}>
-              {group ? 'Rename' : 'Create group'}
+              {group ? 'Rename group' : 'Create group'}
             </Button>
           </Row>
         </Stack>

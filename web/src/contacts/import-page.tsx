@@ -63,7 +63,7 @@ function OneImport({ one }: { one: ContactImportDetail }) {
           {stateOf(one, percent)}
         </Text>
         <Progress.Root size="lg">
-          <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import" />
+          <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import progress" />
         </Progress.Root>
       </Paper>
       {one.problem && (
@@ -72,7 +72,7 @@ function OneImport({ one }: { one: ContactImportDetail }) {
         </Notice>
       )}
       {one.note && (
-        <Notice tone="warn" title="Some columns were left out">
+        <Notice tone="warn" title="Some columns were skipped">
           {one.note}
         </Notice>
       )}
@@ -84,12 +84,12 @@ function OneImport({ one }: { one: ContactImportDetail }) {
           ['Group', <ImportedGroup key="group" id={one.group_id} />],
           ['New contacts', one.subscription === 'subscribed' ? 'Subscribed' : 'Not subscribed'],
           ['Started', <Time key="start" at={one.created_at} />],
-          ['Finished', <Time key="end" at={one.finished_at} none="not yet" />],
+          ['Finished', <Time key="end" at={one.finished_at} none="Not yet" />],
         ]}
       />
       {over && (
         <Anchor component={Link} to={contactsOf(one.group_id)}>
-          See the contacts
+          View contacts
         </Anchor>
       )}
       {one.errors.length > 0 && <RejectedRows one={one} />}

@@ -14,7 +14,7 @@ import { importsQuery } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
 
 const shown: Record<ContactImport['status'], { tone: Tone; label: string }> = {
-  queued: { tone: 'info', label: 'Waiting' },
+  queued: { tone: 'info', label: 'Queued' },
   running: { tone: 'info', label: 'Running' },
   done: { tone: 'good', label: 'Done' },
   failed: { tone: 'bad', label: 'Failed' },
@@ -35,7 +35,7 @@ const columns: Column<ContactImport>[] = [
   { header: 'Status', cell: (one) => <ImportStatusBadge status={one.status} /> },
   { header: 'Created', align: 'right', cell: (one) => count(one.created) },
   { header: 'Updated', align: 'right', cell: (one) => count(one.updated) },
-  { header: 'Refused', align: 'right', cell: (one) => count(one.rejected) },
+  { header: 'Rejected', align: 'right', cell: (one) => count(one.rejected) },
   { header: 'Started', align: 'right', cell: (one) => <Time at={one.created_at} /> },
 ]
 
@@ -53,7 +53,7 @@ export function ImportsPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty title="No imports yet" icon={<IconFileImport size={32} aria-hidden />} action={add}>
-            Bring your contacts as a CSV file; you choose which column becomes what.
+            Upload a CSV file and choose how to import each column.
           </Empty>
         }
       >

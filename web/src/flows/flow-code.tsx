@@ -70,7 +70,7 @@ export function FlowCode({ draft, setDraft, problems, goTo }: Props) {
       </Suspense>
       {part === 'text' && !draft.text && (
         <Text size="xs" c="dimmed" mt={4}>
-          Leave it empty to generate it from the HTML.
+          Leave empty to generate it from the HTML.
         </Text>
       )}
     </Box>

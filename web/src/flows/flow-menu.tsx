@@ -9,7 +9,7 @@ import { toast } from '../ui/toast.tsx'
 import { changeFlow, deleteFlow, flowQuery } from './flows.api.ts'
 
 const done: Record<FlowStatus, string> = {
-  active: 'Flow activated. It can be sent again.',
+  active: 'Flow activated. API sends will be accepted.',
   paused: 'Flow paused. API sends will be rejected.',
   archived: 'Flow archived. API sends will be rejected.',
 }

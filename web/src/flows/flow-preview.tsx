@@ -72,10 +72,7 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
         </Group>
       </Group>
       {first && (
-        <Notice
-          tone="bad"
-          title={last ? 'Preview is out of date: fix the error first.' : 'Fix the error to see a preview.'}
-        >
+        <Notice tone="bad" title={last ? 'The preview is out of date' : 'No preview yet'}>
           <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...first })}>
             {placeOf(first, mjml)}
           </Anchor>

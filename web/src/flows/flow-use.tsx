@@ -12,14 +12,14 @@ export function FlowUse({ flow, context }: { flow: Flow; context: Context }) {
   const body = { flow_id: flow.id, contact_email: 'ada@example.com', context }
   return (
     <Section
-      title="Send through this flow"
+      title="Send with the API"
       description={
         <>
           Replace YOUR_API_KEY with one of your{' '}
           <Anchor component={Link} to={paths.apiKeys} underline="always">
             API keys
           </Anchor>
-          . With an idempotency key a retry is safe: the same key never sends twice.
+          . Requests with the same idempotency key send only once, so you can retry safely.
         </>
       }
     >

@@ -57,7 +57,7 @@ export function FlowsPage() {
   const flows = useFlows({ query, status })
   const add = (
     <Button component={Link} to={paths.newFlow} leftSection={<IconPlus size={16} aria-hidden />}>
-      New flow
+      Create flow
     </Button>
   )
   return (
@@ -76,10 +76,10 @@ export function FlowsPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           filtered ? (
-            <Empty title="No matching flows">Try another search or status.</Empty>
+            <Empty title="No flows found">Try another search or status.</Empty>
           ) : (
             <Empty title="No flows yet" icon={<IconMailForward size={32} aria-hidden />} action={add}>
-              Create your first one: a subject, some HTML and the variables your app fills in.
+              Create a flow with a subject, HTML and the variables your app fills in.
             </Empty>
           )
         }

@@ -28,7 +28,7 @@ export function NewFlowPage() {
       queries.setQueryData(flowQuery(flow.id).queryKey, flow)
       await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
       keepSample(flow.id, sample)
-      toast(`Flow “${flow.name}” created. It is active.`)
+      toast(`Flow “${flow.name}” created.`)
       await navigate(paths.flow(flow.id))
     },
   })

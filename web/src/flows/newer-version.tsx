@@ -21,10 +21,10 @@ export function NewerVersion({ newer, base, onLoad, onSave }: Props) {
         </Text>
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={onLoad}>
-            Discard mine and load version {newer.version}
+            Discard my changes and load version {newer.version}
           </Button>
           <Button size="xs" onClick={onSave}>
-            Save mine anyway
+            Save my changes anyway
           </Button>
         </Group>
       </Stack>

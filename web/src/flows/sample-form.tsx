@@ -22,7 +22,7 @@ export function SampleForm({ variables, loading, missing, sample, setSample }: P
         {sent.length > 0
           ? 'The variables your app sends in context. Enter lists and objects as JSON, for example ["a", "b"].'
           : loading
-            ? 'Loading variables …'
+            ? 'Loading variables…'
             : 'This template has no custom variables. Write {{ name }} to add one.'}
       </Text>
       <Stack gap="xs">

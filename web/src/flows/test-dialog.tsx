@@ -34,7 +34,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
     onClose()
   }
   return (
-    <Dialog opened={opened} onClose={close} title="Send a test email" saved={send.isSuccess}>
+    <Dialog opened={opened} onClose={close} title="Send test email" saved={send.isSuccess}>
       <form
         noValidate
         onSubmit={(event) => {

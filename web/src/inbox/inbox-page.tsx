@@ -82,14 +82,14 @@ export function InboxPage() {
       <Confirm
         opened={emptying}
         onClose={() => setEmptying(false)}
-        title="Empty the inbox"
+        title="Empty inbox"
         action="Empty inbox"
         run={async () => {
           await emptyInbox()
           await queries.invalidateQueries({ queryKey: ['inbox'] })
         }}
       >
-        All emails in the inbox are deleted. Messages and statistics are kept.
+        All emails in the inbox will be deleted. Messages and statistics are kept.
       </Confirm>
     </Page>
   )
@@ -105,7 +105,7 @@ function Banner() {
     ) : null
   }
   return (
-    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren't being sent yet">
+    <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren’t being sent yet">
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
         <span>
           No mail server is configured, so all emails arrive here. See the{' '}

@@ -56,7 +56,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
       {message.reason && (
         <Notice
           tone={message.status === 'suppressed' ? 'warn' : 'bad'}
-          title={message.status === 'suppressed' ? 'Not sent' : 'Reason'}
+          title={message.status === 'suppressed' ? 'Not sent' : 'Not delivered'}
         >
           {inWords(message.reason)}
         </Notice>
@@ -83,14 +83,14 @@ function OneMessage({ message }: { message: MessageDetail }) {
             ),
           ],
           ['Queued', <Time key="queued" at={message.queued_at} />],
-          ['Sent', <Time key="sent" at={message.sent_at} none="not sent" />],
+          ['Sent', <Time key="sent" at={message.sent_at} none="Not sent" />],
           ['Message ID', <Copyable key="id" value={message.id} label="Copy message ID" />],
           ...(message.relay_response ? [whatTheRelaySaid(message.relay_response)] : []),
         ]}
       />
       <Section title="Events">
         {message.events.length === 0 ? (
-          <Empty title="No events">
+          <Empty title={willBeSent(message) ? 'No events yet' : 'No events'}>
             {willBeSent(message)
               ? 'Opens, clicks and bounces will appear here.'
               : 'This email was not sent, so it has no opens, clicks or bounces.'}
@@ -99,7 +99,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
           <DataTable label="Events" columns={columns} rows={message.events} rowKey={(event) => event.id} />
         )}
       </Section>
-      <Section title="Content" description="As sent. Viewing it here doesn't count as an open.">
+      <Section title="Content" description="As sent. Viewing it here doesn’t count as an open.">
         <Mail message={message} />
       </Section>
     </>
@@ -112,7 +112,7 @@ const willBeSent = ({ status }: MessageDetail) => status !== 'suppressed' && sta
 const keptHere = 'kept in the built-in inbox'
 
 const whatTheRelaySaid = (reply: string): [string, string] =>
-  reply === keptHere ? ['Delivered to', 'built-in inbox'] : ['Mail server reply', reply]
+  reply === keptHere ? ['Delivered to', 'Built-in inbox'] : ['Mail server reply', reply]
 
 const columns: Column<Happening>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
@@ -146,7 +146,7 @@ const columns: Column<Happening>[] = [
 
 function Mail({ message }: { message: MessageDetail }) {
   if (!message.html && !message.text) {
-    return <Empty title="Not available">The contact was erased, or the email was never created.</Empty>
+    return <Empty title="Not available">The contact was erased, or the email was never generated.</Empty>
   }
   return (
     <Paper withBorder p="md">

@@ -49,7 +49,7 @@ export function MessagesPage() {
     <Page
       wide
       title="Messages"
-      description="Every email you've sent and its status."
+      description="Every email you’ve sent and its status."
       beside={<LiveMark pages={messages} />}
     >
       <Filters>

@@ -79,13 +79,13 @@ export function Checklist() {
           done={steps.flow}
           title="Write a flow"
           purpose="An email template your app sends through the API."
-          action={<Go to={paths.newFlow}>New flow</Go>}
+          action={<Go to={paths.newFlow}>Create flow</Go>}
         />
         <Step
           done={steps.contacts}
           title="Import contacts"
-          purpose="Bring your subscribers from a CSV file."
-          action={<Go to={paths.newImport}>Import a file</Go>}
+          purpose="Add your subscribers from a CSV file."
+          action={<Go to={paths.newImport}>Import CSV</Go>}
         />
         <Step
           done={relay}

@@ -50,7 +50,7 @@ export function DayPanel({ measure, series }: { measure: Measure; series: Day[] 
       </Group>
       {isEmpty(measure, series) ? (
         <Text c="dimmed" ta="center" py={110}>
-          No data in this period.
+          No data in this period
         </Text>
       ) : (
         <div aria-hidden>

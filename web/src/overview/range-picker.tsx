@@ -69,7 +69,7 @@ export function RangePicker({ span, setSpan, timezone }: Props) {
                 error={problem}
               />
             </Group>
-            <Button type="submit">Show</Button>
+            <Button type="submit">Apply</Button>
           </Stack>
         </form>
       </Popover.Dropdown>

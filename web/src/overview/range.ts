@@ -39,6 +39,6 @@ export const searchOf = (span: Span): Record<string, string> =>
 export function problemOf(range: Range): string | undefined {
   const days = daysOf(range)
   if (!isDate.test(range.start_date) || !isDate.test(range.end_date) || Number.isNaN(days)) return 'Choose both dates.'
-  if (days < 1) return 'The end date must be after the start date.'
-  return days > daysMax ? 'Choose at most two years.' : undefined
+  if (days < 1) return 'The end date must be on or after the start date.'
+  return days > daysMax ? 'Choose a period of at most two years.' : undefined
 }

@@ -20,7 +20,7 @@ export function TopFlows({ flows }: { flows: TopFlow[] }) {
   return (
     <Section title="Top flows">
       {flows.length === 0 ? (
-        <Empty title="No emails">Nothing was sent in this period. Try a longer range.</Empty>
+        <Empty title="No emails sent">Nothing was sent in this period. Try a longer range.</Empty>
       ) : (
         <DataTable label="Top flows" columns={columns} rows={flows} rowKey={(flow) => flow.flow_id} />
       )}

@@ -56,11 +56,11 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
     },
   ]
   const actions: Command[] = [
-    { label: 'New flow', icon: <IconMailPlus {...size} />, run: go(paths.newFlow), keywords: 'create template' },
+    { label: 'Create flow', icon: <IconMailPlus {...size} />, run: go(paths.newFlow), keywords: 'new template' },
     { label: 'Import contacts', icon: <IconUpload {...size} />, run: go(paths.newImport), keywords: 'csv upload' },
     { label: 'Add webhook', icon: <IconWebhook {...size} />, run: go(paths.webhooks), keywords: 'create endpoint' },
     { label: 'Create API key', icon: <IconKey {...size} />, run: go(paths.apiKeys), keywords: 'new token' },
-    { label: 'Invite a colleague', icon: <IconUserPlus {...size} />, run: go(paths.team), keywords: 'add member user' },
+    { label: 'Invite member', icon: <IconUserPlus {...size} />, run: go(paths.team), keywords: 'add colleague user' },
     {
       label: theme.dark ? 'Switch to light theme' : 'Switch to dark theme',
       icon: theme.dark ? <IconSun {...size} /> : <IconMoon {...size} />,
@@ -69,7 +69,7 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
     },
     { label: 'Change password', icon: <IconLock {...size} />, run: () => setPasswordDialog(true) },
     {
-      label: 'Open the API reference',
+      label: 'Open API reference',
       icon: <IconBook {...size} />,
       run: () => void window.open(apiReference, '_blank', 'noreferrer'),
       keywords: 'docs documentation',

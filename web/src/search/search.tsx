@@ -39,7 +39,7 @@ export function Search() {
       // The server has searched already, by more than the label; filtering here would lose results.
       filter={(_query, actions) => actions}
       shortcut={null}
-      nothingFound={searching ? 'Searching …' : 'No results'}
+      nothingFound={searching ? 'Searching…' : 'No results'}
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
         placeholder: 'Search, paste an ID, or run a command',

@@ -16,7 +16,7 @@ export function InvitationPage() {
   const { token = '' } = useParams()
   const invitation = useQuery({ queryKey: ['invitation', token], queryFn: () => findInvitation(token), retry: false })
   return (
-    <Entry title="You are invited">
+    <Entry title="You’ve been invited">
       <Load query={invitation}>{(info) => <AcceptForm token={token} info={info} />}</Load>
     </Entry>
   )
@@ -55,8 +55,8 @@ function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
           error={fieldProblem(accept.error, 'email')}
         />
         <PasswordInput
-          label="Choose a password"
-          description="At least 10 characters."
+          label="Password"
+          description="At least 10 characters"
           autoComplete="new-password"
           required
           minLength={10}

@@ -71,10 +71,10 @@ function Forgotten() {
   return (
     <Text component="details" c="dimmed" size="sm">
       <Text component="summary" ta="center" inherit>
-        Forgotten your password?
+        Forgot your password?
       </Text>
       <Text inherit mt="xs">
-        An owner of your organization can remove you from the team and invite you again. Whoever runs this server can
+        An owner of your organization can remove you from the team and invite you again. The operator of this server can
         set a new password with <Code>npm run waxwing -- reset-password --email EMAIL</Code>.
       </Text>
     </Text>

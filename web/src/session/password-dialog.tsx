@@ -17,7 +17,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
     mutationFn: () => changePassword({ current_password: current, new_password: next }),
     onSuccess: (signed) => {
       startSession(signed)
-      toast("Password changed. You've been signed out on other devices.")
+      toast('Password changed. You’ve been signed out on other devices.')
       onClose()
     },
   })
@@ -42,7 +42,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
           />
           <PasswordInput
             label="New password"
-            description="At least 10 characters."
+            description="At least 10 characters"
             autoComplete="new-password"
             required
             value={next}

@@ -19,13 +19,13 @@ export function RegisterPage() {
   const first = authState.data?.has_users === false
   const closed = authState.data?.registration_open === false
   const lead = first
-    ? 'This is a fresh installation. Create your organization and its owner, and you are in.'
-    : 'An organization holds your contacts, flows and webhooks. You become its owner.'
+    ? 'Create your organization and your owner account to get started.'
+    : 'You will be the owner of the new organization.'
   return (
-    <Entry title={first ? 'Welcome' : 'Create an organization'} lead={!closed && lead}>
+    <Entry title={first ? 'Welcome to Waxwing' : 'Create an organization'} lead={!closed && lead}>
       {closed ? (
         <Box mt="sm">
-          <Notice tone="still">New organizations cannot be created here. Ask an owner for an invitation.</Notice>
+          <Notice tone="still">Registration is closed. Ask an owner of your organization for an invitation.</Notice>
         </Box>
       ) : (
         <RegisterForm />
@@ -79,7 +79,7 @@ function RegisterForm() {
         />
         <PasswordInput
           label="Password"
-          description="At least 10 characters."
+          description="At least 10 characters"
           autoComplete="new-password"
           required
           minLength={10}

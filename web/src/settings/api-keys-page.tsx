@@ -18,9 +18,9 @@ import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
 
 const scopes: { value: Scope; label: string; description: string }[] = [
-  { value: 'contacts:write', label: 'Contacts', description: 'Add members to groups.' },
-  { value: 'flows:send', label: 'Send', description: 'Send email through flows.' },
-  { value: 'analytics:read', label: 'Analytics', description: 'Read email event metrics.' },
+  { value: 'contacts:write', label: 'Contacts', description: 'Add members to groups' },
+  { value: 'flows:send', label: 'Send', description: 'Send emails through flows' },
+  { value: 'analytics:read', label: 'Analytics', description: 'Read email event metrics' },
 ]
 
 export function ApiKeysPage() {
@@ -38,8 +38,7 @@ export function ApiKeysPage() {
       title="API keys"
       description={
         <>
-          Your programs call the public API with one of these, in the header X-Api-Token. What they can call stands in
-          the <ApiReferenceLink />.
+          Your app authenticates with an API key in the X-Api-Token header. See the <ApiReferenceLink />.
         </>
       }
       actions={keys.data && keys.data.length > 0 && add}
@@ -49,7 +48,7 @@ export function ApiKeysPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty title="No API keys yet" icon={<IconKey size={32} aria-hidden />} action={add}>
-            Create one to add contacts, send mail and read metrics from your own programs.
+            Create a key to send emails, add contacts and read metrics from your app.
           </Empty>
         }
       >
@@ -66,7 +65,7 @@ export function ApiKeysPage() {
           await queries.invalidateQueries({ queryKey: ['api-keys'] })
         }}
       >
-        Programs that use <strong>{revoking?.name}</strong> stop working within seconds. This cannot be undone.
+        Apps that use <strong>{revoking?.name}</strong> lose access within seconds. This can’t be undone.
       </Confirm>
     </Section>
   )
@@ -85,7 +84,7 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
       </>
     ),
   },
-  { header: 'May', cell: (key) => <Text size="xs">{key.scopes.join(', ')}</Text> },
+  { header: 'Permissions', cell: (key) => <Text size="xs">{key.scopes.join(', ')}</Text> },
   { header: 'Last used', align: 'right', cell: (key) => <Time at={key.last_used_at} /> },
   { header: 'Created by', cell: (key) => <CreatedBy creator={key.created_by} /> },
   { header: 'Created', align: 'right', cell: (key) => <Time at={key.created_at} /> },
@@ -126,7 +125,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
         <Stack gap="sm">
           <TextInput
             label="Name"
-            description="Where it will be used, for example “Shop, production”."
+            description="For example “Shop, production”"
             required
             data-autofocus
             maxLength={200}
@@ -134,7 +133,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
             onChange={(event) => setName(event.currentTarget.value)}
             error={fieldProblem(create.error, 'name')}
           />
-          <Checkbox.Group label="It may" value={chosen} onChange={(values) => setChosen(values as Scope[])}>
+          <Checkbox.Group label="Permissions" value={chosen} onChange={(values) => setChosen(values as Scope[])}>
             <Stack gap="xs" mt={6}>
               {scopes.map((scope) => (
                 <Checkbox key={scope.value} {...scope} />
@@ -170,16 +169,16 @@ function KeyOnce({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
     >
       <Stack gap="md">
         <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the key now">
-          It is shown this once and never again.
+          You won’t be able to see it again.
         </Notice>
         <CodeBlock code={apiKey} label="API key" />
-        <Text c="dimmed">Try it:</Text>
+        <Text c="dimmed">Test the key:</Text>
         <CodeBlock
           code={`curl ${baseUrl}/public/api/v1/token/check \\\n  -H 'X-Api-Token: ${apiKey}'`}
           label="curl command"
         />
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have copied it</Button>
+          <Button onClick={onClose}>I’ve copied it</Button>
         </Group>
       </Stack>
     </Dialog>

@@ -27,7 +27,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     <Dialog
       opened
       onClose={onClose}
-      title="Invite to the team"
+      title="Invite member"
       size="lg"
       // The link must not vanish by a stray key or click.
       closeOnClickOutside={!send.data}
@@ -36,12 +36,12 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     >
       {send.data ? (
         <Stack gap="md">
-          <Notice tone="warn" title="Send them this link">
-            It is shown this once. Whoever opens it chooses a password and joins your organization.
+          <Notice tone="warn" title="Copy the link and share it">
+            You won’t be able to see it again. The person who opens it sets a password and joins your organization.
           </Notice>
           <CodeBlock code={send.data.url} label="invitation link" />
           <Group justify="flex-end">
-            <Button onClick={onClose}>I have copied it</Button>
+            <Button onClick={onClose}>I’ve copied it</Button>
           </Group>
         </Stack>
       ) : (
@@ -54,8 +54,8 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         >
           <Stack gap="sm">
             <TextInput
-              label="Email"
-              description="Leave it empty to let anyone with the link join once, as a member."
+              label="Email (optional)"
+              description="Leave empty to create a single-use link that lets anyone join as a member."
               type="email"
               data-autofocus
               value={email}

@@ -35,9 +35,9 @@ export function OrganizationPage() {
             <>
               <Facts
                 facts={[
-                  ['Organization id', <Copyable key="id" value={data.id} label="Copy organization id" />],
+                  ['Organization ID', <Copyable key="id" value={data.id} label="Copy organization ID" />],
                   ['Created', <Time key="created" at={data.created_at} />],
-                  ['Single events are kept', 'as long as EVENT_RETENTION_MONTHS says, for the whole service'],
+                  ['Event retention', 'Set by the operator (EVENT_RETENTION_MONTHS)'],
                 ]}
               />
               <OrganizationForm key={data.id} organization={data} />
@@ -81,8 +81,8 @@ function DeleteOrganization({ name }: { name: string }) {
       >
         <Stack gap="sm">
           <Text>
-            Everybody in <strong>{name}</strong> is signed out, queued emails are not sent, and links in emails that
-            were sent stop working. The data cannot be restored.
+            All members of <strong>{name}</strong> will be signed out, queued emails will be discarded, and links in
+            emails that were already sent will stop working. This can’t be undone.
           </Text>
           <PasswordInput
             label="Your password"
@@ -109,7 +109,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     onSuccess: async (saved) => {
       queries.setQueryData(organizationQuery.queryKey, saved)
       await queries.invalidateQueries({ queryKey: ['me'] })
-      toast('Saved.')
+      toast('Organization saved.')
     },
   })
   return (
@@ -123,7 +123,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
         <Stack gap="md">
           <TextInput
             label="Name"
-            description="People see it on the unsubscribe page."
+            description="Shown to recipients on the unsubscribe page."
             required
             maxLength={200}
             disabled={!owner}
@@ -133,7 +133,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
           />
           <Select
             label="Time zone"
-            description="In which a day of the overview begins and ends."
+            description="Used for daily statistics."
             searchable
             data={timezones}
             filter={({ search }) => zonesMatching(search)}
@@ -144,8 +144,8 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             error={fieldProblem(save.error, 'timezone')}
           />
           <Switch
-            label="Keep the reader’s IP address with opens and clicks"
-            description="Off unless you have a reason: an address is personal data."
+            label="Store the recipient’s IP address with opens and clicks"
+            description="Off by default: IP addresses are personal data."
             disabled={!owner}
             checked={keep}
             onChange={(event) => setKeep(event.currentTarget.checked)}

@@ -60,7 +60,7 @@ export function SuppressionsPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty
-            title={filtered ? 'No matching addresses' : 'No suppressed addresses'}
+            title={filtered ? 'No addresses found' : 'No suppressed addresses'}
             icon={<IconBan size={32} aria-hidden />}
           >
             {filtered ? 'Try another search or reason.' : 'Addresses that hard-bounce or report spam will appear here.'}
@@ -107,7 +107,7 @@ function WhatIsLifted({ row }: { row: Suppression }) {
       {found.data?.includes('unsubscribe') && (
         <strong>This contact unsubscribed and will receive marketing email again. </strong>
       )}
-      If the address bounces or complains again, it is suppressed again.
+      If the address hard-bounces or reports spam again, it will be suppressed again.
     </>
   )
 }
@@ -147,7 +147,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
     },
   })
   return (
-    <Dialog opened onClose={onClose} title="Suppress an address">
+    <Dialog opened onClose={onClose} title="Suppress address">
       <form
         noValidate
         onSubmit={(event) => {
@@ -172,7 +172,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
               Cancel
             </Button>
             <Button type="submit" loading={add.isPending}>
-              Suppress
+              Suppress address
             </Button>
           </Group>
         </Stack>

@@ -34,11 +34,11 @@ export function TeamPage() {
     <>
       <Section
         title="Team"
-        description="Owners manage the team and the organization; members do everything else."
+        description="Owners manage the team and the organization. Members can do everything else."
         actions={
           owner && (
             <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
-              Invite
+              Invite member
             </Button>
           )
         }
@@ -98,7 +98,7 @@ function Remove({ member, onClose }: { member: Member | undefined; onClose: () =
       opened={member !== undefined}
       onClose={onClose}
       title="Remove from team"
-      action="Remove"
+      action="Remove member"
       run={async () => {
         if (member) await removeMember(member.id, { revokeApiKeys, pauseWebhooks })
         await Promise.all(
@@ -110,20 +110,21 @@ function Remove({ member, onClose }: { member: Member | undefined; onClose: () =
     >
       <Stack gap="sm">
         <Text>
-          <strong>{member?.email}</strong> can no longer sign in, and their open invitations are withdrawn.
+          <strong>{member?.email}</strong> will lose access immediately, and the invitations they created will be
+          revoked.
         </Text>
         {keyNames.length > 0 && (
           <Checkbox
-            label={`Revoke the API keys they created: ${keyNames.join(', ')}`}
-            description="Programs that use these keys stop working within seconds."
+            label={`Revoke API keys they created: ${keyNames.join(', ')}`}
+            description="Apps that use these keys lose access within seconds."
             checked={revokeApiKeys}
             onChange={(event) => setRevokeApiKeys(event.currentTarget.checked)}
           />
         )}
         {webhookNames.length > 0 && (
           <Checkbox
-            label={`Pause the webhooks they created: ${webhookNames.join(', ')}`}
-            description="Events are kept and delivered when you resume the webhook."
+            label={`Pause webhooks they created: ${webhookNames.join(', ')}`}
+            description="You can resume them and replay missed events later."
             checked={pauseWebhooks}
             onChange={(event) => setPauseWebhooks(event.currentTarget.checked)}
           />
@@ -142,17 +143,17 @@ function Leave({ member, onClose }: { member: Member | undefined; onClose: () =>
     <Confirm
       opened={member !== undefined}
       onClose={onClose}
-      title="Leave the team"
-      action="Leave"
+      title="Leave team"
+      action="Leave team"
       run={async () => {
         if (!member) return
         await removeMember(member.id)
         signOut()
-        toast(`You have left ${organization}.`)
+        toast(`You left ${organization}.`)
       }}
     >
-      You lose access to <strong>{organization}</strong> at once and are signed out. What you made stays. To come back,
-      you need a new invitation.
+      You will lose access to <strong>{organization}</strong> immediately and be signed out. Everything you created is
+      kept. To come back, you need a new invitation.
     </Confirm>
   )
 }
@@ -161,7 +162,7 @@ type MemberActions = MembersProps & { setRole: (id: string, role: Role) => void;
 
 const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<Member>[] => [
   {
-    header: 'Person',
+    header: 'Email',
     phone: 'title',
     cell: (member) => (
       <Text fw={600} className="break">
@@ -191,7 +192,7 @@ const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<
         roles[member.role]
       ),
   },
-  { header: 'Last signed in', align: 'right', cell: (member) => <Time at={member.last_login_at} /> },
+  { header: 'Last sign-in', align: 'right', cell: (member) => <Time at={member.last_login_at} /> },
   { header: 'Joined', align: 'right', cell: (member) => <Time at={member.created_at} /> },
   ...(owner ? [removal({ myId, remove })] : []),
 ]
@@ -204,7 +205,7 @@ const removal = ({ myId, remove }: Pick<MemberActions, 'myId' | 'remove'>): Colu
     <Button
       size="compact-sm"
       variant="default"
-      aria-label={member.id === myId ? 'Leave the team' : `Remove ${member.email}`}
+      aria-label={member.id === myId ? 'Leave team' : `Remove ${member.email}`}
       onClick={() => remove(member)}
     >
       {member.id === myId ? 'Leave' : 'Remove'}
@@ -221,7 +222,7 @@ function Invitations() {
   })
   if (invitations.data?.length === 0) return null
   const columns: Column<Invitation>[] = [
-    { header: 'Invited', phone: 'title', cell: (invitation) => invitation.email ?? 'Whoever has the link' },
+    { header: 'Invited', phone: 'title', cell: (invitation) => invitation.email ?? 'Anyone with the link' },
     { header: 'Role', cell: (invitation) => roles[invitation.role] },
     { header: 'Expires', align: 'right', cell: (invitation) => <Time at={invitation.expires_at} /> },
     {
@@ -232,16 +233,16 @@ function Invitations() {
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={`Withdraw the invitation of ${invitation.email ?? 'whoever has the link'}`}
+          aria-label={`Revoke the invitation for ${invitation.email ?? 'anyone with the link'}`}
           onClick={() => withdraw.mutate(invitation.id)}
         >
-          Withdraw
+          Revoke
         </Button>
       ),
     },
   ]
   return (
-    <Section title="Invitations" description="Links that were not used yet.">
+    <Section title="Invitations" description="Links that haven’t been used yet.">
       {withdraw.isError && <ErrorLine>{messageOf(withdraw.error)}</ErrorLine>}
       <Load query={invitations}>
         {(list) => (

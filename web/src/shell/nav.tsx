@@ -157,7 +157,7 @@ function Account() {
           signOut()
         }}
       >
-        All sessions of your account end, on this device and on every other one. API keys keep working.
+        You will be signed out on all devices, including this one. API keys keep working.
       </Confirm>
     </>
   )

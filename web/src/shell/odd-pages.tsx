@@ -9,17 +9,17 @@ import { isUnloaded, useReload } from './unloaded.ts'
 
 export function MissingPage() {
   return (
-    <Page title="No such page">
+    <Page title="Page not found">
       <Empty
-        title="There is nothing at this address"
+        title="This page doesn’t exist"
         icon={<IconFeather size={32} aria-hidden />}
         action={
           <Button component={Link} to={paths.overview}>
-            Go to the overview
+            Go to overview
           </Button>
         }
       >
-        The link may be old, or the address mistyped.
+        The link may be outdated, or the address may contain a typo.
       </Empty>
     </Page>
   )
@@ -34,7 +34,7 @@ export function BrokenPage() {
 function UnloadedPage({ error }: { error: Error }) {
   const { reload, reloading } = useReload(error)
   return (
-    <Page title="Not loaded">
+    <Page title="Page not loaded">
       <Failed error={unreachable()} retry={reload} retrying={reloading} />
     </Page>
   )
@@ -42,10 +42,10 @@ function UnloadedPage({ error }: { error: Error }) {
 
 function FaultyPage({ error }: { error: unknown }) {
   return (
-    <Page title="Something broke">
+    <Page title="Something went wrong">
       <Empty
-        title="This page could not be shown"
-        action={<Button onClick={() => window.location.reload()}>Reload</Button>}
+        title="This page couldn’t be displayed"
+        action={<Button onClick={() => window.location.reload()}>Reload page</Button>}
       >
         {messageOf(error)}
       </Empty>

@@ -11,7 +11,7 @@ export function OfflineBar() {
         <div className={classes.bar}>
           <IconWifiOff size={18} aria-hidden />
           <span>
-            <strong>You're offline.</strong> This page may be out of date, and changes can't be saved until you
+            <strong>You’re offline.</strong> This page may be out of date, and changes can’t be saved until you
             reconnect.
           </span>
         </div>

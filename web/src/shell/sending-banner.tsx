@@ -15,7 +15,7 @@ export function SendingBanner() {
   if (sending?.state !== 'failing' || sending.queued === 0) return null
   return (
     <div className={classes.banner}>
-      <Notice tone="bad" role="status" title="Emails are waiting: can’t connect to the mail server">
+      <Notice tone="bad" role="status" title="Emails are queued: can’t connect to the mail server">
         {sending.last_error && <span className="break">{sending.last_error}. </span>}
         {sending.next_attempt_at && (
           <>
@@ -27,7 +27,7 @@ export function SendingBanner() {
             Sending settings
           </Anchor>
         ) : (
-          'Queued emails are sent as soon as the connection works again.'
+          'They will be sent as soon as the connection works again.'
         )}
       </Notice>
     </div>

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { messageOf } from '../api/api-error.ts'
+import { remainingProblem } from '../api/api-error.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorLine } from './states.tsx'
 
@@ -60,7 +60,7 @@ export function Confirm({ opened, onClose, title, children, action, dismiss = 'C
               data-autofocus
             />
           )}
-          {error !== undefined && <ErrorLine>{messageOf(error)}</ErrorLine>}
+          <ErrorLine>{remainingProblem(error)}</ErrorLine>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
               {dismiss}

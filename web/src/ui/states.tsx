@@ -58,7 +58,7 @@ type FailedProps = { error: unknown; retry?: () => unknown; retrying?: boolean; 
 
 export function Failed({ error, retry, retrying, stale }: FailedProps) {
   const missing = error instanceof ApiError && error.status === 404
-  const title = stale ? "Couldn't refresh" : missing ? 'Not found' : "Couldn't load"
+  const title = stale ? 'Couldn’t refresh' : missing ? 'Not found' : 'Couldn’t load'
   return (
     <Notice role="alert" tone="bad" title={title}>
       <Text>{messageOf(error)}</Text>

@@ -23,7 +23,7 @@ const calendar = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short',
 export const calendarDay = (date: string) => calendar.format(new Date(`${date}T00:00:00Z`))
 
 /** A moment in the person's own zone: roughly for reading, exactly on hover. */
-export function Time({ at, none = 'never' }: { at: string | null | undefined; none?: string }) {
+export function Time({ at, none = 'Never' }: { at: string | null | undefined; none?: string }) {
   if (!at) return <span>{none}</span>
   const date = new Date(at)
   return (

@@ -15,7 +15,7 @@ export function AttemptView({ attempt }: { attempt: Attempt }) {
           <Group gap="xs">
             <Text fw={600}>Attempt {attempt.number}</Text>
             <StatusBadge tone={good ? 'good' : 'bad'}>
-              {attempt.status_code === null ? 'No answer' : `Answered ${attempt.status_code}`}
+              {attempt.status_code === null ? 'No response' : `HTTP ${attempt.status_code}`}
             </StatusBadge>
           </Group>
           <Text size="xs" c="dimmed">
@@ -26,20 +26,17 @@ export function AttemptView({ attempt }: { attempt: Attempt }) {
         {headers.length > 0 && (
           <div>
             <Text size="xs" c="dimmed" mb={4}>
-              Main request headers
+              Request headers
             </Text>
-            <CodeBlock
-              code={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
-              label="main request headers"
-            />
+            <CodeBlock code={headers.map(([name, value]) => `${name}: ${value}`).join('\n')} label="request headers" />
           </div>
         )}
         {attempt.response_body && (
           <div>
             <Text size="xs" c="dimmed" mb={4}>
-              Answer
+              Response
             </Text>
-            <CodeBlock code={attempt.response_body} label="answer" />
+            <CodeBlock code={attempt.response_body} label="response" />
           </div>
         )}
       </Stack>

@@ -18,7 +18,7 @@ import { type DeliveryFilter, useDeliveries } from './webhooks.api.ts'
 const statuses = [
   { value: '', label: 'All' },
   { value: 'delivered', label: 'Delivered' },
-  { value: 'pending', label: 'Waiting' },
+  { value: 'pending', label: 'Pending' },
   { value: 'failed', label: 'Failed' },
 ]
 
@@ -40,7 +40,7 @@ const columns: Column<Delivery>[] = [
   },
   { header: 'Status', cell: (delivery) => <DeliveryStatusBadge delivery={delivery} /> },
   {
-    header: 'Why',
+    header: 'Result',
     phone: 'hide',
     cell: (delivery) => (
       <Text size="xs" c="dimmed" className="break">
@@ -49,7 +49,7 @@ const columns: Column<Delivery>[] = [
     ),
   },
   { header: 'Attempts', align: 'right', cell: (delivery) => delivery.attempt_count },
-  { header: 'Happened', align: 'right', cell: (delivery) => <Time at={delivery.created_at} /> },
+  { header: 'Event time', align: 'right', cell: (delivery) => <Time at={delivery.created_at} /> },
   { header: 'Delivered', align: 'right', cell: (delivery) => <Time at={delivery.delivered_at} none="–" /> },
 ]
 
@@ -90,10 +90,10 @@ export function DeliveryLog({ webhook, onReplay }: { webhook: Webhook; onReplay:
         query={deliveries}
         isEmpty={(list) => list.length === 0}
         empty={
-          <Empty title={filtered ? 'Nothing matches these filters' : 'No deliveries yet'}>
+          <Empty title={filtered ? 'No deliveries found' : 'No deliveries yet'}>
             {filtered
-              ? 'Choose another status or event type.'
-              : 'They appear here as events happen. Send a test event to see the first one now.'}
+              ? 'Try another status or event type.'
+              : 'Deliveries will appear here as events happen. Send a test event to see the first one.'}
           </Empty>
         }
       >

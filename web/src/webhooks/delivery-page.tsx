@@ -26,7 +26,7 @@ export function DeliveryPage() {
     mutationFn: () => replayDelivery(id),
     onSuccess: async () => {
       await refresh()
-      toast('On its way again.')
+      toast('Delivery queued for replay.')
     },
   })
   return (
@@ -63,15 +63,15 @@ function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
     <>
       <Facts
         facts={[
-          ['Delivery', <Copyable key="id" value={delivery.id} label="Copy delivery id" />],
-          ['Happened', <Time key="at" at={delivery.created_at} />],
-          ['Delivered', <Time key="done" at={delivery.delivered_at} none="not yet" />],
-          ['Next try', nextTry(delivery)],
+          ['Delivery ID', <Copyable key="id" value={delivery.id} label="Copy delivery ID" />],
+          ['Event time', <Time key="at" at={delivery.created_at} />],
+          ['Delivered', <Time key="done" at={delivery.delivered_at} none="Not yet" />],
+          ['Next attempt', nextAttempt(delivery)],
         ]}
       />
       <Section title="Attempts">
         {delivery.attempts.length === 0 ? (
-          <Empty title="Not tried yet">It is on its way. This page refreshes by itself.</Empty>
+          <Empty title="No attempts yet">The delivery is pending. This page updates automatically.</Empty>
         ) : (
           <Stack gap="sm">
             {delivery.attempts.toReversed().map((attempt) => (
@@ -82,10 +82,10 @@ function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
       </Section>
       <Section
         title="Payload"
-        description="Indented for reading; copying gives the body as it was sent, byte for byte, on every attempt."
+        description="Formatted for reading. Copy it to get the exact body that is sent on every attempt."
       >
         {delivery.payload === null ? (
-          <Empty title="Not kept">The event it is made from was erased.</Empty>
+          <Empty title="Not available">The event of this delivery was erased.</Empty>
         ) : (
           <CodeBlock code={delivery.payload} shown={indented(delivery.payload)} label="payload" />
         )}
@@ -94,8 +94,8 @@ function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
   )
 }
 
-function nextTry({ next_attempt_at: at }: DeliveryDetail): ReactNode {
-  return at && isDue(at) ? 'now' : <Time at={at} none="none" />
+function nextAttempt({ next_attempt_at: at }: DeliveryDetail): ReactNode {
+  return at && isDue(at) ? 'Now' : <Time at={at} none="No retry scheduled" />
 }
 
 function indented(json: string): string {

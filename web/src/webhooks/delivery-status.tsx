@@ -11,10 +11,10 @@ export function DeliveryStatusBadge({ delivery }: { delivery: Delivery }) {
   if (delivery.status === 'delivered') return <StatusBadge tone="good">Delivered</StatusBadge>
   if (delivery.status === 'failed') return <StatusBadge tone="bad">Failed</StatusBadge>
   if (delivery.attempt_count === 0 || !delivery.next_attempt_at || isDue(delivery.next_attempt_at))
-    return <StatusBadge tone="info">Waiting</StatusBadge>
+    return <StatusBadge tone="info">Pending</StatusBadge>
   return (
     <StatusBadge tone="warn">
-      Next try <Time at={delivery.next_attempt_at} />
+      Next attempt <Time at={delivery.next_attempt_at} />
     </StatusBadge>
   )
 }

@@ -10,10 +10,10 @@ import { replayFailed, useRefreshWebhooks } from './webhooks.api.ts'
 
 const hourMs = 3_600_000
 const spans = [
-  { value: '1', label: 'the last hour' },
-  { value: '24', label: 'the last 24 hours' },
-  { value: '168', label: 'the last 7 days' },
-  { value: '720', label: 'the last 30 days' },
+  { value: '1', label: 'Last hour' },
+  { value: '24', label: 'Last 24 hours' },
+  { value: '168', label: 'Last 7 days' },
+  { value: '720', label: 'Last 30 days' },
 ]
 
 type Props = { webhook: Webhook; resumed: boolean; onDone: () => void }
@@ -27,8 +27,8 @@ export function ReplayForm({ webhook, resumed, onDone }: Props) {
       await refresh()
       toast(
         replayed === 0
-          ? 'Nothing had failed in that time.'
-          : `${counted(replayed, 'delivery is on its', 'deliveries are on their')} way again.`,
+          ? 'No deliveries failed in this period.'
+          : `${counted(replayed, 'delivery', 'deliveries')} queued for replay.`,
       )
       onDone()
     },
@@ -37,15 +37,15 @@ export function ReplayForm({ webhook, resumed, onDone }: Props) {
     <Stack gap="md">
       {resumed && (
         <Text>
-          New events are delivered again. Deliveries that failed before are not retried unless you replay them now.
+          New events are delivered again. Deliveries that failed before aren’t retried unless you replay them.
         </Text>
       )}
       <Text>
-        Every delivery to <strong>{webhook.name}</strong> that failed in this time is sent again, with the same body and
-        the same webhook-id.
+        Every delivery to <strong>{webhook.name}</strong> that failed in this period is sent again with the same body
+        and webhook-id.
       </Text>
       <Select
-        label="Failed in"
+        label="Period"
         data={spans}
         value={hours}
         onChange={(value) => setHours(value ?? '24')}

@@ -7,10 +7,10 @@ import { ErrorLine } from '../ui/states.tsx'
 import { rotateSecret, useRefreshWebhooks } from './webhooks.api.ts'
 
 const overlaps = [
-  { value: '0', label: 'At once: the old secret stops now' },
-  { value: '1', label: '1 hour' },
-  { value: '24', label: '24 hours' },
-  { value: '72', label: '3 days' },
+  { value: '0', label: 'Immediately' },
+  { value: '1', label: 'After 1 hour' },
+  { value: '24', label: 'After 24 hours' },
+  { value: '72', label: 'After 3 days' },
 ]
 
 type Props = { webhook: Webhook; onRotated: (secret: string) => void; onCancel: () => void }
@@ -28,11 +28,11 @@ export function RotateForm({ webhook, onRotated, onCancel }: Props) {
   return (
     <Stack gap="md">
       <Text>
-        A new secret is made. For the time you choose each delivery carries two signatures, made with the new and the
-        old secret, so that you can change over without losing one.
+        Creates a new signing secret. Until the old secret expires, each delivery is signed with both, so you can switch
+        without losing deliveries.
       </Text>
       <Select
-        label="The old secret also signs for"
+        label="Old secret expires"
         data={overlaps}
         value={overlap}
         onChange={(value) => setOverlap(value ?? '24')}

@@ -14,19 +14,20 @@ export function SecretOnce({ secret, retrySchedule, onDone }: Props) {
   return (
     <Stack gap="md">
       <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the signing secret now">
-        It is shown this once and never again. Keep it where your endpoint can read it, and nobody else.
+        You won’t be able to see it again. Store it where only your endpoint can read it.
       </Notice>
       <CodeBlock code={secret} label="signing secret" />
       <Stack gap={6}>
-        <Title order={3}>Verify each delivery with it</Title>
+        <Title order={3}>Verify deliveries</Title>
         <Text c="dimmed">
-          The header X-Service-Signature carries the time and an HMAC of the time and the raw body. Respond with 200 to
-          acknowledge a delivery. 4xx responses aren’t retried; anything else is retried{retries && ` ${retries}`}.
+          The X-Service-Signature header contains a timestamp and an HMAC of the timestamp and the raw body. Respond
+          with 200 to acknowledge a delivery. 4xx responses aren’t retried; anything else is retried
+          {retries && ` ${retries}`}.
         </Text>
         <VerificationCode />
       </Stack>
       <Group justify="flex-end">
-        <Button onClick={onDone}>I have copied it</Button>
+        <Button onClick={onDone}>I’ve copied it</Button>
       </Group>
     </Stack>
   )

@@ -18,7 +18,7 @@ export function TestForm({ webhook }: { webhook: Webhook }) {
     <Stack gap="md">
       <Group align="flex-end" gap="xs">
         <Select
-          label="Event"
+          label="Event type"
           flex={1}
           data={types.data?.map((type) => type.event_name) ?? [eventName]}
           value={eventName}

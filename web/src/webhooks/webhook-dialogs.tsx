@@ -19,7 +19,7 @@ const titles: Record<Exclude<WebhookDialog, 'delete'>, string> = {
   test: 'Send test event',
   rotate: 'Rotate signing secret',
   replay: 'Replay failed deliveries',
-  resumed: 'Webhook resumed: replay failed deliveries?',
+  resumed: 'Replay failed deliveries?',
 }
 
 type Props = { webhook: Webhook; dialog: WebhookDialog | undefined; close: () => void }
@@ -48,8 +48,8 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         action="Delete webhook"
         run={deleteIt}
       >
-        <strong>{webhook.name}</strong> gets no more events, and what waits for it is dropped. Its delivery log goes
-        with it. This cannot be undone.
+        <strong>{webhook.name}</strong> will stop receiving events. Its pending deliveries and its delivery log will be
+        deleted. This can’t be undone.
       </Confirm>
       <Dialog
         opened={shown !== undefined && secret === undefined}
@@ -64,7 +64,7 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
             save={(input) => changeWebhook(webhook.id, input)}
             onSaved={() => {
               void refresh()
-              toast('Saved.')
+              toast('Webhook saved.')
               close()
             }}
             onCancel={close}
@@ -80,7 +80,7 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         opened={secret !== undefined}
         onClose={closeSecret}
         size="lg"
-        title="The new signing secret"
+        title="New signing secret"
         // It must not vanish by a stray key or click.
         closeOnClickOutside={false}
         closeOnEscape={false}

@@ -13,15 +13,15 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
       facts={[
         ['URL', <Copyable key="url" value={webhook.url} label="Copy URL" />],
         ['Events', eventsOf(webhook)],
-        ['If a delivery fails', retries === undefined ? '–' : `Retry ${retries}`],
-        ['Acknowledged in the last 24 hours', successShare(webhook)],
+        ['Retries', retries ?? '–'],
+        ['Success rate, 24 hours', successShare(webhook)],
         ['Pending', String(webhook.stats_24h?.pending ?? 0)],
         ['Last delivery', <Time key="last" at={webhook.last_delivery_at} />],
         ['Created', <Time key="created" at={webhook.created_at} />],
         ['Created by', <CreatedBy key="creator" creator={webhook.created_by} />],
         ...(webhook.secret_rotation_ends_at
           ? [
-              ['Old secret also signs until', <DayAndClock key="rotation" at={webhook.secret_rotation_ends_at} />] as [
+              ['Old secret expires', <DayAndClock key="rotation" at={webhook.secret_rotation_ends_at} />] as [
                 string,
                 React.ReactNode,
               ],

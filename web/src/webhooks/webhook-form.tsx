@@ -50,7 +50,7 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
       <Stack gap="sm">
         <TextInput
           label="Name"
-          description="What you will know it by, for example “Orders, production”."
+          description="For example “Orders, production”"
           required
           data-autofocus
           maxLength={200}
@@ -60,7 +60,7 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
         />
         <TextInput
           label="URL"
-          description="A public https address of yours. Events are posted to it as JSON."
+          description="The public HTTPS URL of your endpoint. Events are posted to it as JSON."
           placeholder="https://example.com/webhooks/waxwing"
           type="url"
           inputMode="url"
@@ -95,15 +95,15 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
  */
 function problemsOf({ name, url, all, chosen }: { name: string; url: string; all: boolean; chosen: EventName[] }) {
   return {
-    name: name.trim() === '' ? 'must not be empty' : undefined,
+    name: name.trim() === '' ? 'Name is required.' : undefined,
     url: urlProblem(url.trim()),
-    events: !all && chosen.length === 0 ? 'Choose at least one event, or all events.' : undefined,
+    events: !all && chosen.length === 0 ? 'Select at least one event type.' : undefined,
   }
 }
 
 function urlProblem(url: string): string | undefined {
-  if (url === '') return 'must not be empty'
-  return URL.canParse(url) ? undefined : 'is not a URL; write it like https://example.com/webhooks'
+  if (url === '') return 'URL is required.'
+  return URL.canParse(url) ? undefined : 'Enter a full URL, like https://example.com/webhooks.'
 }
 
 type RetryProps = { schedule: Webhook['retry_schedule']; setSchedule: (schedule: Webhook['retry_schedule']) => void }
@@ -115,7 +115,7 @@ function RetryChoice({ schedule, setSchedule }: RetryProps) {
       {(choices) => (
         <Radio.Group
           label="If a delivery fails"
-          description="Responses with a 4xx status are not retried."
+          description="4xx responses aren’t retried."
           value={schedule}
           onChange={(value) => setSchedule(value as Webhook['retry_schedule'])}
         >
@@ -144,7 +144,7 @@ function EventChoice({ types, all, setAll, chosen, setChosen, problem }: ChoiceP
     <Stack gap="xs">
       <Switch
         label="All events"
-        description="Also those that are added in the future."
+        description="Includes event types added later."
         checked={all}
         onChange={(event) => setAll(event.currentTarget.checked)}
       />

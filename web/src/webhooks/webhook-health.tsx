@@ -11,7 +11,7 @@ export function WebhookHealth({ webhook }: { webhook: Webhook }) {
       </StatusBadge>
     )
   }
-  if (!webhook.last_delivery_at) return <StatusBadge tone="info">Waiting for its first event</StatusBadge>
+  if (!webhook.last_delivery_at) return <StatusBadge tone="info">No deliveries yet</StatusBadge>
   return <StatusBadge tone="good">Healthy</StatusBadge>
 }
 

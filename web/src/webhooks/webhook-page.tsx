@@ -76,7 +76,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
       {toggle.isError && <ErrorLine>{messageOf(toggle.error)}</ErrorLine>}
       {paused && (
         <Notice tone="warn" title="This webhook is paused">
-          {webhook.paused_reason ?? 'Events that happen now are not delivered to it.'}
+          {webhook.paused_reason ?? 'Events aren’t delivered while it is paused. You can replay them after resuming.'}
         </Notice>
       )}
       <WebhookFacts webhook={webhook} />

@@ -32,7 +32,7 @@ const columns: Column<Webhook>[] = [
   },
   { header: 'Health', cell: (webhook) => <WebhookHealth webhook={webhook} /> },
   { header: 'Events', phone: 'hide', cell: (webhook) => <Text size="xs">{eventsOf(webhook)}</Text> },
-  { header: 'Acknowledged, 24 h', align: 'right', cell: successShare },
+  { header: 'Success rate, 24 h', align: 'right', cell: successShare },
   { header: 'Created by', phone: 'hide', cell: (webhook) => <CreatedBy creator={webhook.created_by} /> },
   { header: 'Last delivery', align: 'right', cell: (webhook) => <Time at={webhook.last_delivery_at} /> },
 ]
@@ -50,8 +50,8 @@ export function WebhooksPage() {
       title="Webhooks"
       description={
         <>
-          Opens, clicks, bounces and unsubscribes, posted to your own systems as they happen, signed and retried. What
-          is posted stands in the <ApiReferenceLink />.
+          Send opens, clicks, bounces and unsubscribes to your app as they happen. See payloads in the{' '}
+          <ApiReferenceLink />.
         </>
       }
       actions={webhooks.data && webhooks.data.length > 0 && add}
@@ -61,7 +61,7 @@ export function WebhooksPage() {
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty title="No webhooks yet" icon={<IconWebhook size={32} aria-hidden />} action={add}>
-            Add an https address of yours, choose the events, and send yourself a test event.
+            Add your endpoint URL, choose events and send a test event.
           </Empty>
         }
       >
@@ -82,7 +82,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       opened
       onClose={onClose}
       size="lg"
-      title={created ? `${created.name} is ready` : 'Add webhook'}
+      title={created ? 'Webhook created' : 'Add webhook'}
       // The secret must not vanish by a stray click.
       closeOnClickOutside={!created}
       closeOnEscape={!created}
