@@ -5,8 +5,8 @@ import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import type { Attributes } from './fields.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
-import { objectionOf } from './objection.ts'
 import { matchesWords } from './search.sql.ts'
+import { priorUnsubscription } from './subscription.ts'
 
 export const contactStatuses = ['subscribed', 'not_subscribed', 'unsubscribed', 'suppressed'] as const
 export type ContactStatus = (typeof contactStatuses)[number]
@@ -128,7 +128,7 @@ export async function insertContact(
       created_by_type, created_by_id)
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
-      coalesce(${objectionOf(sql`${organizationId}`, sql`${contact.emailKey}`)}, 'subscribed'),
+      coalesce(${priorUnsubscription(sql`${organizationId}`, sql`${contact.emailKey}`)}, 'subscribed'),
       ${actor.type}, ${actor.id}::uuid
     on conflict (organization_id, email_key) do nothing
     returning id`
@@ -138,7 +138,7 @@ export async function insertContact(
 export type HeldContact = { email: string; emailKey: string; subscription: Subscription }
 
 /** Locked until the end of the transaction. */
-export async function holdContact(
+export async function lockContact(
   tx: Tx,
   organizationId: OrganizationId,
   id: ContactId,

@@ -6,8 +6,8 @@ import { type ContactId, type MessageId, newId, type OrganizationId } from '../v
 import {
   type Contact,
   type HeldContact,
-  holdContact,
   insertContact,
+  lockContact,
   type RecipientFields,
   selectContact,
   selectRecipient,
@@ -75,7 +75,7 @@ export async function editContact(
   const fields = readFields(edit)
   const email = edit.email === undefined ? { email: undefined, emailKey: undefined } : readEmail(edit.email)
   return inTransaction(db, async (tx) => {
-    const held = await holdContact(tx, organizationId, id)
+    const held = await lockContact(tx, organizationId, id)
     if (!held) throw noSuchContact()
     const edited = await updateContact(tx, organizationId, id, { ...fields, ...email }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error

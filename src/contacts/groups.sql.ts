@@ -4,7 +4,7 @@ import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
-import { subscriptionOnJoining } from './objection.ts'
+import { subscriptionOnJoining } from './subscription.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
 

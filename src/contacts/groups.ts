@@ -15,7 +15,7 @@ import {
 } from './groups.sql.ts'
 import { moveMembershipToHistory } from './history.sql.ts'
 import type { Actor } from './history.ts'
-import { holdGroups } from './members.sql.ts'
+import { lockGroups } from './members.sql.ts'
 import { noSuchGroup } from './members.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -70,7 +70,7 @@ export async function addToGroup(
 ): Promise<number> {
   const ids = contactTexts.map((text) => parseId('con', text))
   return inTransaction(db, async (tx) => {
-    if (!(await holdGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
+    if (!(await lockGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
     const held = new Set(
       await holdContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor),
     )
@@ -92,7 +92,7 @@ export async function joinGroups(
   actor: Actor,
 ): Promise<void> {
   const groupIds = [...new Set(groupTexts)].map((text) => parseId('grp', text)).filter((id) => id !== undefined)
-  if (groupIds.length < new Set(groupTexts).size || !(await holdGroups(tx, organizationId, groupIds)))
+  if (groupIds.length < new Set(groupTexts).size || !(await lockGroups(tx, organizationId, groupIds)))
     throw noSuchGroup()
   await insertMemberships(tx, organizationId, groupIds, [contactId], actor)
 }

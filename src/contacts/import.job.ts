@@ -20,7 +20,7 @@ import {
   updateProgress,
 } from './imports.sql.ts'
 import { attributesTooLarge } from './member-input.ts'
-import { holdGroups } from './members.sql.ts'
+import { lockGroups } from './members.sql.ts'
 import { noneStored, storeMembers } from './members.ts'
 import { takeObjections } from './suppressions.ts'
 import { inTransaction } from './transaction.ts'
@@ -134,7 +134,7 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
   const actor = { type: 'import', id } as const
   return inTransaction(db, async (tx) => {
     if (!(await holdImport(tx, organizationId, id, before.offset))) return undefined
-    if (groupId && !(await holdGroups(tx, organizationId, [groupId])))
+    if (groupId && !(await lockGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
     // Before the contacts, so that new ones never are subscribed.
     if (slice.objections.length > 0) await takeObjections(tx, organizationId, slice.objections, actor)

@@ -5,13 +5,13 @@ import { attributeKeysMax, attributesBytesMax } from './fields.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
 import type { Member } from './member-input.ts'
-import { subscriptionOnJoining } from './objection.ts'
+import { subscriptionOnJoining } from './subscription.ts'
 
 /** What becomes of people who are new, or were only ever sent to. */
 export type Destination = { groupId: GroupId | null; subscription: 'subscribed' | 'not_subscribed' }
 
 /** Held against deletion until the end of the transaction; false when one of them does not exist. Ids must differ. */
-export async function holdGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
+export async function lockGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
   const rows = await tx`
     select from groups
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])

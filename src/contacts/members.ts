@@ -5,7 +5,7 @@ import { Refusal } from '../values/errors.ts'
 import { type GroupId, type OrganizationId, parseId } from '../values/ids.ts'
 import type { Actor } from './history.ts'
 import { allRejected, attributesTooLarge, type Member, type Rejected } from './member-input.ts'
-import { type Destination, holdGroups, insertMembers, updateMembers } from './members.sql.ts'
+import { type Destination, insertMembers, lockGroups, updateMembers } from './members.sql.ts'
 import { readMembers, readMembersTask } from './members.task.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -57,7 +57,7 @@ export class MemberAdder {
     const groupId = parseId('grp', groupText)
     if (!groupId) throw noSuchGroup()
     if (members.length === 0) {
-      if (!(await holdGroups(this.#db.alone, organizationId, [groupId]))) throw noSuchGroup()
+      if (!(await lockGroups(this.#db.alone, organizationId, [groupId]))) throw noSuchGroup()
       throw allRejected(rejected)
     }
     const { tooLarge, ...stored } = await this.#additions.add({ organizationId, groupId, members, actor })
@@ -77,7 +77,7 @@ export const noSuchGroup = () => new Refusal('not_found', 'There is no such grou
 
 function storeInGroup(db: Db, { organizationId, groupId, members, actor }: Addition): Promise<Stored> {
   return inTransaction(db, async (tx) => {
-    if (!(await holdGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
+    if (!(await lockGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
     return storeMembers(tx, organizationId, { groupId, subscription: 'subscribed' }, members, actor)
   })
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import type { EventId } from '../values/ids.ts'
-import { around, type Click, filterByLinks, findClicks, lockFirstClicks, relabelAsMachine } from './bursts.sql.ts'
+import { type Click, clickWindows, filterByLinks, findClicks, lockFirstClicks, relabelAsMachine } from './bursts.sql.ts'
 import type { Inserted, NewEvent } from './record.sql.ts'
 
 /** People do not follow three different links of one email within three seconds; scanners follow them all. */
@@ -8,12 +8,12 @@ const linksMin = 3
 const withinMs = 3_000
 
 /**
- * Clicks that no user agent explains. Those of a scanner known by name say nothing about a person who clicks meanwhile,
- * so they do not count.
+ * Only clicks not already labelled as made by a machine count. A click by a known scanner says nothing about a person
+ * who clicks at the same time.
  */
 const mayBeBurst = ({ eventName, machine }: NewEvent): boolean => eventName === 'emailClick' && !machine
 
-/** Whether there are enough clicks on one message to make a burst among themselves. */
+/** Returns whether these events alone contain enough clicks on one message to form a burst. */
 export function mayHoldBurst(events: readonly NewEvent[]): boolean {
   const clicksOn = new Map<string | null, number>()
   return events.filter(mayBeBurst).some(({ messageId }) => {
@@ -23,7 +23,7 @@ export function mayHoldBurst(events: readonly NewEvent[]): boolean {
   })
 }
 
-/** Of events just written, the clicks that are not alone: most are the only one on their message, and need no look. */
+/** Returns the clicks that are not the only one on their message. Most clicks are the only one and need no check. */
 export function burstCandidates(events: readonly NewEvent[], { newIds, laterClickIds }: Inserted): NewEvent[] {
   const clicks = events.filter((event) => mayBeBurst(event) && (!newIds || newIds.has(event.id)))
   const clicksOn = new Map<string | null, number>()
@@ -31,7 +31,7 @@ export function burstCandidates(events: readonly NewEvent[], { newIds, laterClic
   return clicks.filter(({ id, messageId }) => laterClickIds.has(id) || clicksOn.get(messageId)! > 1)
 }
 
-/** Of the clicks on one message: those within three seconds that hold clicks on three different links. */
+/** Returns the clicks on one message that lie within three seconds of clicks on at least three different links. */
 export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url'>[]): EventId[] {
   const sorted = clicks.toSorted((a, b) => +a.occurredAt - +b.occurredAt)
   const bursts: EventId[] = []
@@ -53,12 +53,12 @@ export function burstsOf(clicks: readonly Pick<Click, 'id' | 'occurredAt' | 'url
 }
 
 /**
- * Labels the bursts that these clicks, written before, are part of: all of their clicks, also those recorded before as a
- * person's. Two processes that write clicks on one message at once wait for each other at its first occurrence, so
- * the later one sees the clicks of both.
+ * Labels all clicks of the bursts that these recorded clicks belong to, including clicks that were counted as human.
+ * Transactions that write clicks on the same message wait for each other on its row in first_occurrences, so the later
+ * one sees the clicks of both.
  */
 export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise<void> {
-  const suspects = await filterByLinks(tx, around(clicks, withinMs), linksMin)
+  const suspects = await filterByLinks(tx, clickWindows(clicks, withinMs), linksMin)
   if (suspects.length === 0) return
 
   await lockFirstClicks(tx, suspects)

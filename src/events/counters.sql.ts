@@ -2,11 +2,12 @@ import { type Sql, sql } from '../db/sql.ts'
 import { allFlows } from './all-flows.ts'
 
 /**
- * CTEs to follow one named `changes (organization_id, event_name, flow_id, at, total, uniques, machine)`: `counter_rows`
- * are these changes summed up as the counters keep them, in every grain, for their flow and for all flows.
+ * CTEs that follow a CTE `changes (organization_id, event_name, flow_id, at, total, uniques, machine)`. `counter_rows`
+ * sums up the changes as the counters store them: in every grain, per flow and for all flows.
  */
 export const counterRows: Sql = sql`
-  -- By quarter first: a batch of hundreds of events becomes a few rows before these are multiplied by grain and flow.
+  -- Aggregated by quarter-hour first: hundreds of events become a few rows before they are multiplied by grain and
+  -- flow.
   quarters as (
     select organization_id, event_name, flow_id, date_bin('15 minutes', at, '2000-01-01Z') as at,
       sum(total) as total, sum(uniques) as uniques, sum(machine) as machine
@@ -27,7 +28,9 @@ export const counterRows: Sql = sql`
     group by 1, 2, 3, 4, 5
   )`
 
-/** The same, and adds them to the counters; in the order of the key, so that two statements cannot wait for each other. */
+/**
+ * Like `counterRows`, and adds the rows to the counters, in key order so that concurrent statements cannot deadlock.
+ */
 export const countChanges: Sql = sql`
   ${counterRows},
   counted as (

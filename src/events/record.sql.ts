@@ -11,30 +11,33 @@ export type NewEvent = {
   eventName: EventName
   occurredAt: Date
   messageId: MessageId | null
-  /** Null where there is no message. */
+  /** Null if the event has no message. */
   flowId: FlowId | null
   contactId: ContactId
   machine: boolean
   machineReason: string | null
-  /** `ip` only if the organization keeps addresses. */
+  /** Contains `ip` only if the organization stores IP addresses. */
   data: EventData
 }
 
 export type Inserted = {
-  /** Of the events that were new; undefined when all were. */
+  /** The events that were new; undefined if all were. */
   newIds: ReadonlySet<EventId> | undefined
-  /** Of new clicks made by people, those that are not the first on their message, but in this batch. */
+  /** New human clicks, except the first one on a message if it is in this batch. */
   laterClickIds: ReadonlySet<EventId>
-  /** Whether a webhook is to be told. */
+  /** Whether deliveries to webhooks were created. */
   fannedOut: boolean
 }
 
-/** What a statement does besides writing events: CTEs before, the source of the events, and what changes `messages`, if anything. */
-export type Surroundings = { ctes: Sql; source: Sql; messagesChanged: Sql | undefined }
+/**
+ * The parts of a statement that also records events: CTEs that come first, the source of the events, and the CTE that
+ * updates `messages`, if any.
+ */
+export type StatementParts = { ctes: Sql; source: Sql; messagesChanged: Sql | undefined }
 
 /**
- * Writes events and all that follows from them in one statement. Everything else comes from the rows really inserted, so
- * an event given twice changes nothing. Rows that others may touch are taken in the order of their keys.
+ * Writes events and everything that follows from them in one statement. All further changes are derived from the rows
+ * actually inserted, so recording an event twice has no effect. Shared rows are locked in key order to avoid deadlocks.
  */
 export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
   return insertEventsAfter(tx, events, {
@@ -45,17 +48,17 @@ export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
 }
 
 /**
- * The same at the end of a statement that has to do more, such as to end the job that made the event happen. Of `events`
- * the names are looked at: what cannot follow from them is left out, since also a part that finds nothing to do costs
- * a tenth of the statement.
+ * Like `insertEvents`, at the end of a statement that does more, such as settling the job that caused the event. Only
+ * the names of `events` are used: CTEs that cannot apply to them are omitted, because each CTE costs about a tenth of
+ * the statement even if it has no rows to process.
  */
 export async function insertEventsAfter(
   tx: Tx,
   events: readonly Pick<NewEvent, 'eventName'>[],
-  { ctes, source, messagesChanged }: Surroundings,
+  { ctes, source, messagesChanged }: StatementParts,
 ): Promise<Inserted> {
   const suppresses = events.some(({ eventName }) => suppressingNames.has(eventName))
-  // A mail is sent once: its event is its first occurrence, and takes no row to tell so.
+  // A message is sent only once, so its event is always the first occurrence and needs no row in first_occurrences.
   const allHappenOnce = events.every(({ eventName }) => eventName === 'emailSent')
   const consequences = [countChanges, messagesChanged, suppresses ? suppressed : undefined, fanOut]
   const [row] = await tx<{ newIds: EventId[] | null; laterClickIds: EventId[] | null; fannedOut: boolean }>`
@@ -63,7 +66,7 @@ export async function insertEventsAfter(
     ${recorded(source)},
     ${allHappenOnce ? changesOfSingles : sql`${firstOccurrences}, ${changes}`},
     ${list(consequences.filter((each) => each !== undefined))}
-    -- Ids come back only where something is unusual: hundreds of them are dear to write and to read.
+    -- Ids are returned only in unusual cases: encoding and decoding hundreds of them is expensive.
     select exists (select from new_jobs) as fanned_out,
       case when count(*) < ${events.length} then coalesce(array_agg(id), '{}') end as new_ids,
       ${allHappenOnce ? sql`null::uuid[]` : laterClicks} as later_click_ids
@@ -115,20 +118,20 @@ const recorded = (events: Sql): Sql => sql`
     returning organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, data
   )`
 
-// PostgreSQL stores neither NUL nor half a surrogate pair, and the words of a foreign mail server may hold either.
+// PostgreSQL can store neither NUL nor lone surrogates, and replies from other mail servers may contain both.
 const notStorable = /\\u(0000|d[89a-f])/i
 const storable = (_key: string, value: unknown) =>
   typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value
 
-/** As JSON that can be stored. */
+/** Returns the data as JSON text that PostgreSQL can store. */
 export function dataText(data: EventData): string {
   const text = JSON.stringify(data)
   return notStorable.test(text) ? JSON.stringify(data, storable) : text
 }
 
 /**
- * `firsts` are the occurrences that are the first of their subject, as far as is known now, and were not before. One
- * that came late but happened earlier moves the first, and `previous_at` tells from where.
+ * `firsts` are the events that became the first occurrence for their subject. An event that is recorded late but
+ * happened earlier replaces the first occurrence, and `previous_at` is the time of the replaced one.
  */
 const firstOccurrences: Sql = sql`
   firsts as (
@@ -166,14 +169,16 @@ const laterClicks: Sql = sql`
 
 const namesOfSending: ReadonlySet<EventName> = new Set(['emailSent', 'emailSoftBounce', 'emailHardBounce'])
 
-/** A bounce may come before the news that the mail was sent: it stays bounced, and gets its time of sending. */
+/**
+ * A bounce may be recorded before the emailSent event. The message then stays bounced, and only its `sent_at` is set.
+ */
 const messageStates: Sql = sql`
   message_states as (
     select organization_id, message_id,
       min(occurred_at) filter (where event_name = 'emailSent') as sent_at,
       bool_or(event_name = 'emailHardBounce') as is_hard,
       bool_or(event_name <> 'emailSent') as is_bounce,
-      -- 'emailHardBounce' sorts before 'emailSoftBounce' and tells more.
+      -- 'emailHardBounce' sorts before 'emailSoftBounce' and takes precedence.
       (array_agg(data #>> '{bounce,reason}' order by event_name, occurred_at)
         filter (where event_name <> 'emailSent'))[1] as reason
     from recorded
@@ -195,8 +200,8 @@ const messageStates: Sql = sql`
 const suppressingNames: ReadonlySet<EventName> = new Set(['emailHardBounce', 'emailComplaint', 'contactUnsubscribe'])
 
 /**
- * Who gets no more mail: the address the message went to, which need not be the contact's any more. (`lower` of the old
- * spelling is exact for ASCII, and an address written otherwise that changed since is not worth more.)
+ * Suppresses the address that the message was sent to, which may no longer be the contact's address. `lower` yields the
+ * exact key for ASCII addresses only; a non-ASCII address that was changed after the send is not worth more effort.
  */
 const suppressed: Sql = sql`
   suppressions_made as (

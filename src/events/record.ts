@@ -10,8 +10,9 @@ import { type Inserted, insertEvents, type NewEvent } from './record.sql.ts'
 export { dataText, insertEventsAfter, type NewEvent } from './record.sql.ts'
 
 /**
- * The id of what happens to a message once (`emailSent`), or once in this way (this bounce): the message's time and a
- * hash. Recorded twice, by whatever process and however long after, it is one event.
+ * Returns the id of an event that can happen only once per message (`emailSent`), or once per kind (a hard bounce). It
+ * consists of the timestamp of the message and a hash, so recording the event again, by any process at any time, yields
+ * the same event.
  */
 export function derivedEventId(messageId: MessageId, what: string): EventId {
   const digest = hash('sha256', `${messageId} ${what}`)
@@ -19,9 +20,9 @@ export function derivedEventId(messageId: MessageId, what: string): EventId {
 }
 
 /**
- * The one way in which an event is written: with it its counters, the state of its message and contact, suppressions,
- * and one delivery for each webhook that wants it. Answers with the ids that were new. After the commit, give the hint
- * `webhook.deliver`.
+ * Records events together with their counters, the state of their messages and contacts, suppressions, and one delivery
+ * per subscribed webhook. All events are written this way. Returns the ids of the events that were new. Give the hint
+ * `webhook.deliver` after the commit.
  */
 export async function recordEvents(tx: Tx, events: NewEvent[]): Promise<EventId[]> {
   const { newIds } = await write(tx, events)
@@ -39,7 +40,7 @@ const batchMax = 500
 const waitingMax = 20_000
 const triesMax = 5
 
-/** Records single events in batches: what `record` resolved with is on the disk. */
+/** Records single events in batches. When `record` resolves, the event is committed. */
 export class EventRecorder {
   readonly #db: Db
   readonly #hints: Hints
@@ -53,19 +54,19 @@ export class EventRecorder {
       run: (events) => this.#run(events),
       itemsMax: batchMax,
       waitingMax,
-      // While the database writes one batch, this process answers the other.
+      // While one batch is being committed, this process prepares the next.
       concurrency: 2,
-      // What the database refuses to store is refused alone.
+      // An event with data that PostgreSQL rejects must not fail the other events of its batch.
       splitOn: isDataFault,
     })
   }
 
-  /** False for an event that was recorded before. */
+  /** Resolves to false if the event was recorded before. */
   record(event: NewEvent): Promise<boolean> {
     return this.#batcher.add(event)
   }
 
-  /** Resolves when everything given so far is written. */
+  /** Resolves when all events passed so far are committed. */
   drained(): Promise<void> {
     return this.#batcher.drained()
   }
@@ -74,14 +75,15 @@ export class EventRecorder {
     const { newIds, fannedOut } = await this.#write(events)
     if (fannedOut) this.#hints.give('webhook.deliver')
     if (!newIds) return events.map(() => ({ ok: true as const, value: true }))
-    // An event given twice in one batch is new once.
-    const untold = new Set(newIds)
-    return events.map(({ id }) => ({ ok: true as const, value: untold.delete(id) }))
+    // An event that occurs twice in one batch is reported as new once.
+    const unreported = new Set(newIds)
+    return events.map(({ id }) => ({ ok: true as const, value: unreported.delete(id) }))
   }
 
   /**
-   * Without a transaction around it: its round trips would hold the counters of everybody. A burst together with clicks
-   * recorded before is labelled right behind; should the process end between the two, the burst's next click finds it.
+   * Writes without a transaction, whose round trips would keep the counter rows locked. A burst that includes clicks
+   * recorded earlier is labelled in a second step; if the process ends before it, the next click of the burst labels
+   * it.
    */
   async #writeAlone(events: NewEvent[]): Promise<Inserted> {
     const inserted = await insertEvents(this.#db.alone, events)
@@ -96,7 +98,10 @@ export class EventRecorder {
   }
 }
 
-/** True when recording failed for now only: also when a row waited for the default partition while its month got its own. */
+/**
+ * Returns true for transient errors. One of them is a check violation on the default partition: the row was waiting for
+ * it while the partition of its month was being created.
+ */
 export function mayRecordAgain(error: unknown): boolean {
   const { code, table } = (error ?? {}) as { code?: unknown; table?: unknown }
   return isRetryable(error) || (code === '23514' && table === 'events_default')

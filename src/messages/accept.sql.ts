@@ -1,4 +1,4 @@
-import { objectionOf } from '../contacts/objection.ts'
+import { priorUnsubscription } from '../contacts/subscription.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { list, sql } from '../db/sql.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
@@ -30,30 +30,33 @@ export type Recipient = {
   firstName: string | null
   lastName: string | null
   attributes: Record<string, unknown> | null
-  /** Also of somebody who is no contact yet, but objected as one before. */
+  /** Set also if there is no contact yet but the address unsubscribed earlier, before its contact was erased. */
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
   suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
 }
 
-/** Everything about the people to be written to, whether or not they are contacts yet, in the order of the keys. */
+/**
+ * Returns what sending needs to know about each address, whether or not it belongs to a contact, in the order of the
+ * keys.
+ */
 export async function findRecipients(
   db: Reader,
   keys: { organizationId: OrganizationId; emailKey: string }[],
 ): Promise<Recipient[]> {
-  const rows = await db<Recipient & { place: number }>`
-    select key.place, organizations.name as organization_name,
+  const rows = await db<Recipient & { position: number }>`
+    select key.position, organizations.name as organization_name,
       contacts.id as contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
-      coalesce(contacts.subscription, ${objectionOf(sql`key.organization_id`, sql`key.email_key`)}) as subscription,
+      coalesce(contacts.subscription, ${priorUnsubscription(sql`key.organization_id`, sql`key.email_key`)}) as subscription,
       (select reason from suppressions
         where suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key
           and reason <> 'unsubscribe'
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
-      with ordinality as key (organization_id, email_key, place)
+      with ordinality as key (organization_id, email_key, position)
     join organizations on organizations.id = key.organization_id
     left join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key`
   const inOrder: Recipient[] = []
-  for (const row of rows) inOrder[row.place - 1] = row
+  for (const row of rows) inOrder[row.position - 1] = row
   return inOrder
 }
 
@@ -62,10 +65,10 @@ export type NewMessage = {
   id: MessageId
   flowId: FlowId
   versionId: FlowVersionId
-  /** Whether the flow must be active: a test may go through a paused one. */
+  /** A test email may be sent through a paused flow. */
   isTest: boolean
   contactId: ContactId
-  /** Set where the contact is to be created. */
+  /** Set if the contact has to be created. */
   newContactKey: string | null
   email: string
   subject: string
@@ -76,23 +79,23 @@ export type NewMessage = {
   lane: string
   idempotencyKey: string | null
   requestHash: string | null
-  /** JSON text, kept with the idempotency key. */
+  /** JSON text, stored with the idempotency key. */
   answer: string | null
 }
 
 export type Written = {
-  /** Of the messages that were written; undefined when all were. */
+  /** The messages that were written; undefined if all were. */
   ids: ReadonlySet<MessageId> | undefined
   queuedAt: Date
 }
 
 /**
- * Writes contacts, messages, jobs and idempotency keys of a whole batch in one statement, and answers with those that
- * were written. One is left out when its flow was changed, its contact created or its idempotency key taken by somebody
- * else since they were looked up: then nothing of it is written but the contact.
+ * Writes the contacts, messages, jobs and idempotency keys of a batch in one statement, and returns which messages were
+ * written. A message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency
+ * key was used by another request. Nothing is written for a skipped message except possibly its contact.
  */
 export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<Written> {
-  // Most batches bring neither, and also a part that finds nothing to do costs time.
+  // Most batches have neither, and a CTE costs time even if it has no rows to process.
   const bringsContacts = messages.some(({ newContactKey }) => newContactKey !== null)
   const bringsKeys = messages.some(({ idempotencyKey }) => idempotencyKey !== null)
   const [row] = await tx<{ ids: MessageId[] | null; queuedAt: Date }>`
@@ -139,18 +142,18 @@ export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<Wr
       from chosen
       where status = 'queued'
     ), ${enqueueNewJobs}
-    -- The column's default, so the same for all.
+    -- The default of messages.queued_at, and therefore the same for all rows.
     select now() as queued_at, case when count(*) < ${messages.length} then coalesce(array_agg(id), '{}') end as ids
     from written`
   return { ids: row!.ids ? new Set(row!.ids) : undefined, queuedAt: row!.queuedAt }
 }
 
-// Whoever objected before and was erased since comes back as unsubscribed.
+// An address that unsubscribed before its contact was erased is created as unsubscribed.
 const newContacts = sql`
   new_contacts as (
     insert into contacts (organization_id, id, email, email_key, subscription)
     select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key,
-      coalesce(${objectionOf(sql`live.organization_id`, sql`live.new_contact_key`)}, 'not_subscribed')
+      coalesce(${priorUnsubscription(sql`live.organization_id`, sql`live.new_contact_key`)}, 'not_subscribed')
     from live
     where new_contact_key is not null
     order by organization_id, new_contact_key
@@ -174,8 +177,8 @@ const heldKeys = sql`
   )`
 const noHeldKeys = sql`held_keys as (select organization_id, id as message_id from item where false)`
 
-// Those that are written. The job's row is made from here and not from what the insert returns: such a join of two
-// results compares each with each, since nobody knows beforehand how many there are.
+// The messages to write. Jobs are built from this CTE, not from the rows that the insert returns: a join of two CTEs
+// becomes a nested loop, since the planner has no row estimates for them.
 const chosenByBoth = sql`
   chosen as materialized (
     select live.*
@@ -205,7 +208,7 @@ export type StoredAnswer = {
   warnings: string[]
 }
 
-/** Keys of the last 24 hours with the answer that was given. */
+/** Returns the keys used within the last 24 hours, with the response that was sent. */
 export async function findHeldKeys(
   db: Db,
   keys: { organizationId: OrganizationId; key: string }[],
@@ -219,7 +222,7 @@ export async function findHeldKeys(
     where held.created_at >= now() - interval '24 hours'`
 }
 
-/** In batches, so that no statement runs long. Answers how many went. */
+/** Deletes up to `limit` expired keys and returns how many were deleted. */
 export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
   const rows = await tx`
     delete from idempotency_keys

@@ -25,7 +25,7 @@ export type SendRow = {
   suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
 }
 
-/** What there is to know about queued messages. Those that are queued no more are left out. */
+/** Returns everything needed to send these messages. Skips messages that are no longer queued. */
 export async function findMessagesToSend(
   db: Reader,
   keys: { organizationId: OrganizationId; id: string }[],
@@ -39,7 +39,7 @@ export async function findMessagesToSend(
           and reason <> 'unsubscribe'
         order by reason limit 1) as suppressed_by
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
-    -- "offset 0" keeps the planner from reading whole tables when nobody told it yet how large they became.
+    -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
       select * from messages where organization_id = key.organization_id and messages.id = key.id offset 0
     ) as messages
@@ -61,9 +61,9 @@ export type MessageChange = {
 }
 
 /**
- * Settles the jobs, writes what became of the messages and records the events of it, in one statement: between the
- * statements of a transaction the rows of the counters would stay locked. Nothing happens to messages that are not ours
- * any more.
+ * Settles the jobs, updates their messages and records their events in one statement; in a transaction of several
+ * statements, the counter rows would stay locked between them. Has no effect on messages whose lane another worker has
+ * taken over.
  */
 export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<void> {
   const outcomes = {

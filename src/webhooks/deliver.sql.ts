@@ -27,7 +27,10 @@ export type DeliveryRow = SealedSecrets & {
   contactFirstName: string | null
 }
 
-/** All that is needed to attempt these deliveries. Those of another status, or whose webhook is gone, are left out. */
+/**
+ * Returns everything needed to attempt these deliveries. Skips deliveries with another status and those whose webhook
+ * was deleted.
+ */
 export async function findDeliveriesToSend(
   db: Reader,
   keys: { organizationId: OrganizationId; id: string }[],
@@ -39,7 +42,7 @@ export async function findDeliveriesToSend(
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
       contacts.email as contact_email, contacts.first_name as contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
-    -- "offset 0" keeps the planner from reading whole tables when nobody told it yet how large they became.
+    -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
       select * from deliveries where organization_id = key.organization_id and deliveries.id = key.id offset 0
     ) as deliveries
@@ -55,13 +58,13 @@ export type DeliveryEnding = {
   body: string
   status: DeliveryStatus
   attempt: Attempt
-  /** Of a made-up event, which says nothing about how the endpoint fares. */
+  /** Test events do not count towards the health of the endpoint. */
   isTest: boolean
 }
 
 /**
- * Records attempts, what became of their deliveries and webhooks, and ends or postpones their jobs, in one statement. A
- * worker that lost its lane records nothing: whoever has it now attempts again.
+ * Records attempts, updates their deliveries and webhooks, and settles their jobs in one statement. A worker that lost
+ * its lane records nothing; the new owner of the lane attempts again.
  */
 export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise<void> {
   const outcomes = {
@@ -94,7 +97,7 @@ export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise
         from ours where not is_test group by organization_id, lane order by organization_id, lane
       ) tally
       where webhooks.organization_id = tally.organization_id and webhooks.id = tally.webhook_id
-        -- A busy endpoint's row is written once a second, not with every batch.
+        -- The row of a busy endpoint is updated once a second, not with every batch.
         and (last_attempt_at is null or last_attempt_at < now() - interval '1 second'
           or (failing_since is null) <> tally.succeeded)
     ),
@@ -108,7 +111,7 @@ export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise
       where deliveries.organization_id = ours.organization_id and deliveries.id = ours.id
       returning ours.organization_id, ours.id, ours.number, ours.at, ours.duration_ms, ours.status_code, ours.outcome,
         ours.reason, ours.signature,
-        -- An endpoint may repeat what it was sent, and meanwhile the person may have been erased.
+        -- The response may repeat the request body, and the contact may have been erased since.
         case when deliveries.body <> '' then ours.response_body end as response_body
     )
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,

@@ -2,9 +2,9 @@ import { type Sql, sql } from '../db/sql.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
 
 /**
- * CTEs to follow one named `recorded (organization_id, id, event_name)`: one delivery for each webhook that wants the
- * event, and its job, within the statement that writes the event. A paused webhook gets its deliveries as failed, so that
- * they can be replayed when it is resumed.
+ * CTEs that follow a CTE `recorded (organization_id, id, event_name)`. They create one delivery and one job for each
+ * webhook subscribed to the event, in the statement that records the event. Deliveries to a paused webhook are created
+ * as failed, so that they can be replayed after it is resumed.
  */
 export const fanOut: Sql = sql`
   new_deliveries as (
