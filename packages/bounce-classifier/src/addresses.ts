@@ -5,7 +5,7 @@ const addressCharsMax = 320
 
 // Local part: anything but what ends a word in a notice. Both parts are bounded, so a scan stays linear.
 const address =
-  /(?:"[^"\s<>]{1,64}"|[^\s<>()[\]{}"'`,;:\\|@][^\s<>()[\]{}"`,;:\\|@]{0,127})@(?:\[[\d.]{7,15}\]|[\p{L}\p{N}](?:[\p{L}\p{N}._-]{0,251}[\p{L}\p{N}])?)/gu
+  /(?:"[^"\s<>]{1,64}"|[^\s<>()[\]{}"'`,;:\\|@：；，、。（）【】「」《》][^\s<>()[\]{}"`,;:\\|@：；，、。（）【】「」《》]{0,127})@(?:\[[\d.]{7,15}\]|[\p{L}\p{N}](?:[\p{L}\p{N}._-]{0,251}[\p{L}\p{N}])?)/gu
 
 /** The addresses in a piece of text, in lower case and in their order, each once. */
 export function findAddresses(text: string): string[] {

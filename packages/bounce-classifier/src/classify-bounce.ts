@@ -2,11 +2,12 @@ import { findAddresses, recipientsMax } from './addresses.ts'
 import { type DeliveryStatus, readDeliveryStatus } from './delivery-status.ts'
 import { type FeedbackReport, isBareComplaint, pastedReports, readFeedbackReport } from './feedback-report.ts'
 import { resultOfUnnamed, resultsOfNotice } from './from-notice.ts'
-import { resultsOfStatus } from './from-status.ts'
+import { type Reported, resultsOfStatus } from './from-status.ts'
 import { headerValue, type MailParts, readMail } from './mail-parts.ts'
 import { type OriginalMessage, readersOf, readOriginal } from './original-message.ts'
 import { findProviderEvent, type ProviderEvent } from './provider-event.ts'
 import { deliveredRecipients, isAutoReply, looksLikeBounce } from './recognize.ts'
+import { checksRecipients } from './reporters.ts'
 import { type BounceResult, complaint, delivered, notABounce } from './report.ts'
 import { splitNotice } from './split-notice.ts'
 
@@ -75,8 +76,10 @@ function judgeMail({ mail, words, original, statuses, feedback, event }: Taken):
   if (feedback.length > 0 || isBareComplaint(mail, words, original.headers)) return complaintsOf(feedback, original)
   if (event?.isComplaint) return complaintsAbout(event.complaints, event.feedbackType)
   const own = ownAddresses(mail, original)
-  const reported = event?.recipients ?? statuses.flatMap((status) => status.recipients)
-  if (reported.some(({ recipient }) => recipient !== null)) return resultsOfStatus(reported, event ? '' : words, own)
+  const reported: Reported[] = event?.recipients ?? statuses.flatMap((status) => status.recipients)
+  if (reported.some(({ recipient }) => recipient !== null)) {
+    return resultsOfStatus(reported, event ? '' : words, own, checksRecipients(mail, words))
+  }
   if (event || isAutoReply(mail)) return [notABounce]
   const confirmed = deliveredRecipients(mail, words, own)
   if (confirmed) return confirmed.map((recipient) => delivered(recipient, null))

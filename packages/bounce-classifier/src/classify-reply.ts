@@ -36,5 +36,8 @@ export function classifyReply({
     status: status ? findStatus(status) : findStatus(text),
     replyCode: replyCode ?? findReplyCode(text),
   }
-  return { ...judge({ ...codes, recipient, command, texts: [text], delayed: false }), ...codes }
+  return {
+    ...judge({ ...codes, recipient, command, texts: [text], checksRecipients: false, delayed: false }),
+    ...codes,
+  }
 }

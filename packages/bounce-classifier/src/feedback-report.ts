@@ -24,9 +24,14 @@ export function readFeedbackReport(text: string): FeedbackReport {
 const complaintSubject =
   /^\s*(?:complaint about (?:a |the )?message|(?:spam|abuse) (?:complaint|report)\b|e-?mail feedback report)/i
 
-/** Loops older than ARF send the complaint as a plain mail around the message: Outlook.com marks the copy. */
+const feedbackType = /\breport-type\s{0,4}=\s{0,4}"?feedback-report\b/i
+
+/**
+ * Recognizes complaints without a feedback-report part: loops older than ARF send a plain mail with the message attached, in
+ * which Outlook.com marks the recipient, and some loops announce the part and leave it out.
+ */
 export function isBareComplaint({ headers, returned }: MailParts, words: string, original: Header[]): boolean {
-  if (saysComplaint.test(words.slice(0, 2000))) return true
+  if (feedbackType.test(headerValue(headers, 'content-type')) || saysComplaint.test(words.slice(0, 2000))) return true
   if (returned.length === 0) return false
   return (
     headerValue(original, 'x-hmxmroriginalrecipient') !== '' || complaintSubject.test(headerValue(headers, 'subject'))

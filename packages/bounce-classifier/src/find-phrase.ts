@@ -50,10 +50,14 @@ const parts = new Map(phraseRules.flatMap(({ phrases }) => phrases.map((phrase) 
 
 const partsOf = (phrase: string): PhraseParts => parts.get(phrase) ?? parsePhrase(phrase)
 
-// `blocked@example.com` does not mention a block, nor does the link to a page about spam mention spam.
+// `blocked@example.com` does not mention a block, nor does the link to a page about spam mention spam. The host of a link
+// remains, since links to blocklists are often the only explanation. Cisco writes "unknown address error" before any reply.
 function normalize(text: string): string {
   const plain = text.slice(0, textCharsMax).toLowerCase().replace(/['’`]/g, '')
-  const bare = plain.replace(/https?:\/\/\S{1,2000}/g, ' ').replace(/\S{0,128}@[^\s:;,()]{1,255}/g, '@ ')
+  const bare = plain
+    .replace(/https?:\/\/([^\s/?#]{1,255})\S{0,2000}/g, ' $1 ')
+    .replace(/\S{0,128}@[^\s:;,()]{1,255}/g, '@ ')
+    .replaceAll('unknown address error', ' ')
   return ` ${bare.replace(/[\s_-]+/g, ' ')}`
 }
 

@@ -4,6 +4,7 @@ import { findCommand } from './commands.ts'
 import { findFailures, findMentioned, saysSomething } from './failures.ts'
 import { headerValue, headerValues, type MailParts } from './mail-parts.ts'
 import { type BounceResult, refused } from './report.ts'
+import { checksRecipients } from './reporters.ts'
 
 /** Results of a notice in plain words. Empty when it names no recipient. */
 export function resultsOfNotice(mail: MailParts, words: string, own: ReadonlySet<string>): BounceResult[] {
@@ -11,23 +12,24 @@ export function resultsOfNotice(mail: MailParts, words: string, own: ReadonlySet
   const failed = headerValues(mail.headers, 'x-failed-recipients').flatMap(findAddresses)
   const named = failed.length > 0 ? failed : failures.map(({ recipient }) => recipient)
   const recipients = named.length > 0 ? named : findMentioned(words, own).slice(0, 1)
-  const delayed = saysDelayed(mail, words)
+  const context = contextOf(mail, words)
   const codes = { status: findStatus(words), replyCode: findReplyCode(words) }
   return [...new Set(recipients)].slice(0, recipientsMax).map((recipient) => {
     const said = failures.find((one) => one.recipient === recipient)?.text ?? ''
-    return resultOf(recipient, said, failures.length > 1 && saysSomething(said) ? '' : words, codes, delayed)
+    return resultOf(recipient, said, failures.length > 1 && saysSomething(said) ? '' : words, codes, context)
   })
 }
 
 /** The result when only the returned message can tell whom it was for. */
 export function resultOfUnnamed(mail: MailParts, words: string, recipient: string | null): BounceResult {
   const codes = { status: findStatus(words), replyCode: findReplyCode(words) }
-  return resultOf(recipient, '', words, codes, saysDelayed(mail, words))
+  return resultOf(recipient, '', words, codes, contextOf(mail, words))
 }
 
 type Codes = { status: string | null; replyCode: number | null }
+type Context = { delayed: boolean; checksRecipients: boolean }
 
-function resultOf(recipient: string | null, said: string, words: string, codes: Codes, delayed: boolean): BounceResult {
+function resultOf(recipient: string | null, said: string, words: string, codes: Codes, context: Context): BounceResult {
   const rest = words === '' ? { status: null, replyCode: null } : codes
   const evidence = {
     recipient,
@@ -35,9 +37,13 @@ function resultOf(recipient: string | null, said: string, words: string, codes: 
     replyCode: findReplyCode(said) ?? rest.replyCode,
     command: findCommand(said, recipient) ?? findCommand(words, recipient),
     texts: [said, words],
-    delayed,
+    ...context,
   }
   return refused(recipient, evidence, said || words)
+}
+
+function contextOf(mail: MailParts, words: string): Context {
+  return { delayed: saysDelayed(mail, words), checksRecipients: checksRecipients(mail, words) }
 }
 
 const delaySubject =

@@ -5,8 +5,16 @@ import type { RecipientStatus } from './delivery-status.ts'
 import { type Failure, findFailures } from './failures.ts'
 import { type BounceResult, delivered, refused } from './report.ts'
 
+/** A recipient of a report. `isPermanent` is the judgement of the email provider that sent the mail. */
+export type Reported = RecipientStatus & { isPermanent?: boolean }
+
 /** Results of a delivery-status part; what the notice says of the same recipient fills the gaps. */
-export function resultsOfStatus(reported: RecipientStatus[], words: string, own: ReadonlySet<string>): BounceResult[] {
+export function resultsOfStatus(
+  reported: Reported[],
+  words: string,
+  own: ReadonlySet<string>,
+  checksRecipients: boolean,
+): BounceResult[] {
   const failures = findFailures(words, own)
   const results = new Map<string | null, BounceResult>()
   for (const one of reported.slice(0, recipientsMax)) {
@@ -14,7 +22,7 @@ export function resultsOfStatus(reported: RecipientStatus[], words: string, own:
     const isFailure = one.action === 'failed' || one.action === 'delayed'
     results.set(
       one.recipient,
-      isFailure ? resultOf(one, failures, reported.length === 1 ? words : '') : deliveredTo(one),
+      isFailure ? resultOf(one, failures, reported.length === 1 ? words : '', checksRecipients) : deliveredTo(one),
     )
   }
   return [...results.values()]
@@ -24,7 +32,7 @@ function deliveredTo(one: RecipientStatus): BounceResult {
   return delivered(one.recipient, findStatus(one.status))
 }
 
-function resultOf(one: RecipientStatus, failures: Failure[], words: string): BounceResult {
+function resultOf(one: Reported, failures: Failure[], words: string, checksRecipients: boolean): BounceResult {
   const said = failures.find(({ recipient }) => recipient === one.recipient)?.text ?? words
   const statuses = [one.diagnostic, one.status, said].map(findStatus).filter((found) => found !== null)
   const evidence = {
@@ -33,6 +41,7 @@ function resultOf(one: RecipientStatus, failures: Failure[], words: string): Bou
     replyCode: findReplyCode(one.diagnostic) ?? findReplyCode(said),
     command: findCommand(one.diagnostic, one.recipient) ?? findCommand(said, one.recipient),
     texts: [`${one.diagnostic}\n${one.status}`, said, words],
+    checksRecipients: checksRecipients || one.isPermanent === true,
     delayed: one.action === 'delayed',
   }
   return refused(one.recipient, evidence, one.diagnostic || said)

@@ -7,10 +7,14 @@ export type PhraseRule = {
   sure?: boolean
   /** Says so little that any status about something else than the address wins. */
   vague?: boolean
+  /** The state is expected to end, so that no status makes it hard. */
+  temporary?: boolean
+  /** The public documentation or source code that lists these wordings. Left out for wordings from general experience. */
+  source?: string
 }
 
 /**
- * Words that stand for each other in wordings of mail systems. `{who}` in a phrase matches any word of its class. `@` is an
+ * Words that mail systems use with the same meaning. `{who}` in a phrase matches any word of its class. `@` is an
  * address.
  */
 const wordClasses = {
@@ -18,9 +22,9 @@ const wordClasses = {
   box: 'mailbox|mail box|inbox|mbox|maildir|mailfolder|mail folder|account|user|recipient|mail spool|storage|disk',
   mail: 'message|mail|email|e mail',
   missing:
-    'unknown|not known|not found|not be found|nt be found|nt found|not find|not exist|nt exist|no longer|invalid|not valid|not recognized|not recognised|not present|not listed|nonexist|non exist|deleted|not a valid|undeliverable|misspelled|incorrect',
-  closed:
-    'disabled|inactive|suspended|locked|frozen|deactivated|discontinued|closed|expired|not active|nt active|on hold|not activated',
+    'unknown|not known|not found|not be found|nt be found|nt found|not find|not exist|nt exist|no longer|invalid|not valid|not recognized|not recognised|not present|not listed|nonexist|non exist|deleted|removed|terminated|not a valid|not registered|misspelled|incorrect',
+  closed: 'disabled|inactive|deactivated|discontinued|closed|expired|not active|nt active|not activated',
+  paused: 'suspended|locked|frozen|on hold|temporarily|currently',
 } as const
 
 /**

@@ -2,7 +2,7 @@ import { findAddresses, recipientsMax } from './addresses.ts'
 import { headerValue, type MailParts } from './mail-parts.ts'
 import { anyPattern } from './rule-usage.ts'
 
-// Who writes bounces, what they are called and what they say. Each of these is found in ordinary mail too.
+// Senders, subjects and sentences of bounces. Each of them occurs in ordinary mail too.
 const daemon =
   /mailer[-_ ]?daemon|post_?master|mail(?:ing)? ?deliver|delivery (?:sub)?system|mail administrator|mail router|mdaemon|system administrator|microsoft outlook|\bndr\b|non-?delivery/i
 
@@ -14,7 +14,7 @@ const called = [
   /warning: (?:message|could not|mail)|are not member|loop alert/i,
   /nicht zustell|unzustellbar|unbestellbar|non remis|non distribu|échec de la remise|non recapit|mancat[oa] (?:recapito|consegna)/i,
   /no se (?:ha )?pu(?:do|ede) entregar|no entregado|não entregue|devolvid|onbestelbaar|niedostarcz|не ?доставлен/i,
-  /送信できません|配信できません|配信不能|送信エラー|退信|退回/,
+  /送信できません|配信できません|配信不能|送信エラー|送信失敗|配信失敗|退信|退回|投递失败|반송|전송 실패/,
 ]
 
 const says = [
@@ -25,8 +25,12 @@ const says = [
   /transcript of session|error (?:occurred|delivering)|delivery (?:status|to the following)|not a member of this|duplicated message-id/i,
   /user unknown|unknown user|no such user|mailbox (?:full|unavailable|exceeds)|account is disabled|no valid recipients|incorrectly constructed/i,
   /zustell|non remis|n'a pas pu|recapito|no se (?:ha )?pu(?:do|ede)|не может быть доставлено|не доставлено/i,
-  /送信できません|配信できません|届けられません|見つかりません|无法投递|退信|被退回/,
+  /送信できません|配信できません|届けられません|届けできません|届きません|見つかりません|(?:送信|配信|配送)(?:に|が)失敗/,
+  /无法投递|无法送达|未能送达|(?:投递|发送|投遞|傳送)失败|退信|被退回|반송|전송(?:에)? ?실패|배달할 수 없/,
 ]
+
+// A sentence of its own that names the recipient, as mobile carriers write it.
+const namesUndelivered = /^(?:could not|couldn't|cannot|can't) be delivered to: {0,4}<[^<>\s]{1,320}>/im
 
 const quotesRefusal = /(?:^|[\s(:>])(?:4[0-5]\d|5[0-7]\d)[ -](?:#?[45]\.\d{1,3}\.\d{1,3}\b|.{3,})/m
 
@@ -45,7 +49,7 @@ export function isAutoReply({ headers }: MailParts): boolean {
 /** Whether a mail without a delivery-status part reports that a mail was not delivered. */
 export function looksLikeBounce({ headers, returned }: MailParts, words: string, namesRecipient: boolean): boolean {
   const value = (name: string) => headerValue(headers, name)
-  if (value('x-failed-recipients') !== '') return true
+  if (value('x-failed-recipients') !== '' || namesUndelivered.test(words)) return true
   const isCalled = anyPattern(called, value('subject'))
   const isSaid = anyPattern(says, words)
   const isQuoted = quotesRefusal.test(words)

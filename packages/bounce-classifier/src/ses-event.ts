@@ -1,3 +1,4 @@
+import { findAddresses } from './addresses.ts'
 import { type Json, listOf, objectOf, textOf } from './json.ts'
 import type { ProviderEvent } from './provider-event.ts'
 
@@ -51,6 +52,5 @@ function delivered(delivery: Json): ProviderEvent['recipients'] {
 }
 
 function addressOf(one: unknown): string[] {
-  const address = textOf(objectOf(one).emailAddress).toLowerCase()
-  return address === '' ? [] : [address]
+  return findAddresses(textOf(objectOf(one).emailAddress)).slice(0, 1)
 }

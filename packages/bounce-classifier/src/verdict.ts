@@ -14,6 +14,8 @@ export type Evidence = {
   command: Command | null
   /** What was said about it, best source first: the receiving server's reply, then the reporting server's words. */
   texts: readonly string[]
+  /** The reporting system says "no such user" only for refused recipients. See `reporters.ts`. */
+  checksRecipients: boolean
   /** The report announces further delivery attempts. */
   delayed: boolean
 }
@@ -52,7 +54,7 @@ function reasonOf(evidence: Evidence, match: PhraseMatch | null): Judgement {
   const said = match.rule.reason
   if (kindOfReason[said] === 'soft') {
     // A vague or technical wording does not contradict a status that names the address.
-    const contradicts = !compatibleWithAddressStatus.has(said)
+    const contradicts = match.rule.temporary || !compatibleWithAddressStatus.has(said)
     if (byStatus && kindOfReason[byStatus] === 'hard' && !contradicts) {
       return { reason: byStatus, confidence: 'medium' }
     }
@@ -68,10 +70,9 @@ function byCodes({ replyCode }: Evidence, byStatus: BounceReason | null): Judgem
 
 /** The words blame the address. The context may show that something else is meant. */
 function byAddressWords(evidence: Evidence, { rule }: PhraseMatch, byStatus: BounceReason | null): Judgement {
-  const { status, replyCode } = evidence
   const said = rule.reason
   const statusAgrees = byStatus !== null && kindOfReason[byStatus] === 'hard'
-  if (hidesFilters(evidence.recipient) && evidence.command !== 'rcpt')
+  if (hidesFilters(evidence.recipient) && !isRefusedByCarrier(evidence))
     return { reason: 'filtered', confidence: 'medium' }
   if (statusAgrees) return { reason: byStatus, confidence: 'high' }
   if (rule.vague && byStatus && byStatus !== 'undetermined') return { reason: byStatus, confidence: 'medium' }
@@ -81,10 +82,18 @@ function byAddressWords(evidence: Evidence, { rule }: PhraseMatch, byStatus: Bou
   if (rule.sure) return { reason: said, confidence: 'high' }
   // A server that accepted RCPT and says "user unknown" after DATA knows the user and filters the mail.
   if (evidence.command === 'data') return { reason: 'filtered', confidence: 'medium' }
-  // A notice without any code may be the template of a filter.
-  if (status === null && replyCode === null) return { reason: 'filtered', confidence: 'low' }
-  return { reason: said, confidence: evidence.command === 'rcpt' ? 'high' : 'medium' }
+  if (evidence.command === 'rcpt') return { reason: said, confidence: 'high' }
+  return { reason: said, confidence: isStageUnknown(evidence) ? 'low' : 'medium' }
 }
+
+/** Docomo and SoftBank write 5.1.1 for unknown users and 5.2.0 for filtered mail. Au leaves out the address if it filters. */
+function isRefusedByCarrier({ status, command, texts }: Evidence): boolean {
+  return (
+    command === 'rcpt' || (status === '5.1.1' && command === null && !texts.some((text) => addressLeftOut.test(text)))
+  )
+}
+
+const addressLeftOut = /(?:^|[\s>])5\d\d:? : ?(?:user unknown|unknown user)/i
 
 const soft = (reason: BounceReason | null) => (reason && kindOfReason[reason] === 'soft' ? reason : null)
 
@@ -101,6 +110,21 @@ function isAboutSender({ status, command }: Evidence): boolean {
   if (/^5\.(?:1\.[789]|6\.\d{1,3})$/.test(status)) return true
   return /^5\.7\./.test(status) && command !== 'rcpt'
 }
+
+/**
+ * Returns true if the report would show the reply to be about the recipient, but does not: a relay that adds a status of its
+ * own writes 5.1.1 for a refused recipient and 5.0.0 or 5.2.0 otherwise, Postfix and Exim name the refused command, and a
+ * notice without any code may be the template of a filter.
+ */
+function isStageUnknown({ status, replyCode, texts, checksRecipients }: Evidence): boolean {
+  if (checksRecipients) return false
+  if (status === null && replyCode === null) return true
+  if (status !== null && /^5\.[02]\./.test(status)) return true
+  return texts.some((text) => namesCommands.test(text))
+}
+
+const namesCommands =
+  /\bhost\s{1,8}\S{1,255}\[[\da-f.:]{2,45}\]\s{1,8}said:|created\s{1,8}automatically\s{1,8}by\s{1,8}mail\s{1,8}delivery\s{1,8}software/i
 
 const compatibleWithAddressStatus: ReadonlySet<BounceReason> = new Set<BounceReason>([
   'filtered',

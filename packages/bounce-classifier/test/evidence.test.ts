@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { classifyBounce } from '../src/classify-bounce.ts'
 import { classifyReply } from '../src/classify-reply.ts'
-import { deliveryStatus, feedback, mail, notice, ourAddress, returnedHeaders } from './bounce-mails.ts'
+import { deliveryStatus, feedback, mail, notice, ourAddress, report, returnedHeaders } from './bounce-mails.ts'
 
 const kindOf = async (raw: string) => {
   const [result] = (await classifyBounce(raw)).results
@@ -82,8 +82,7 @@ test('the verdict quotes the line that decided and grades its confidence', async
   expect(unsure).toMatchObject({ kind: 'soft', reason: 'undetermined', confidence: 'low', evidence: '554 xyzzy' })
 })
 
-// The reporting server writes 5.0.0 where the receiving server gave no status.
-test.each([
+const plainReplies = [
   '550 User unknown',
   '550 : User unknown',
   '550 No such user here',
@@ -98,28 +97,121 @@ test.each([
   '550 user does not exist',
   '550 recipient does not have an account here',
   '550 Benutzer unbekannt',
-])('“%s” without a status of the receiving server is hard', async (diagnostic) => {
-  expect(await kindOf(status('5.0.0', diagnostic))).toBe('hard user_unknown')
-  expect((await classifyBounce(notice(`<ada@example.com>:\nRemote host said: ${diagnostic}\n`))).results).toMatchObject(
-    [{ kind: 'hard', recipient: 'ada@example.com' }],
-  )
+]
+
+test.each(plainReplies)('“%s” in a notice without any status is hard', async (reply) => {
+  const { results } = await classifyBounce(notice(`<ada@example.com>:\nRemote host said: ${reply}\n`))
+  expect(results).toMatchObject([{ kind: 'hard', recipient: 'ada@example.com' }])
 })
 
+test.each(plainReplies)('“%s” in reply to RCPT is hard whichever status the reporting server adds', async (reply) => {
+  expect(await kindOf(status('5.0.0', `${reply} (in reply to RCPT TO command)`))).toBe('hard user_unknown')
+  expect(classifyReply({ text: reply })).toMatchObject({ kind: 'hard', reason: 'user_unknown' })
+})
+
+// A relay that knows that the recipient was refused writes 5.1.1; a filter may answer "user unknown" after DATA.
 test.each([
-  'This is the Postfix program at host relay.example.\n\n<ada@example.com>: host mx.example.com[192.0.2.22] said: 550 User unknown',
-  'This message was created automatically by mail delivery software.\nThe following address failed:\n\n  <ada@example.com>: 550 unknown user',
-])('a notice of Postfix or Exim that does not name the refused command is hard: %s', async (words) => {
-  expect(await kindOf(notice(words))).toBe('hard user_unknown')
+  status('5.0.0', '550 User unknown'),
+  status('5.2.0', '550 User unknown'),
+  notice(
+    'This is the Postfix program at host relay.example.\n\n<ada@example.com>: host mx.example.com[192.0.2.22] said: 550 User unknown',
+  ),
+  notice(
+    'This message was created automatically by mail delivery software.\nThe following address failed:\n\n  <ada@example.com>: 550 unknown user',
+  ),
+])('“user unknown” of unknown stage is soft with low confidence: %#', async (raw) => {
+  expect((await classifyBounce(raw)).results).toMatchObject([
+    { kind: 'soft', reason: 'user_unknown', confidence: 'low' },
+  ])
+})
+
+const statusBy = (reporter: string, fields: string, headers: Record<string, string> = {}) =>
+  report(
+    [
+      { type: 'text/plain', body: 'Delivery to the following recipients failed.\n\n  ada@example.com\n' },
+      {
+        type: 'message/delivery-status',
+        body: `Reporting-MTA: dns; ${reporter}\n\nFinal-Recipient: rfc822; ada@example.com\nAction: failed\n${fields}\n`,
+      },
+    ],
+    headers,
+  )
+
+test.each([
+  [
+    'McAfee',
+    notice('    --- The following addresses had delivery problems ---\n\n<ada@example.com>   (User not exist)\n'),
+  ],
+  [
+    'McAfee with a status part',
+    statusBy('gw.example', 'Diagnostic-Code: smtp; 550 Unknown user ada@example.com', {
+      'X-NAI-Header': 'Modified by McAfee Email and Web Security Appliance',
+    }),
+  ],
+  ['MessageLabs', statusBy('server-1.messagelabs.com', 'Status: 5.0.0\nDiagnostic-Code: smtp; 550 No such user')],
+  [
+    'Outlook.com',
+    statusBy('mx.example', 'Status: 5.5.0\nDiagnostic-Code: smtp;550 Requested action not taken: mailbox unavailable', {
+      'X-DSNContext': '7ce717b1 - 1196 - 00000002 - 00000000',
+    }),
+  ],
+  [
+    'InterScan',
+    notice('Message from InterScan Messaging Security Suite\n\nUnable to deliver to <ada@example.com>: unknown user'),
+  ],
+  ['IMail', notice('Unknown user: ada@example.com\n', { 'X-Mailer': '<SMTP32 v8.22>' })],
+  [
+    'Verizon',
+    notice('Message could not be delivered to mobile.\nError: No valid recipients for this MM\n\nTo: ada@example.com', {
+      From: 'MMSC NDR Administrator <sysadmin@m01.vzwpix.com>',
+    }),
+  ],
+])('%s checks recipients, so its “no such user” is hard without code and command', async (_, raw) => {
+  expect((await classifyBounce(raw)).results[0]).toMatchObject({ kind: 'hard', reason: 'user_unknown' })
+})
+
+test('the introduction of a notice does not decide', async () => {
+  const words = 'The following message to <ada@example.com> was undeliverable.\nThe reason for the problem:\n'
+  const cisco = '5.1.0 - Unknown address error 550-'
+  expect(await kindOf(notice(`${words}550 xyzzy`))).toBe('soft undetermined')
+  expect(await kindOf(notice(`${words}${cisco}'No such user'`))).toBe('hard user_unknown')
+  expect(await kindOf(notice(`${words}${cisco}'Relaying denied'`))).toBe('soft relaying_denied')
 })
 
 test('a mobile carrier whose filter answers “user unknown” is hard only in reply to RCPT', async () => {
   const reply = { text: '550 Unknown user ada@docomo.ne.jp', recipient: 'ada@docomo.ne.jp' }
   expect(classifyReply({ ...reply, command: 'rcpt' }).kind).toBe('hard')
   expect(classifyReply({ ...reply, command: 'data' }).kind).toBe('soft')
-  const report = deliveryStatus(
-    'Final-Recipient: rfc822; ada@ezweb.ne.jp\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 : User unknown',
-  )
-  expect(await kindOf(report)).toBe('soft filtered')
+  const refused = (address: string, code: string, text: string) =>
+    deliveryStatus(
+      `Final-Recipient: rfc822; ${address}\nAction: failed\nStatus: ${code}\nDiagnostic-Code: smtp; 550 ${text}`,
+    )
+  expect(await kindOf(refused('ada@ezweb.ne.jp', '5.1.1', ': User unknown'))).toBe('soft filtered')
+  expect(await kindOf(refused('ada@ezweb.ne.jp', '5.0.0', '<ada@ezweb.ne.jp>: User unknown'))).toBe('hard user_unknown')
+  expect(await kindOf(refused('ada@docomo.ne.jp', '5.2.0', 'Unknown user ada@docomo.ne.jp'))).toBe('soft filtered')
+  expect(await kindOf(refused('ada@docomo.ne.jp', '5.1.1', 'Unknown user ada@docomo.ne.jp'))).toBe('hard user_unknown')
+  expect(await kindOf(refused('ada@softbank.ne.jp', '5.1.1', 'Invalid recipient'))).toBe('hard user_unknown')
+})
+
+test.each([
+  ['As their mailbox is full.', 'soft mailbox_full'],
+  ['As the remote domain doesnt exist.', 'hard host_unknown'],
+  ['Due to the following SMTP relay error', 'soft relaying_denied'],
+])('a mobile carrier that signs as no daemon is recognized: “%s”', async (reason, verdict) => {
+  const words = `Your mail sent on: Thu, 29 Apr 2010 11:04:47 +0900\n\nCould not be delivered to: <ada@example.com>\n\n${reason}\n`
+  expect(await kindOf(notice(words, { From: 'no-reply@carrier.example', Subject: 'Re: Your order' }))).toBe(verdict)
+})
+
+test('a notice in Japanese without a code is recognized', async () => {
+  const words = '次の宛先へのメール送信に失敗しました。\n\nada@example.com\n'
+  const { results } = await classifyBounce(notice(words, { From: 'mail@carrier.example', Subject: 'メール送信エラー' }))
+  expect(results).toMatchObject([{ kind: 'soft', recipient: 'ada@example.com' }])
+})
+
+test('an address after a full-width colon is read without it', async () => {
+  const words = '收件人：ada@example.com\n\n退信原因：SMTP error, RCPT TO: 550 User not found\n'
+  const { results } = await classifyBounce(notice(words, { Subject: '系统退信' }))
+  expect(results).toMatchObject([{ kind: 'hard', recipient: 'ada@example.com' }])
 })
 
 test.each([
@@ -157,7 +249,7 @@ test.each([
       bounce: {
         bounceType: 'Permanent',
         bounceSubType: 'NoEmail',
-        bouncedRecipients: [{ emailAddress: 'ada@example.com' }],
+        bouncedRecipients: [{ emailAddress: 'Ada <ada@example.com>' }],
       },
     },
     'hard user_unknown',
@@ -199,6 +291,14 @@ test('complaints with a redacted recipient, on one line or without a report part
     `Feedback-Type: abuse; User-Agent: Loop/1.0; Version: 1; Original-Rcpt-To: ada@example.com\n\n${returnedHeaders}`,
   )
   expect((await classifyBounce(oneLine)).results).toMatchObject([{ kind: 'complaint', recipient: 'ada@example.com' }])
+  const withoutPart = report([{ type: 'message/rfc822', body: `${returnedHeaders}\nHello` }], {
+    From: 'abuse@loop.example',
+    Subject: 'FW: Your order',
+    'Content-Type': 'multipart/report; report-type=feedback-report; boundary="part-of-report"',
+  })
+  expect((await classifyBounce(withoutPart)).results).toMatchObject([
+    { kind: 'complaint', recipient: 'ada@example.com' },
+  ])
   const plain = mail(
     { From: 'abuse@loop.example', To: ourAddress, Subject: 'FW: Your order' },
     `This is an email abuse report for an email message received from IP 192.0.2.1.\n\n${returnedHeaders}`,
