@@ -25,8 +25,8 @@ export async function backlog(): Promise<Result> {
       event_types: ['emailOpen'],
     })
   for (let at = 0; at < waiting; at += insertAtOnce) await insertWaiting(burdened.service.db, insertAtOnce)
-  await burdened.service.db.alone.script('analyze')
-  await free.service.db.alone.script('analyze')
+  await burdened.service.db.statement.script('analyze')
+  await free.service.db.statement.script('analyze')
   const comparison = await interleave(
     () => burdened.deliver(perRound),
     () => free.deliver(perRound),
@@ -38,7 +38,7 @@ export async function backlog(): Promise<Result> {
 }
 
 async function insertWaiting(db: Db, count: number): Promise<void> {
-  await db.alone`
+  await db.statement`
     with hooks as materialized (
       select organization_id, id, row_number() over (order by id) - 1 as place, count(*) over () as hooks
       from webhooks where url like 'http://127.0.0.1:1/%'

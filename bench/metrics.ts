@@ -62,7 +62,7 @@ async function startFilled(events: number, rows: number): Promise<Filled> {
   for (let at = 0; at < rows; at += insertAtOnce) await insertEvents(service.db, tenant.id, flowIds, insertAtOnce)
   for (const eventName of ['emailSent', 'emailOpen', 'emailClick'])
     await fillCounters(service.db, tenant.id, flowIds, eventName, events / 3)
-  await service.db.alone.script('vacuum analyze event_counters')
+  await service.db.statement.script('vacuum analyze event_counters')
   const today = Date.now()
   const day = (ago: number) => new Date(today - ago * 86_400_000).toISOString().slice(0, 10)
   const query = `event_name=emailOpen&start_date=${day(days - 1)}&end_date=${day(0)}`
@@ -72,7 +72,7 @@ async function startFilled(events: number, rows: number): Promise<Filled> {
 }
 
 async function insertEvents(db: Db, organizationId: OrganizationId, flowIds: FlowId[], count: number): Promise<void> {
-  await db.alone`
+  await db.statement`
     insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id)
     select ${organizationId}, uuidv7(-ago), (array['emailSent', 'emailOpen', 'emailClick'])[1 + number % 3], now() - ago,
       uuidv7(-ago), (${flowIds}::uuid[])[1 + number % ${flows}], uuidv7(-ago)
@@ -89,7 +89,7 @@ async function fillCounters(
   events: number,
 ): Promise<void> {
   const quarters = days * 96
-  await db.alone`
+  await db.statement`
     with quarters as (
       select flow.id as flow_id, date_bin('15 minutes', now(), '2000-01-01Z') - number * interval '15 minutes' as at,
         floor((flow.place * ${quarters} + number + 1) * ${events / quarters / flows}::float8)

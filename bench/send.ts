@@ -31,7 +31,7 @@ export async function send(): Promise<Result> {
     await insertMessages(service.db, tenant.id, flow.id)
     const startedAt = performance.now()
     const cpuBefore = service.cpuMicros()
-    await service.db.alone`select pg_notify('waxwing_jobs', '{"from":"bench","kind":"message.send"}')`
+    await service.db.statement`select pg_notify('waxwing_jobs', '{"from":"bench","kind":"message.send"}')`
     await until('the mails', async () => (await sink.count()) >= before + perRound, lookEveryMs)
     await until('the records', () => isRecorded(service.db, tenant.id), lookEveryMs)
     const cpuAfter = service.cpuMicros()
@@ -63,7 +63,7 @@ export async function send(): Promise<Result> {
 
 /** One for each contact, with its job, as accepting writes them. */
 async function insertMessages(db: Db, organizationId: OrganizationId, flowId: FlowId): Promise<void> {
-  await db.alone`
+  await db.statement`
     with written as (
       insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status)
       select contacts.organization_id, uuidv7(), flows.id, flows.version_id, contacts.id, contacts.email,

@@ -72,7 +72,7 @@ async function seed(db: Db): Promise<void> {
   const contacts = await seedContacts(db, owner.organizationId)
   const flows = await seedFlows(db, owner)
   await seedMail(db, owner.organizationId, contacts, flows)
-  await db.alone.script('vacuum analyze')
+  await db.statement.script('vacuum analyze')
   process.stdout.write(`Sign in as ${email} with the password “${password}”.\n`)
 }
 

@@ -93,12 +93,14 @@ test('jobs, batches and loops that block the event loop are named', async () => 
       load: async (claims) => claims.map(() => ({})),
       handle: async (claim) => {
         block()
-        await endJobs(db.alone, [{ claim, retryInMs: null }])
+        await endJobs(db.statement, [{ claim, retryInMs: null }])
         return { health: 'well' }
       },
     },
   })
-  await enqueue(db.alone, [{ organizationId: newId('org'), kind: 'webhook.deliver', lane: 'lane', id: newId('dlv') }])
+  await enqueue(db.statement, [
+    { organizationId: newId('org'), kind: 'webhook.deliver', lane: 'lane', id: newId('dlv') },
+  ])
   worker.start()
   await monitor.reported('job webhook.deliver')
   await worker.stop()

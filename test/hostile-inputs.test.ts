@@ -23,7 +23,7 @@ test('no hostile input stops the service for another tenant', {
 }, async () => {
   const random = announcedSeed('hostile inputs')
   await using victim = await startVictim()
-  await victim.database.db.alone`
+  await victim.database.db.statement`
     insert into contacts (organization_id, id, email, email_key, first_name, subscription)
     select ${victim.attacker.organizationId}, gen_random_uuid(), 'c' || n || '@example.com', 'c' || n || '@example.com', 'C', 'subscribed'
     from generate_series(1, ${askedMinutes ? 400_000 : 20_000}) n`

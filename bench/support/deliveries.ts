@@ -47,7 +47,7 @@ export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
       await insertEvents(service.db, count)
       const startedAt = performance.now()
       const cpuBefore = service.cpuMicros()
-      await service.db.alone`select pg_notify('waxwing_jobs', '{"from":"bench","kind":"webhook.deliver"}')`
+      await service.db.statement`select pg_notify('waxwing_jobs', '{"from":"bench","kind":"webhook.deliver"}')`
       await until('the posts', async () => (await receiver.count()) >= before + count, looksEveryMs)
       await until('the records', () => isRecorded(service.db, firstId), looksEveryMs)
       const cpuAfter = service.cpuMicros()
@@ -62,7 +62,7 @@ export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
 
 /** Clicks with their deliveries and jobs, in one statement: nothing of it is seen before all of it. */
 async function insertEvents(db: Db, count: number): Promise<void> {
-  await db.alone`
+  await db.statement`
     with hooks as materialized (
       select organization_id, id, row_number() over (order by id) - 1 as place
       from webhooks where url like 'https://localhost%'

@@ -32,11 +32,11 @@ export const addressOf = (index: number) => `person-${index}@example.com`
 export async function insertContacts(db: Db, organizationId: OrganizationId, count: number): Promise<void> {
   for (let from = 1; from <= count; from += insertAtOnce) {
     const to = Math.min(count, from + insertAtOnce - 1)
-    await db.alone`
+    await db.statement`
       insert into contacts (organization_id, id, email, email_key, first_name, subscription)
       select ${organizationId}, uuidv7(), address, address, 'Ada', 'subscribed'
       from generate_series(${from}::int, ${to}::int) as number
       cross join lateral (select 'person-' || number || '@example.com' as address) as made`
   }
-  await db.alone.script('analyze contacts')
+  await db.statement.script('analyze contacts')
 }

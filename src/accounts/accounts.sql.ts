@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
 
 export type Role = 'owner' | 'member'
@@ -72,16 +72,16 @@ export async function findUserByEmail(db: Reader, emailKey: string): Promise<Acc
   return row
 }
 
-export async function touchUser(tx: Tx, organizationId: OrganizationId, id: UserId): Promise<void> {
-  await tx`update users set last_login_at = now() where organization_id = ${organizationId} and id = ${id}`
+export async function touchUser(db: Writer, organizationId: OrganizationId, id: UserId): Promise<void> {
+  await db`update users set last_login_at = now() where organization_id = ${organizationId} and id = ${id}`
 }
 
 export async function updatePassword(
-  tx: Tx,
+  db: Writer,
   { organizationId, id }: Pick<User, 'organizationId' | 'id'>,
   passwordHash: string,
 ): Promise<void> {
-  await tx`update users set password_hash = ${passwordHash} where organization_id = ${organizationId} and id = ${id}`
+  await db`update users set password_hash = ${passwordHash} where organization_id = ${organizationId} and id = ${id}`
 }
 
 export async function findMember(
@@ -114,10 +114,10 @@ export async function findMember(
 
 /** Ends all sessions of the user. Returns the epoch of sessions that begin from now on. */
 export async function raiseSessionEpoch(
-  tx: Tx,
+  db: Writer,
   { organizationId, id }: Pick<User, 'organizationId' | 'id'>,
 ): Promise<number> {
-  const [row] = await tx<{ sessionEpoch: number }>`
+  const [row] = await db<{ sessionEpoch: number }>`
     update users set session_epoch = session_epoch + 1
     where organization_id = ${organizationId} and id = ${id}
     returning session_epoch`
@@ -137,11 +137,11 @@ export type OrganizationChange = {
 
 /** What is left out stays. */
 export async function updateOrganization(
-  tx: Tx,
+  db: Writer,
   id: OrganizationId,
   { name, timezone, keepAddresses }: OrganizationChange,
 ): Promise<Organization> {
-  const [row] = await tx<Organization>`
+  const [row] = await db<Organization>`
     update organizations
     set name = coalesce(${name}, name), timezone = coalesce(${timezone}, timezone),
       keep_addresses = coalesce(${keepAddresses}::boolean, keep_addresses)

@@ -52,7 +52,7 @@ test('missing, malformed, unknown and revoked keys get the same answer', async (
 test('a key revoked elsewhere stops working here within seconds', async () => {
   await using app = await startTestApp()
   expect((await app.publicApi('GET', '/token/check')).status).toBe(200)
-  await app.db.alone`update api_keys set revoked_at = now()`
+  await app.db.statement`update api_keys set revoked_at = now()`
   await until('the key to stop working', async () => (await app.publicApi('GET', '/token/check')).status === 401)
 })
 
@@ -86,7 +86,7 @@ test('registration closes after the first user unless it is open', async () => {
 
 test('two first users at once make one organization', async () => {
   await using app = await startTestApp({ SIGNUP: 'first-user' })
-  await app.db.alone`delete from organizations`
+  await app.db.statement`delete from organizations`
   const answers = await Promise.all(
     [1, 2, 3].map((number) =>
       app.call('POST', '/api/v1/auth/register', {
@@ -181,7 +181,7 @@ test('a session is refused when forged, unsigned, or of somebody who is gone', a
   const unsigned = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${payload}.`
   for (const token of [unsigned, `${app.session.slice(0, -2)}xx`, 'x', '']) expect((await me(token)).status).toBe(401)
 
-  await app.db.alone`delete from users`
+  await app.db.statement`delete from users`
   expect((await me(app.session)).status).toBe(401)
 })
 

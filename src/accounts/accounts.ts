@@ -65,7 +65,7 @@ export async function login(db: Db, throttle: LoginThrottle, { email, ...given }
   const key = parsed.ok ? parsed.key : email.slice(0, 320).toLowerCase()
   const user = await findUserByPassword(db, throttle, key, given)
   if (!user) throw new Refusal('unauthorized', 'The address or the password is wrong.')
-  await touchUser(db.alone, user.organizationId, user.id)
+  await touchUser(db.statement, user.organizationId, user.id)
   return user
 }
 
@@ -119,6 +119,6 @@ export async function resetPassword(db: Db, email: string, newPassword: string):
 /** All sessions of the account end with the old password. */
 async function setPassword(db: Db, user: Account, newPassword: string): Promise<Account> {
   const passwordHash = await hashPassword(newPassword)
-  await updatePassword(db.alone, user, passwordHash)
+  await updatePassword(db.statement, user, passwordHash)
   return { ...user, passwordHash }
 }

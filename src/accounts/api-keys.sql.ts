@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
 
@@ -28,8 +28,8 @@ export type NewApiKey = Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'createdBy' | 
 }
 
 /** Undefined if the creator is no longer a member: removing a member and creating a key wait for each other. */
-export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKey | undefined> {
-  const [row] = await tx.run<ApiKey>(sql`
+export async function insertApiKey(db: Writer, key: NewApiKey): Promise<ApiKey | undefined> {
+  const [row] = await db.run<ApiKey>(sql`
     with creator as (
       select id from users where organization_id = ${key.organizationId} and id = ${key.createdBy} for key share)
     insert into api_keys (id, organization_id, name, key_hash, hint, scopes, created_by)
@@ -63,8 +63,8 @@ export async function countApiKeys(db: Reader, organizationId: OrganizationId): 
 }
 
 /** False when there is no such key. */
-export async function revokeApiKey(tx: Tx, organizationId: OrganizationId, id: ApiKeyId): Promise<boolean> {
-  const rows = await tx`
+export async function revokeApiKey(db: Writer, organizationId: OrganizationId, id: ApiKeyId): Promise<boolean> {
+  const rows = await db`
     update api_keys set revoked_at = now()
     where organization_id = ${organizationId} and id = ${id} and revoked_at is null
     returning id`
@@ -89,6 +89,6 @@ export async function findKeysByHash(db: Reader, hashes: string[]): Promise<Know
       and revoked_at is null`
 }
 
-export async function touchApiKeys(tx: Tx, ids: ApiKeyId[]): Promise<void> {
-  await tx`update api_keys set last_used_at = now() where id = any (${ids}::uuid[])`
+export async function touchApiKeys(db: Writer, ids: ApiKeyId[]): Promise<void> {
+  await db`update api_keys set last_used_at = now() where id = any (${ids}::uuid[])`
 }

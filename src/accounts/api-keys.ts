@@ -29,7 +29,7 @@ export async function createApiKey(
 
   const random = Array.from({ length: keyLength }, () => keyCharacters[randomInt(keyCharacters.length)])
   const key = `wxk_${random.join('')}`
-  const record = await insertApiKey(db.alone, {
+  const record = await insertApiKey(db.statement, {
     id: newId('key'),
     organizationId,
     name,
@@ -43,5 +43,6 @@ export async function createApiKey(
 }
 
 export async function deleteApiKey(db: Db, organizationId: OrganizationId, id: ApiKeyId): Promise<void> {
-  if (!(await revokeApiKey(db.alone, organizationId, id))) throw new Refusal('not_found', 'There is no such API key.')
+  if (!(await revokeApiKey(db.statement, organizationId, id)))
+    throw new Refusal('not_found', 'There is no such API key.')
 }

@@ -128,7 +128,7 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
         },
       },
       async (request) => {
-        await raiseSessionEpoch(db.alone, memberOf(request))
+        await raiseSessionEpoch(db.statement, memberOf(request))
         return ok(null, 'You are signed out everywhere')
       },
     )

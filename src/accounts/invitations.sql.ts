@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { InvitationId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Role } from './accounts.sql.ts'
 
@@ -43,8 +43,8 @@ export async function countInvitations(tx: Tx, organizationId: OrganizationId): 
 }
 
 /** False when there is no such invitation. */
-export async function deleteInvitation(tx: Tx, organizationId: OrganizationId, id: InvitationId): Promise<boolean> {
-  const rows = await tx`delete from invitations where organization_id = ${organizationId} and id = ${id} returning id`
+export async function deleteInvitation(db: Writer, organizationId: OrganizationId, id: InvitationId): Promise<boolean> {
+  const rows = await db`delete from invitations where organization_id = ${organizationId} and id = ${id} returning id`
   return rows.length > 0
 }
 

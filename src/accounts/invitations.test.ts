@@ -61,7 +61,7 @@ test('expired, withdrawn and made-up invitations look alike', async () => {
   expect((await app.manage('DELETE', `/organization/invitations/${withdrawn.id}`)).status).toBe(404)
   const expired = await invite(app, { role: 'member' })
   expect(Date.parse(expired.expires_at) - Date.parse(expired.created_at)).toBe(7 * 24 * 60 * 60 * 1000)
-  await app.db.alone`update invitations set expires_at = now()`
+  await app.db.statement`update invitations set expires_at = now()`
 
   const altered = `${expired.token.slice(0, -1)}${expired.token.endsWith('A') ? 'B' : 'A'}`
   for (const token of [expired.token, withdrawn.token, altered, 'nonsense', 'inv_%00']) {
@@ -118,11 +118,11 @@ test('invitations of another organization are neither seen nor withdrawn, nor lo
 
 test('a hundred invitations can wait; those that ran out make room', async () => {
   await using app = await startTestApp({}, ['serve'])
-  await app.db.alone`
+  await app.db.statement`
     insert into invitations (organization_id, id, role, token_hash, expires_at)
     select organizations.id, gen_random_uuid(), 'member', sha256(n::text::bytea), now() + interval '1 day'
     from organizations, generate_series(1, 100) n`
   expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(409)
-  await app.db.alone`update invitations set expires_at = now() where token_hash = sha256('1')`
+  await app.db.statement`update invitations set expires_at = now() where token_hash = sha256('1')`
   expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(201)
 })

@@ -71,7 +71,7 @@ async function freeAddress(db: Db, organizationId: OrganizationId, email: string
 }
 
 export async function withdrawInvitation(db: Db, organizationId: OrganizationId, id: InvitationId): Promise<void> {
-  if (!(await deleteInvitation(db.alone, organizationId, id))) throw noSuchInvitation()
+  if (!(await deleteInvitation(db.statement, organizationId, id))) throw noSuchInvitation()
 }
 
 export const noSuchInvitation = () => new Refusal('not_found', 'There is no such invitation.')

@@ -108,7 +108,7 @@ export class KeyCache {
     const due = entries.filter(({ touchedAt }) => now - touchedAt >= touchEveryMs)
     if (due.length === 0) return
     await touchApiKeys(
-      this.#db.alone,
+      this.#db.statement,
       due.map(({ key }) => key.id),
     )
     for (const entry of due) entry.touchedAt = now

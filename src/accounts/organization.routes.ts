@@ -38,7 +38,7 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
       async (request) => {
         const { name, timezone, keep_addresses: keepAddresses } = request.body
         const change = checkChange({ name: name?.trim(), timezone, keepAddresses })
-        const changed = await updateOrganization(db.alone, memberOf(request).organizationId, change)
+        const changed = await updateOrganization(db.statement, memberOf(request).organizationId, change)
         onChanged(changed.id)
         return ok(organizationOut(changed))
       },

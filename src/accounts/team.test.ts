@@ -7,7 +7,7 @@ const myId = async (app: TestApp) => (await app.manage('GET', '/me')).body.data.
 test('everyone sees who is in the organization, and when they last logged in', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
-  await app.db.alone`update users set last_login_at = null where email = 'owner@acme.example'`
+  await app.db.statement`update users set last_login_at = null where email = 'owner@acme.example'`
   await registerOther(app)
 
   const list = await bob.manage('GET', '/organization/members')
@@ -72,7 +72,7 @@ test('owners who demote and remove each other at once leave exactly one', async 
     const email = `owner${round}@acme.example`
     const ada = await join(app, `ada${round}@acme.example`, 'owner')
     const bob = await join(app, email, 'owner')
-    await app.db.alone`update users set role = 'member' where email = 'owner@acme.example'`
+    await app.db.statement`update users set role = 'member' where email = 'owner@acme.example'`
 
     const answers = await Promise.all([
       ada.manage('PATCH', `/organization/members/${bob.id}`, { role: 'member' }),
@@ -88,8 +88,8 @@ test('owners who demote and remove each other at once leave exactly one', async 
       [200, 403],
       [200, 409],
     ]).toContainEqual(statuses)
-    await app.db.alone`delete from users where email <> 'owner@acme.example'`
-    await app.db.alone`update users set role = 'owner'`
+    await app.db.statement`delete from users where email <> 'owner@acme.example'`
+    await app.db.statement`update users set role = 'owner'`
   }
 })
 

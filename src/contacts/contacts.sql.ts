@@ -135,15 +135,15 @@ export async function insertContact(
   return row?.id
 }
 
-export type HeldContact = { email: string; emailKey: string; subscription: Subscription }
+export type LockedContact = { email: string; emailKey: string; subscription: Subscription }
 
 /** Locked until the end of the transaction. */
 export async function lockContact(
   tx: Tx,
   organizationId: OrganizationId,
   id: ContactId,
-): Promise<HeldContact | undefined> {
-  const [row] = await tx<HeldContact>`
+): Promise<LockedContact | undefined> {
+  const [row] = await tx<LockedContact>`
     select email, email_key, subscription from contacts
     where organization_id = ${organizationId} and id = ${id}
     for update`

@@ -99,7 +99,7 @@ test('the status follows unsubscribing, subscribing again and suppression, and s
   await app.manage('POST', '/organization/suppressions', { email: 'ADA@example.com' })
   expect(await statusAfter({ status: 'subscribed' })).toBe('suppressed')
   expect(await statusAfter({ status: 'unsubscribed' })).toBe('suppressed')
-  await app.db.alone`delete from suppressions where reason = 'manual'`
+  await app.db.statement`delete from suppressions where reason = 'manual'`
   expect(await statusAfter({})).toBe('unsubscribed')
 })
 
@@ -117,15 +117,15 @@ test('unsubscribing by an edit records one event, in the same transaction', asyn
   ])
 
   await db.begin((tx) => resubscribe(tx, organizationId, contactId, actor))
-  await db.alone`alter table events rename to events_away`
+  await db.statement`alter table events rename to events_away`
   await expect(editContact(db, organizationId, contactId, unsubscribed, actor)).rejects.toThrow('events')
   expect((await getContact(db, organizationId, contactId)).status).toBe('subscribed')
 })
 
 async function storeContact(db: Db, email: string): Promise<{ organizationId: OrganizationId; contactId: ContactId }> {
   const [organizationId, contactId] = [newId('org'), newId('con')]
-  await db.alone`insert into organizations (id, name) values (${organizationId}, 'Acme')`
-  await db.alone`
+  await db.statement`insert into organizations (id, name) values (${organizationId}, 'Acme')`
+  await db.statement`
     insert into contacts (organization_id, id, email, email_key, subscription)
     values (${organizationId}, ${contactId}, ${email}, ${email}, 'subscribed')`
   return { organizationId, contactId }
@@ -235,33 +235,33 @@ async function storeHistory(db: Db, organizationText: string, contactText: strin
   const contactId = parseId('con', contactText)!
   const [flowId, versionId, webhookId] = [newId('flw'), newId('flv'), newId('whk')]
   const [sentId, waitingId, openId, bounceId] = [newId('msg'), newId('msg'), newId('evt'), newId('evt')]
-  await db.alone`
+  await db.statement`
     insert into flows (organization_id, id, name, kind, version_id)
     values (${organizationId}, ${flowId}, 'Welcome', 'transactional', ${versionId})`
-  await db.alone`
+  await db.statement`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
       relay_reply)
     values (${organizationId}, ${sentId}, ${flowId}, ${versionId}, ${contactId}, 'ada@example.com', 'Dear Ada',
       '{"order": 7}', 'sent', '250 for ada@example.com'),
       (${organizationId}, ${waitingId}, ${flowId}, ${versionId}, ${contactId}, 'ada@example.com', 'Soon, Ada',
       null, 'queued', null)`
-  await db.alone`
+  await db.statement`
     insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
     values (${organizationId}, ${sentId}, 'us@acme.example', 'ada@example.com', 'Dear Ada', 'Dear Ada')`
-  await db.alone`
+  await db.statement`
     insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, data)
     values (${organizationId}, ${openId}, 'emailClick', now(), ${sentId}, ${flowId}, ${contactId}, true,
       '{"ip": "192.0.2.1", "user_agent": "Ada’s", "url": "https://example.com/?who=ada"}'),
       (${organizationId}, ${bounceId}, 'emailSoftBounce', now(), ${sentId}, ${flowId}, ${contactId}, false,
       '{"bounce": {"reason": "mailbox full", "diagnostic": "ada@example.com is full", "evidence": "ada@example.com is full"}}')`
-  await db.alone`
+  await db.statement`
     insert into webhooks (organization_id, id, name, url, all_events, event_types, secret)
     values (${organizationId}, ${webhookId}, 'Ours', 'https://acme.example', true, '{}', '')`
-  await db.alone`
+  await db.statement`
     insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, body)
     values (${organizationId}, delivery_id(${openId}, ${webhookId}), ${webhookId}, ${openId}, 'emailClick', 'pending',
       '{"contact": "ada@example.com"}')`
-  await db.alone`
+  await db.statement`
     insert into delivery_attempts
       (organization_id, delivery_id, number, at, duration_ms, outcome, reason, signature, response_body)
     values (${organizationId}, delivery_id(${openId}, ${webhookId}), 1, now(), 1, 'refused', '', '', 'No ada@example.com')`
@@ -276,8 +276,8 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   // The id of a bounce has the time of its mail, however late the bounce comes.
   const later = (minutes: number) => new Date(queued!.at.getTime() + minutes * 60_000)
   const [clickId, lateId] = [eventIdAt(later(1)), derivedEventId(sentId, 'emailSoftBounce')]
-  await app.db.alone`update events set occurred_at = ${later(1)}, id = ${clickId} where id = ${openId}`
-  await app.db.alone`update events set occurred_at = ${later(60)}, id = ${lateId} where id = ${bounceId}`
+  await app.db.statement`update events set occurred_at = ${later(1)}, id = ${clickId} where id = ${openId}`
+  await app.db.statement`update events set occurred_at = ${later(60)}, id = ${lateId} where id = ${bounceId}`
 
   const first = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4`)
   const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4&cursor=${first.body.next_cursor}`)
@@ -353,7 +353,7 @@ test('every page of the timeline starts behind the one before, at whatever kind 
     id: eventIdAt(new Date(startMs + minute * 60_000)) as string as MessageId,
     minute,
   }))
-  await app.db.alone`
+  await app.db.statement`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, status, queued_at)
     select ${organizationId}, id, id, id, ${contactId}, '', '', 'sent', at
     from unnest(${messages.map(({ id }) => id)}::uuid[],
@@ -364,7 +364,7 @@ test('every page of the timeline starts behind the one before, at whatever kind 
       at: new Date(startMs + minute * 60_000 + afterMs),
     })),
   )
-  await app.db.alone`
+  await app.db.statement`
     insert into events (organization_id, id, event_name, occurred_at, contact_id)
     select ${organizationId}, id, 'emailSoftBounce', at, ${contactId}
     from unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ at }) => at)}::timestamptz[]) as event (id, at)`
@@ -391,7 +391,7 @@ test('erasing a contact leaves nothing that names it but its suppression, and al
   const bob = await create(app, { email: 'bob@example.com', first_name: 'Bob', group_ids: [group.id] })
   await storeHistory(app.db, app.organizationId, ada.id)
   await app.manage('POST', '/organization/suppressions', { email: 'ada@example.com' })
-  await app.db.alone`
+  await app.db.statement`
     insert into import_problems (organization_id, import_id, line, email, problem)
     values (${parseId('org', app.organizationId)}, ${newId('imp')}, 1, 'Ada@example.com', 'too long')`
 
@@ -473,7 +473,7 @@ test('the history of a contact is bounded', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const { organizationId, contactId } = await storeContact(db, 'ada@example.com')
-  await db.alone`
+  await db.statement`
     insert into contact_history (organization_id, contact_id, at, id, type, actor_type)
     select ${organizationId}, ${contactId}, now() - n * interval '1 minute', gen_random_uuid(), 'edited', 'system'
     from generate_series(1, 1200) as n`

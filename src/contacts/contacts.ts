@@ -5,8 +5,8 @@ import { invalid, Refusal } from '../values/errors.ts'
 import { type ContactId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import {
   type Contact,
-  type HeldContact,
   insertContact,
+  type LockedContact,
   lockContact,
   type RecipientFields,
   selectContact,
@@ -99,7 +99,7 @@ async function carryObjection(
   tx: Tx,
   organizationId: OrganizationId,
   id: ContactId,
-  held: HeldContact,
+  held: LockedContact,
   address: { email: string; emailKey: string },
 ): Promise<void> {
   const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)

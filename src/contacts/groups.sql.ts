@@ -1,5 +1,5 @@
 import { equalsInAnyCase } from '../db/any-case.ts'
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { recordChange } from './history.sql.ts'
@@ -15,12 +15,12 @@ const nameIsFree = (organizationId: OrganizationId, id: GroupId, name: string): 
 
 /** Undefined when the name is taken. */
 export async function insertGroup(
-  tx: Tx,
+  db: Writer,
   organizationId: OrganizationId,
   id: GroupId,
   name: string,
 ): Promise<Group | undefined> {
-  const [row] = await tx<Group>`
+  const [row] = await db<Group>`
     insert into groups (organization_id, id, name)
     select ${organizationId}, ${id}, ${name}
     where ${nameIsFree(organizationId, id, name)}
@@ -52,14 +52,24 @@ export async function findGroup(db: Reader, organizationId: OrganizationId, id: 
   return row
 }
 
+export async function groupExists(db: Reader, organizationId: OrganizationId, id: GroupId): Promise<boolean> {
+  const rows = await db`select from groups where organization_id = ${organizationId} and id = ${id}`
+  return rows.length > 0
+}
+
 export async function countGroups(db: Reader, organizationId: OrganizationId): Promise<number> {
   const [row] = await db<{ count: number }>`select count(*) from groups where organization_id = ${organizationId}`
   return row!.count
 }
 
 /** False when there is no such group or the name is taken, for which the index of names may be violated as well. */
-export async function updateGroup(tx: Tx, organizationId: OrganizationId, id: GroupId, name: string): Promise<boolean> {
-  const rows = await tx`
+export async function updateGroup(
+  db: Writer,
+  organizationId: OrganizationId,
+  id: GroupId,
+  name: string,
+): Promise<boolean> {
+  const rows = await db`
     update groups set name = ${name}, updated_at = now()
     where organization_id = ${organizationId} and id = ${id} and ${nameIsFree(organizationId, id, name)}
     returning id`
@@ -80,7 +90,7 @@ export async function deleteGroupMembers(tx: Tx, organizationId: OrganizationId,
  * Held against erasure until the end of the transaction; those who were only ever sent to become subscribed, unless the
  * address objected.
  */
-export async function holdContacts(
+export async function lockContacts(
   tx: Tx,
   organizationId: OrganizationId,
   ids: ContactId[],

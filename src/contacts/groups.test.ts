@@ -56,7 +56,7 @@ test('contacts are added to a group all or none, and those only ever sent to are
   await using app = await startTestApp()
   const group = await create(app, 'G')
   const [ada, bob] = [await createContact(app, 'ada@example.com'), await createContact(app, 'bob@example.com')]
-  await app.db.alone`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
+  await app.db.statement`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
   const path = `${groups}/${group.id}/members`
   const refused = await app.manage('POST', path, { contact_ids: [ada, toText('con', newId('con')), 'x'] })
   expect(refused.status).toBe(404)
@@ -79,8 +79,8 @@ test('nobody whose address objected is subscribed by a group, even if the contac
   const group = await create(app, 'G')
   const emails = ['by.hand@example.com', 'by.api@example.com']
   const [byHand, byApi] = await Promise.all(emails.map((email) => createContact(app, email)))
-  await app.db.alone`update contacts set subscription = 'not_subscribed'`
-  await app.db.alone`
+  await app.db.statement`update contacts set subscription = 'not_subscribed'`
+  await app.db.statement`
     insert into suppressions (organization_id, email_key, reason, email)
     select organization_id, email_key, 'unsubscribe', email from contacts`
   await app.manage('POST', `${groups}/${group.id}/members`, { contact_ids: [byHand] })

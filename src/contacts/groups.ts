@@ -8,9 +8,9 @@ import {
   deleteGroupMembers,
   findGroup,
   type Group,
-  holdContacts,
   insertGroup,
   insertMemberships,
+  lockContacts,
   updateGroup,
 } from './groups.sql.ts'
 import { moveMembershipToHistory } from './history.sql.ts'
@@ -25,7 +25,7 @@ export async function createGroup(db: Db, organizationId: OrganizationId, nameGi
   const name = checkName(nameGiven)
   if ((await countGroups(db, organizationId)) >= groupsMax)
     throw new Refusal('conflict', `An organization can have ${groupsMax} groups. Delete one that is not used any more.`)
-  const group = await insertGroup(db.alone, organizationId, newId('grp'), name)
+  const group = await insertGroup(db.statement, organizationId, newId('grp'), name)
   if (!group) throw nameTaken()
   return group
 }
@@ -43,7 +43,7 @@ export async function renameGroup(
   nameGiven: string,
 ): Promise<Group> {
   const name = checkName(nameGiven)
-  const renamed = await updateGroup(db.alone, organizationId, id, name).catch((error) => {
+  const renamed = await updateGroup(db.statement, organizationId, id, name).catch((error) => {
     throw isUniqueViolation(error) ? nameTaken() : error
   })
   const group = await getGroup(db, organizationId, id)
@@ -72,7 +72,7 @@ export async function addToGroup(
   return inTransaction(db, async (tx) => {
     if (!(await lockGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
     const held = new Set(
-      await holdContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor),
+      await lockContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor),
     )
     const unknown = ids.flatMap((id, index) =>
       id && held.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'there is no such contact' }],

@@ -12,9 +12,9 @@ import {
   findChunk,
   findUnfinished,
   finishImport,
-  holdImport,
   type Import,
   insertProblems,
+  lockImport,
   type Progress,
   resetStarts,
   updateProgress,
@@ -53,7 +53,7 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
     handle: async (claim, record) => {
       const outcome = await importSlice(parts, record, Date.now() + turnMs)
       // What is finished has no job any more. What another worker carries on is not ours to settle, and this does not.
-      if (outcome !== 'finished') await endJobs(db.alone, [{ claim, retryInMs: 0 }])
+      if (outcome !== 'finished') await endJobs(db.statement, [{ claim, retryInMs: 0 }])
       return { health: 'well' }
     },
   }
@@ -70,7 +70,7 @@ export async function importSlice(
 ): Promise<'more' | 'finished' | 'lost'> {
   const { db, log } = parts
   let progress: Progress | undefined = record.progress
-  const starts = await countStart(db.alone, record.organizationId, record.id)
+  const starts = await countStart(db.statement, record.organizationId, record.id)
   if (starts === undefined) return 'lost'
   if (starts > startsMax) return finish(db, record, progress, gaveUp)
   let fault: string | null = null
@@ -97,7 +97,7 @@ export async function importSlice(
     const reason = faultOf(error)
     if (reason === undefined) {
       // Not the file's fault, so the import is tried again for as long as that takes. A task process that died counts.
-      if (!(error instanceof Refusal)) await resetStarts(db.alone, record.organizationId, record.id).catch(() => {})
+      if (!(error instanceof Refusal)) await resetStarts(db.statement, record.organizationId, record.id).catch(() => {})
       throw error
     }
     fault = reason
@@ -133,7 +133,7 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
   const { organizationId, id, groupId } = record
   const actor = { type: 'import', id } as const
   return inTransaction(db, async (tx) => {
-    if (!(await holdImport(tx, organizationId, id, before.offset))) return undefined
+    if (!(await lockImport(tx, organizationId, id, before.offset))) return undefined
     if (groupId && !(await lockGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
     // Before the contacts, so that new ones never are subscribed.
@@ -172,7 +172,7 @@ async function finish(
   fault: string | null,
 ): Promise<'finished' | 'lost'> {
   return inTransaction(db, async (tx) => {
-    if (!(await holdImport(tx, organizationId, id, progress.offset))) return 'lost'
+    if (!(await lockImport(tx, organizationId, id, progress.offset))) return 'lost'
     if (!fault) await updateProgress(tx, organizationId, id, { ...progress, offset: bytesTotal })
     await finishImport(tx, organizationId, id, fault ? 'failed' : 'done', fault)
     await dropLane(tx, organizationId, importKind, id)

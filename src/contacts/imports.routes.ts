@@ -236,7 +236,7 @@ function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTyp
           bytesSaid: Number(request.headers['content-length']) || undefined,
           content: request.body,
         })
-        hints.give(importKind)
+        hints.notify(importKind)
         return reply.status(202).send(begun(importOut(record), 'The file is being imported'))
       },
     )

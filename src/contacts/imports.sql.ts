@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { GroupId, ImportId, OrganizationId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
@@ -47,23 +47,23 @@ export type Import = {
 }
 
 export async function insertImport(
-  tx: Tx,
+  db: Writer,
   record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping'>,
 ): Promise<void> {
-  await tx`
+  await db`
     insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress)
     values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.subscription}, ${record.fileName},
       ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)})`
 }
 
 export async function insertChunk(
-  tx: Tx,
+  db: Writer,
   organizationId: OrganizationId,
   id: ImportId,
   startsAt: number,
   bytes: Buffer,
 ): Promise<void> {
-  await tx`
+  await db`
     insert into import_chunks (organization_id, import_id, starts_at, bytes)
     values (${organizationId}, ${id}, ${startsAt}, ${bytes})`
 }
@@ -80,20 +80,20 @@ export async function queueImport(
     where organization_id = ${organizationId} and id = ${id}`
 }
 
-export async function deleteImport(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
-  await tx`
+export async function deleteImport(db: Writer, organizationId: OrganizationId, id: ImportId): Promise<void> {
+  await db`
     with gone as (delete from import_chunks where organization_id = ${organizationId} and import_id = ${id})
     delete from imports where organization_id = ${organizationId} and id = ${id}`
 }
 
 /** Uploads whose process died, and reports that are old. */
 export async function pruneImports(
-  tx: Tx,
+  db: Writer,
   organizationId: OrganizationId,
   uploadHoursMax: number,
   reportDaysMax: number,
 ): Promise<void> {
-  await tx`
+  await db`
     with pruned as (
       delete from imports
       where organization_id = ${organizationId} and (
@@ -152,7 +152,7 @@ export async function findUnfinished(
  * Locked until the end of the transaction. Undefined when the import is finished or someone else has carried it on from
  * where we thought it was: a worker that was paused for too long must not count rows twice.
  */
-export async function holdImport(
+export async function lockImport(
   tx: Tx,
   organizationId: OrganizationId,
   id: ImportId,
@@ -167,16 +167,20 @@ export async function holdImport(
 }
 
 /** Counts a start and returns how many there were since the last progress; undefined if the import is over. */
-export async function countStart(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<number | undefined> {
-  const [row] = await tx<{ starts: number }>`
+export async function countStart(
+  db: Writer,
+  organizationId: OrganizationId,
+  id: ImportId,
+): Promise<number | undefined> {
+  const [row] = await db<{ starts: number }>`
     update imports set status = 'running', starts = starts + 1
     where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
     returning starts`
   return row?.starts
 }
 
-export async function resetStarts(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
-  await tx`update imports set starts = 0 where organization_id = ${organizationId} and id = ${id}`
+export async function resetStarts(db: Writer, organizationId: OrganizationId, id: ImportId): Promise<void> {
+  await db`update imports set starts = 0 where organization_id = ${organizationId} and id = ${id}`
 }
 
 export async function updateProgress(

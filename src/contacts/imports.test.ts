@@ -364,7 +364,7 @@ test('an organization has ten imports under way at most, and uploads that died a
   await using app = await startTestApp({}, ['serve'])
   for (let i = 0; i < 10; i++) expect((await upload(app, 'email\n')).status).toBe(202)
   expect((await upload(app, 'email\n')).status).toBe(409)
-  await app.db.alone`update imports set status = 'uploading', created_at = now() - interval '2 hours'`
+  await app.db.statement`update imports set status = 'uploading', created_at = now() - interval '2 hours'`
   expect((await upload(app, 'email\n')).status).toBe(202)
   expect(await app.db`select from imports`).toHaveLength(1)
   expect(await app.db`select from import_chunks`).toHaveLength(1)
@@ -373,7 +373,7 @@ test('an organization has ten imports under way at most, and uploads that died a
 test('uploads of a process that died keep nobody from importing', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = (await upload(app, 'email\n')).body.data
-  await app.db.alone`
+  await app.db.statement`
     insert into imports (organization_id, id, file_name, status, progress)
     select organization_id, gen_random_uuid(), file_name, 'uploading', progress
     from imports cross join generate_series(1, 10)`
@@ -485,7 +485,7 @@ test('a worker that was overtaken while it slept counts nothing twice', async ()
 
 /** Whoever stores a contact meets a fault with this code. */
 const failWith = (app: TestApp, code: string) =>
-  app.db.alone.script(`
+  app.db.statement.script(`
     create or replace function fail() returns trigger language plpgsql as
       $$ begin raise exception 'as the test wants it' using errcode = '${code}'; end $$;
     create or replace trigger fail before insert on contacts for each statement execute function fail()`)
@@ -493,7 +493,7 @@ const failWith = (app: TestApp, code: string) =>
 /** What a worker does with an import as it was when it took it up. */
 async function work(db: Db, record: Import) {
   const { organizationId, id } = record
-  const job = { organizationId, kind: importKind, lane: id, id, place: '(0,1)', attempt: 0, payload: null } as const
+  const job = { organizationId, kind: importKind, lane: id, id, ctid: '(0,1)', attempt: 0, payload: null } as const
   await importWorker({ db, log, readSlice }).handle({ ...job, token: randomUUID() }, record)
 }
 
@@ -604,7 +604,7 @@ test('progress clears the count of starts', async () => {
   await using app = await startTestApp({}, ['serve'])
   const accepted = await upload(app, numbered(12_000))
   const id = accepted.body.data.id
-  await app.db.alone`update imports set starts = ${startsMax - 1}`
+  await app.db.statement`update imports set starts = ${startsMax - 1}`
   expect(await importSlice({ db: app.db, log, readSlice }, await recordOf(app, id), 0)).toBe('more')
   expect(await app.db`select starts from imports`).toEqual([{ starts: 0 }])
 })

@@ -75,12 +75,12 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
   if (groupId && subscription !== 'subscribed')
     throw invalid({ path: 'subscription', problem: 'must be subscribed where a group is named: its members are' })
   if (groupId && !(await findGroup(db, organizationId, groupId))) throw noSuchGroup()
-  await pruneImports(db.alone, organizationId, uploadHoursMax, reportDaysMax)
+  await pruneImports(db.statement, organizationId, uploadHoursMax, reportDaysMax)
   if ((await countUnfinished(db, organizationId)) > othersMax)
     throw new Refusal('conflict', `${unfinishedMax} imports and uploads are under way. Wait until one of them is done.`)
 
   const id = newId('imp')
-  await insertImport(db.alone, { id, organizationId, groupId, subscription, fileName, mapping })
+  await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping })
   try {
     const bytesTotal = await storeFile(db, organizationId, id, upload.content)
     await db.begin(async (tx) => {
@@ -88,7 +88,7 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
       await enqueue(tx, [{ organizationId, kind: importKind, lane: id, id }])
     })
   } catch (error) {
-    await deleteImport(db.alone, organizationId, id)
+    await deleteImport(db.statement, organizationId, id)
     throw error
   }
   return (await findImport(db, organizationId, id))!
@@ -99,7 +99,7 @@ async function storeFile(db: Db, organizationId: OrganizationId, id: ImportId, c
   let waiting: Buffer[] = []
   let waitingBytes = 0
   const store = async () => {
-    await insertChunk(db.alone, organizationId, id, stored, Buffer.concat(waiting))
+    await insertChunk(db.statement, organizationId, id, stored, Buffer.concat(waiting))
     stored += waitingBytes
     waiting = []
     waitingBytes = 0

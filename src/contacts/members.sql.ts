@@ -10,7 +10,10 @@ import { subscriptionOnJoining } from './subscription.ts'
 /** What becomes of people who are new, or were only ever sent to. */
 export type Destination = { groupId: GroupId | null; subscription: 'subscribed' | 'not_subscribed' }
 
-/** Held against deletion until the end of the transaction; false when one of them does not exist. Ids must differ. */
+/**
+ * Locks groups against deletion until the end of the transaction. Returns false if one of them does not exist. The ids must be
+ * distinct.
+ */
 export async function lockGroups(tx: Tx, organizationId: OrganizationId, ids: GroupId[]): Promise<boolean> {
   const rows = await tx`
     select from groups

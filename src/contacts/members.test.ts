@@ -234,7 +234,7 @@ test('who unsubscribed stays so, who was only sent to is subscribed, and an eras
   await app.manage('PATCH', `/organization/contacts/${out.id}`, { status: 'unsubscribed' })
   await app.manage('PATCH', `/organization/contacts/${gone.id}`, { status: 'unsubscribed' })
   await app.manage('DELETE', `/organization/contacts/${gone.id}`)
-  await app.db.alone`update contacts set subscription = 'not_subscribed' where email = 'sent@example.com'`
+  await app.db.statement`update contacts set subscription = 'not_subscribed' where email = 'sent@example.com'`
 
   const second = await createGroup(app, 'Second')
   const named = { email: 'out@example.com', first_name: 'Out' }

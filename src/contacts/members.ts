@@ -3,6 +3,7 @@ import { Batcher } from '../runtime/batcher.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import { type GroupId, type OrganizationId, parseId } from '../values/ids.ts'
+import { groupExists } from './groups.sql.ts'
 import type { Actor } from './history.ts'
 import { allRejected, attributesTooLarge, type Member, type Rejected } from './member-input.ts'
 import { type Destination, insertMembers, lockGroups, updateMembers } from './members.sql.ts'
@@ -57,7 +58,7 @@ export class MemberAdder {
     const groupId = parseId('grp', groupText)
     if (!groupId) throw noSuchGroup()
     if (members.length === 0) {
-      if (!(await lockGroups(this.#db.alone, organizationId, [groupId]))) throw noSuchGroup()
+      if (!(await groupExists(this.#db, organizationId, groupId))) throw noSuchGroup()
       throw allRejected(rejected)
     }
     const { tooLarge, ...stored } = await this.#additions.add({ organizationId, groupId, members, actor })

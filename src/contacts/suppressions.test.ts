@@ -33,7 +33,7 @@ test('lifting ends all reasons, and only who had unsubscribed is subscribed by i
     (await app.manage('POST', '/organization/contacts', { email })).body.data.id as string
   const [ada, bob] = [await create('ada@example.com'), await create('bob@example.com')]
   await app.manage('PATCH', `/organization/contacts/${ada}`, { status: 'unsubscribed' })
-  await app.db.alone`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
+  await app.db.statement`update contacts set subscription = 'not_subscribed' where email = 'bob@example.com'`
   for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('POST', suppressions, { email })
   expect((await app.manage('GET', suppressions)).body.data).toHaveLength(3)
   for (const email of ['ada@example.com', 'bob@example.com']) await app.manage('DELETE', `${suppressions}/${email}`)
@@ -47,7 +47,7 @@ test('the list is filtered by address and reason, pages newest first, and shows 
   const contact = await app.manage('POST', '/organization/contacts', { email: 'm1@example.com' })
   await app.manage('PATCH', `/organization/contacts/${contact.body.data.id}`, { status: 'unsubscribed' })
   // Written at one moment, as a batch is.
-  await app.db.alone`update suppressions set created_at = '2026-01-01T00:00:00.123Z' where email < 'm5'`
+  await app.db.statement`update suppressions set created_at = '2026-01-01T00:00:00.123Z' where email < 'm5'`
 
   const seen: string[] = []
   let cursor = ''

@@ -87,7 +87,7 @@ test('a wrong password and a missing one are told apart', async () => {
 async function askForPasswords({ connection, directory }: Embedded): Promise<void> {
   const admin = openDb({ connection, connectionsMax: 1 })
   try {
-    await admin.alone.script("create role wax superuser login password 'right'")
+    await admin.statement.script("create role wax superuser login password 'right'")
     const file = join(directory, 'pg_hba.conf')
     writeFileSync(file, `local all wax scram-sha-256\n${readFileSync(file, 'utf8')}`)
     const loadedAt = async () => (await admin<{ at: Date }>`select pg_conf_load_time() as at`)[0]!.at.getTime()
@@ -105,9 +105,9 @@ test('a user who may not create tables is told before anything is tried', async 
   const { database } = serverOf(testDb)
   expect(await descriptionOf(guest.url)).toContain(database)
   expect(await complaint(`${guest.url}&options=-c%20search_path%3Dnone`)).toMatch(/search_path/)
-  await testDb.db.alone.script(`revoke create on schema public from ${database}_guest`)
+  await testDb.db.statement.script(`revoke create on schema public from ${database}_guest`)
   expect(await complaint(guest.url)).toContain(`grant create on schema public to ${database}_guest`)
-  await testDb.db.alone.script(`revoke connect on database ${database} from public`)
+  await testDb.db.statement.script(`revoke connect on database ${database} from public`)
   expect(await complaint(guest.url)).toMatch(/permission denied for database/)
 })
 
@@ -115,13 +115,13 @@ test.each(['LATIN1', 'SQL_ASCII'])('a database in %s is refused, since it would 
   await using testDb = await createTestDb({ empty: true })
   const server = serverOf(testDb)
   const database = `${server.database}_old`
-  await testDb.db.alone.script(
+  await testDb.db.statement.script(
     `create database ${database} encoding '${encoding}' template template0 lc_collate 'C' lc_ctype 'C'`,
   )
   try {
     expect(await complaint(urlOf(server, server.user, database))).toMatch(`this one is in ${encoding}`)
   } finally {
-    await testDb.db.alone.script(`drop database ${database} with (force)`)
+    await testDb.db.statement.script(`drop database ${database} with (force)`)
   }
 })
 

@@ -1,12 +1,18 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
-import { isConnectionFault, openDb } from './db.ts'
+import { type Db, isConnectionFault, openDb, type Tx, type Writer } from './db.ts'
 
-test('a statement that takes too long is ended, but not in a patient transaction', async () => {
+test('a single-statement writer is not accepted where a transaction is required', () => {
+  expectTypeOf<Tx>().toExtend<Writer>()
+  expectTypeOf<Writer>().not.toExtend<Tx>()
+  expectTypeOf<Db>().not.toExtend<Writer>()
+})
+
+test('cancels a statement that exceeds its timeout, except in an unlimited transaction', async () => {
   await using testDb = await createTestDb()
   const db = openDb({ connection: testDb.connection, statementTimeoutMs: 200 })
   try {
@@ -17,7 +23,7 @@ test('a statement that takes too long is ended, but not in a patient transaction
         await tx.script('select pg_sleep(0.5)')
         return tx<{ done: boolean }>`select pg_sleep(0.5) is not null as done`
       },
-      { patient: true },
+      { unlimited: true },
     )
     expect(slept).toEqual([{ done: true }])
     // The next user of the connection has the usual limit again.
@@ -30,7 +36,7 @@ test('a statement that takes too long is ended, but not in a patient transaction
 test('times mean the same whatever the database says about their form', async () => {
   await using testDb = await createTestDb()
   const { database } = testDb.connection as { database: string }
-  await testDb.db.alone.script(`
+  await testDb.db.statement.script(`
     alter database ${database} set datestyle = 'SQL, DMY';
     alter database ${database} set intervalstyle = 'iso_8601';
     alter database ${database} set timezone = 'America/New_York'`)

@@ -2,36 +2,49 @@ import pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import { type Sql, sql } from './sql.ts'
 
-/** Whatever only reads takes this. Rows come with camelCase columns; keys inside jsonb are the users' and stay. */
+/** Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as they are. */
 export interface Reader {
   <Row = never>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>
   run<Row = never>(query: Sql): Promise<Row[]>
 }
 
-declare const transactional: unique symbol
-/** Whatever writes takes a Tx, so that a forgotten transaction is a type error. */
-export interface Tx extends Reader {
-  readonly [transactional]: true
-  /** Several statements without parameters, as migrations are. */
+declare const writable: unique symbol
+/**
+ * Runs one writing statement: a transaction, or `db.statement`. A function takes a `Writer` if it runs a single statement and
+ * does not rely on a lock after it returns.
+ */
+export interface Writer extends Reader {
+  readonly [writable]: true
+  /** Runs a text of several statements without parameters, for example a migration. */
   script(text: string): Promise<void>
 }
 
+declare const transactional: unique symbol
+/**
+ * A transaction, as passed by `db.begin`. A function takes a `Tx` if it locks rows until the end of the transaction or needs
+ * several statements to be committed together.
+ */
+export interface Tx extends Writer {
+  readonly [transactional]: true
+}
+
 export interface Db extends Reader {
-  /**
-   * Runs `work` in one transaction. It is rolled back when `work` throws. Statements have half a minute each; for what an
-   * operator waits for, such as a migration, `patient` gives them all the time they need. `statementTimeoutMs` is for
-   * reads that may be stopped; it is set for the transaction alone, which also works through a pooler.
-   */
+  /** Runs `work` in one transaction, which is rolled back if `work` throws. */
   begin<Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions): Promise<Result>
-  /** For a write that is one statement and thereby its own transaction: saves two round trips. */
-  readonly alone: Tx
-  /** Calls `heard` for each notification until the returned function is called; reconnects by itself. */
+  /** Runs each statement on any connection of the pool, as a transaction of its own. Saves the round trips of begin and commit. */
+  readonly statement: Writer
+  /** Calls `heard` for each notification until the returned function is called. Reconnects automatically. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
   readonly pool: pg.Pool
   close(): Promise<void>
 }
 
-export type BeginOptions = { patient?: boolean; statementTimeoutMs?: number }
+export type BeginOptions = {
+  /** Removes the statement timeout and allows sequential scans, for work an operator waits for, such as migrations. */
+  unlimited?: boolean
+  /** Timeout per statement, 30 s by default. Set with `set local`, which also works through a connection pooler. */
+  statementTimeoutMs?: number
+}
 
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }
 
@@ -46,7 +59,7 @@ const connectTimeoutMs = 5_000
 const usualStatementTimeoutMs = 30_000
 /** When not even the server’s own timeout comes back by then, the way to it is broken. */
 const answerTimeoutFactor = 1.2
-const patientTimeoutMs = 24 * 60 * 60 * 1_000
+const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
 const idleInTransactionTimeoutMs = 30_000
 /**
  * Statements are planned once and kept. One that was planned while a queue was empty would go on to read the whole table
@@ -89,7 +102,7 @@ export function openDb(options: DbOptions): Db {
 
   const onPool = reader(pool)
   return Object.assign(onPool, {
-    alone: onPool as Tx,
+    statement: onPool as Writer,
     pool,
     begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) => begin(pool, work, options),
     listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
@@ -110,7 +123,7 @@ function withOurOptions(connection: Connection): Connection & { options: string 
 async function begin<Result>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<Result>,
-  { patient = false, statementTimeoutMs }: BeginOptions = {},
+  { unlimited = false, statementTimeoutMs }: BeginOptions = {},
 ): Promise<Result> {
   const section = currentSection()
   const client = await pool.connect()
@@ -121,9 +134,9 @@ async function begin<Result>(
   }
   client.on('error', lost)
   try {
-    await client.query(beginText(patient, statementTimeoutMs))
+    await client.query(beginText(unlimited, statementTimeoutMs))
     enterSection(section)
-    const result = await work(reader(client, patient ? patientTimeoutMs : undefined) as Tx)
+    const result = await work(reader(client, unlimited ? unlimitedAnswerTimeoutMs : undefined) as Tx)
     await client.query('commit')
     enterSection(section)
     return result
@@ -138,8 +151,8 @@ async function begin<Result>(
   }
 }
 
-function beginText(patient: boolean, statementTimeoutMs: number | undefined): string {
-  if (patient) return 'begin; set local statement_timeout = 0; set local enable_seqscan = on'
+function beginText(unlimited: boolean, statementTimeoutMs: number | undefined): string {
+  if (unlimited) return 'begin; set local statement_timeout = 0; set local enable_seqscan = on'
   if (statementTimeoutMs === undefined) return 'begin'
   return `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}`
 }

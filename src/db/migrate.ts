@@ -8,7 +8,7 @@ export type Migration = { number: number; name: string; text: string }
 
 const advisoryLock = 7_249_316
 /** A large table takes its time. */
-const patiently = { patient: true }
+const unlimited = { unlimited: true }
 
 export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migrations')): Migration[] {
   return readdirSync(folder)
@@ -38,7 +38,7 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
       await tx.script(migration.text)
       await tx`insert into schema_migrations (number, name) values (${migration.number}, ${migration.name})`
       done.push(migration.name)
-    }, patiently)
+    }, unlimited)
   }
   return done
 }

@@ -56,7 +56,7 @@ test('processes that start at once migrate an empty database once', async () => 
 
 test('a database that is newer than the code is refused', async () => {
   await using test = await createTestDb()
-  await test.db.alone`insert into schema_migrations (number, name) values (9999, 'from the future')`
+  await test.db.statement`insert into schema_migrations (number, name) values (9999, 'from the future')`
   await expect(migrate(test.db)).rejects.toThrow('The database has migration 9999')
 })
 

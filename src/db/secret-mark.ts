@@ -10,7 +10,7 @@ const markOf = (secret: string) => deriveKey(secret, 'mark in the database').toS
 export async function markSecret(db: Db, { current, previous }: AppSecrets): Promise<Date | undefined> {
   const mark = markOf(current)
   const replaceable = previous ? markOf(previous) : mark
-  const [row] = await db.alone<{ mark: string; since: Date }>`
+  const [row] = await db.statement<{ mark: string; since: Date }>`
     insert into secret_mark (mark) values (${mark})
     on conflict (only_row) do update set
       mark = case when secret_mark.mark = ${replaceable} then excluded.mark else secret_mark.mark end,

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 
 const advisoryLock = 7_249_318
 /** Whoever reads or writes events would wait behind us: better to give up and try again later. */
@@ -60,8 +60,8 @@ export async function deleteStray(tx: Tx, keptSince: Date, limit: number): Promi
   return rows.length === limit
 }
 
-export async function setKeptSince(tx: Tx, since: Date): Promise<void> {
-  await tx`
+export async function setKeptSince(db: Writer, since: Date): Promise<void> {
+  await db`
     insert into events_kept (since) values (${since})
     on conflict (only_row) do update set since = greatest(events_kept.since, excluded.since)`
 }

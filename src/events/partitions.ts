@@ -28,7 +28,7 @@ const alone = <Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise<Resul
       await lockPartitions(tx)
       return work(tx)
     },
-    { patient: true },
+    { unlimited: true },
   )
 
 /** Sees to it that this month and the next ones have partitions. What comes without one is in the default partition. */
@@ -54,7 +54,7 @@ export async function dropOldEvents(db: Db, months: number, now = new Date()): P
   const isOld = (name: string) => (monthOf(name) ?? keptSince) < keptSince
   const dropped: string[] = []
   // First, so that at no moment the events are believed to be more complete than they are.
-  await setKeptSince(db.alone, keptSince)
+  await setKeptSince(db.statement, keptSince)
   for (const name of (await selectPartitionNames(db)).filter(isOld)) {
     await alone(db, async (tx) => {
       if (!(await selectPartitionNames(tx)).includes(name)) return

@@ -55,7 +55,7 @@ for (const [what, statement] of Object.entries(tamperings)) {
     await using testDb = await createTestDb()
     const { db } = testDb
     await recorded(testDb)
-    await db.alone.script(statement)
+    await db.statement.script(statement)
     const looked = await rebuildCounters(db, { correct: false })
     expect(looked.countersDifferent + looked.firstsDifferent).toBeGreaterThan(0)
     expect(looked.differences.length).toBe(looked.countersDifferent + looked.firstsDifferent)
@@ -79,7 +79,7 @@ test('what is recorded while counters are rebuilt is neither lost nor reported',
       await recorder.record(eventIn(world, count % 3, 'emailSoftBounce', { at: '2026-03-01T10:00:00Z' }))
   })()
   const reports = [await rebuildCounters(db)]
-  await db.alone`update event_counters set total = 0 where event_name = 'emailSent'`
+  await db.statement`update event_counters set total = 0 where event_name = 'emailSent'`
   reports.push(await rebuildCounters(db), await rebuildCounters(db))
   going = false
   await recording

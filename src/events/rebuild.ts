@@ -12,7 +12,7 @@ import {
 
 const describedMax = 100
 const theBeginning = new Date(0)
-const patiently = { patient: true }
+const unlimited = { unlimited: true }
 
 export type RebuildReport = Differences & {
   /** From when on single events are complete; null when none were ever dropped. Counters before stay as they are. */
@@ -30,7 +30,7 @@ export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {
   const report = await db.begin(async (tx) => {
     await prepareToCompare(tx, 'repeatable read')
     return compareAll(tx)
-  }, patiently)
+  }, unlimited)
   if (!mayCorrect || report.countersDifferent + report.firstsDifferent === 0) return report
   return db.begin(async (tx) => {
     await prepareToCompare(tx, 'read committed')
@@ -38,7 +38,7 @@ export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {
     const again = await compareAll(tx)
     await correct(tx)
     return { ...again, corrected: true }
-  }, patiently)
+  }, unlimited)
 }
 
 async function compareAll(tx: Tx): Promise<RebuildReport> {

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.ts'
+import type { Writer } from '../db/db.ts'
 import { list, type Sql, sql } from '../db/sql.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -39,8 +39,8 @@ export type StatementParts = { ctes: Sql; source: Sql; messagesChanged: Sql | un
  * Writes events and everything that follows from them in one statement. All further changes are derived from the rows
  * actually inserted, so recording an event twice has no effect. Shared rows are locked in key order to avoid deadlocks.
  */
-export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
-  return insertEventsAfter(tx, events, {
+export function insertEvents(db: Writer, events: NewEvent[]): Promise<Inserted> {
+  return insertEventsAfter(db, events, {
     ctes: given(events),
     source: sql`select * from given`,
     messagesChanged: events.some(({ eventName }) => namesOfSending.has(eventName)) ? messageStates : undefined,
@@ -53,7 +53,7 @@ export function insertEvents(tx: Tx, events: NewEvent[]): Promise<Inserted> {
  * the statement even if it has no rows to process.
  */
 export async function insertEventsAfter(
-  tx: Tx,
+  db: Writer,
   events: readonly Pick<NewEvent, 'eventName'>[],
   { ctes, source, messagesChanged }: StatementParts,
 ): Promise<Inserted> {
@@ -61,7 +61,7 @@ export async function insertEventsAfter(
   // A message is sent only once, so its event is always the first occurrence and needs no row in first_occurrences.
   const allHappenOnce = events.every(({ eventName }) => eventName === 'emailSent')
   const consequences = [countChanges, messagesChanged, suppresses ? suppressed : undefined, fanOut]
-  const [row] = await tx<{ newIds: EventId[] | null; laterClickIds: EventId[] | null; fannedOut: boolean }>`
+  const [row] = await db<{ newIds: EventId[] | null; laterClickIds: EventId[] | null; fannedOut: boolean }>`
     with ${ctes},
     ${recorded(source)},
     ${allHappenOnce ? changesOfSingles : sql`${firstOccurrences}, ${changes}`},

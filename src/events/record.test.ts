@@ -45,8 +45,8 @@ test('an event recorded again changes nothing, be it in the same batch or later'
   await createWebhook(db, world.organizationId)
   const event = eventIn(world, 0, 'emailHardBounce', { data: { bounce: bounce('hard') } })
   expect(await record(db, [event, event])).toEqual([event.id])
-  await db.alone`update messages set status = 'sent'`
-  await db.alone`delete from suppressions`
+  await db.statement`update messages set status = 'sent'`
+  await db.statement`delete from suppressions`
   expect(await record(db, [event])).toEqual([])
 
   expect(await storedCounts(db, world.organizationId, 'emailHardBounce')).toEqual({ total: 1, unique: 1, machine: 0 })
@@ -135,7 +135,7 @@ test('what bounced is the address the mail went to, not the one the contact has 
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
-  await db.alone`update contacts set email = 'right@example.com', email_key = 'right@example.com'`
+  await db.statement`update contacts set email = 'right@example.com', email_key = 'right@example.com'`
   await record(db, [eventIn(world, 0, 'emailHardBounce', { data: { bounce: bounce('hard') } })])
   expect(await db`select email, email_key from suppressions`).toEqual([addressOf(world.messages[0]!.email)])
 })
@@ -144,7 +144,7 @@ test('who unsubscribes after a change of address objects with the new one', asyn
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
-  await db.alone`update contacts set email = 'new@example.com', email_key = 'new@example.com'`
+  await db.statement`update contacts set email = 'new@example.com', email_key = 'new@example.com'`
   await record(db, [eventIn(world, 0, 'contactUnsubscribe', { data: { method: 'page' } })])
   expect(await db`select email, email_key from suppressions`).toEqual([addressOf('new@example.com')])
 })
@@ -153,7 +153,7 @@ test('of two bounces in one batch the hard one tells why, and what was suppresse
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db, { messages: 2 })
-  await db.alone`update messages set status = 'suppressed', reason = 'manual' where id = ${world.messages[1]!.id}`
+  await db.statement`update messages set status = 'suppressed', reason = 'manual' where id = ${world.messages[1]!.id}`
   await record(db, [
     eventIn(world, 0, 'emailSoftBounce', { at: '2026-03-01', data: { bounce: { ...bounce('soft'), reason: 'full' } } }),
     eventIn(world, 0, 'emailHardBounce', { at: '2026-03-02', data: { bounce: bounce('hard') } }),

@@ -73,7 +73,7 @@ export class EventRecorder {
 
   async #run(events: NewEvent[]) {
     const { newIds, fannedOut } = await this.#write(events)
-    if (fannedOut) this.#hints.give('webhook.deliver')
+    if (fannedOut) this.#hints.notify('webhook.deliver')
     if (!newIds) return events.map(() => ({ ok: true as const, value: true }))
     // An event that occurs twice in one batch is reported as new once.
     const unreported = new Set(newIds)
@@ -86,7 +86,7 @@ export class EventRecorder {
    * it.
    */
   async #writeAlone(events: NewEvent[]): Promise<Inserted> {
-    const inserted = await insertEvents(this.#db.alone, events)
+    const inserted = await insertEvents(this.#db.statement, events)
     const candidates = burstCandidates(events, inserted)
     if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates))
     return inserted

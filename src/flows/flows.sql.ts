@@ -1,5 +1,5 @@
 import { containsInAnyCase } from '../db/any-case.ts'
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
 
@@ -73,8 +73,8 @@ export async function updateFlow(
 }
 
 /** False when there is no such flow. */
-export async function markFlowDeleted(tx: Tx, organizationId: OrganizationId, id: FlowId): Promise<boolean> {
-  const rows = await tx`
+export async function markFlowDeleted(db: Writer, organizationId: OrganizationId, id: FlowId): Promise<boolean> {
+  const rows = await db`
     update flows set deleted_at = now(), status = 'archived'
     where organization_id = ${organizationId} and id = ${id} and deleted_at is null
     returning id`

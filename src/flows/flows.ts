@@ -116,7 +116,7 @@ export async function changeFlow(
 }
 
 export async function deleteFlow(db: Db, organizationId: OrganizationId, id: FlowId): Promise<void> {
-  if (!(await markFlowDeleted(db.alone, organizationId, id))) throw noSuchFlow()
+  if (!(await markFlowDeleted(db.statement, organizationId, id))) throw noSuchFlow()
 }
 
 export async function getFlow(

@@ -18,14 +18,14 @@ test('health answers code 0 without a credential and without the database', asyn
 test('ready answers 200 once the database is migrated', async () => {
   await using app = await startTestApp()
   expect((await app.call('GET', '/ready')).status).toBe(200)
-  await app.db.alone`delete from schema_migrations where number = 1`
+  await app.db.statement`delete from schema_migrations where number = 1`
   expect((await app.call('GET', '/ready')).status).toBe(503)
 })
 
 test('a database that takes nothing for now makes the service unavailable, not faulty', async () => {
   await using app = await startTestApp({}, ['serve'], { openFor: ({ connection }) => openDb({ connection }) })
   const [row] = await app.db<{ name: string }>`select current_database() as name`
-  await app.db.alone.script(`alter database "${row!.name}" set default_transaction_read_only = on;
+  await app.db.statement.script(`alter database "${row!.name}" set default_transaction_read_only = on;
     select pg_terminate_backend(pid) from pg_stat_activity where datname = '${row!.name}' and pid <> pg_backend_pid()`)
   expect((await app.call('GET', '/ready')).status).toBe(503)
   const refused = await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
@@ -91,7 +91,7 @@ test('every kind of wrong request gets the envelope, a type and a request id', a
 
 test('a fault of our own is a 500 that tells nothing', async () => {
   await using app = await startTestApp()
-  await app.db.alone`alter table api_keys rename column hint to hint_gone`
+  await app.db.statement`alter table api_keys rename column hint to hint_gone`
   const answer = await app.manage('GET', '/organization/api-keys')
   expect(answer.status).toBe(500)
   expect(answer.body.error.type).toBe('internal')

@@ -150,7 +150,7 @@ test('of a huge email the inbox shows the beginning', async () => {
   })
   expect((await app.manage('GET', `/organization/inbox/${mail.id}`)).body.data.truncated).toBe(false)
   const raw = Buffer.from(`Subject: x\r\n\r\n${'a\n'.repeat(2_000_000)}`)
-  await app.db.alone`update inbox set raw = ${raw}`
+  await app.db.statement`update inbox set raw = ${raw}`
   const cpuMs = await cpuMsOf(async () => {
     const { data } = (await app.manage('GET', `/organization/inbox/${mail.id}`)).body
     expect(data.truncated).toBe(true)

@@ -93,7 +93,7 @@ export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
     api.delete(
       '/inbox',
       { schema: { tags, summary: 'Empty the inbox', response: answers(Type.Object({ deleted: Type.Integer() })) } },
-      async (request) => ok({ deleted: await emptyInbox(db.alone, memberOf(request).organizationId) }),
+      async (request) => ok({ deleted: await emptyInbox(db.statement, memberOf(request).organizationId) }),
     )
   }
 }

@@ -1,4 +1,4 @@
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Db, Reader, Writer } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -42,8 +42,8 @@ export async function findInInbox(
   return row
 }
 
-export async function emptyInbox(tx: Tx, organizationId: OrganizationId): Promise<number> {
-  const rows = await tx`delete from inbox where organization_id = ${organizationId} returning 1`
+export async function emptyInbox(db: Writer, organizationId: OrganizationId): Promise<number> {
+  const rows = await db`delete from inbox where organization_id = ${organizationId} returning 1`
   return rows.length
 }
 
@@ -61,10 +61,10 @@ const isQueued = sql`exists (
   select from messages
   where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued')`
 
-export const insertQueuedIntoInbox = (tx: Tx, rows: InboxRow[]) => insertIntoInbox(tx, rows, isQueued)
+export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertIntoInbox(db, rows, isQueued)
 
-export async function insertIntoInbox(tx: Tx, rows: InboxRow[], condition = sql`true`): Promise<void> {
-  await tx`
+export async function insertIntoInbox(db: Writer, rows: InboxRow[], condition = sql`true`): Promise<void> {
+  await db`
     insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
     select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8')
     from unnest(
@@ -81,7 +81,7 @@ export async function insertIntoInbox(tx: Tx, rows: InboxRow[], condition = sql`
 
 /** Deletes all but the newest emails of each organization. */
 export async function trimInboxes(db: Db, emailsMax: number): Promise<void> {
-  await db.alone`
+  await db.statement`
     delete from inbox
     using (
       select organization_id, message_id,

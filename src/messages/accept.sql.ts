@@ -1,5 +1,5 @@
 import { priorUnsubscription } from '../contacts/subscription.ts'
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Db, Reader, Writer } from '../db/db.ts'
 import { list, sql } from '../db/sql.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
@@ -94,11 +94,11 @@ export type Written = {
  * written. A message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency
  * key was used by another request. Nothing is written for a skipped message except possibly its contact.
  */
-export async function insertMessages(tx: Tx, messages: NewMessage[]): Promise<Written> {
+export async function insertMessages(db: Writer, messages: NewMessage[]): Promise<Written> {
   // Most batches have neither, and a CTE costs time even if it has no rows to process.
   const bringsContacts = messages.some(({ newContactKey }) => newContactKey !== null)
   const bringsKeys = messages.some(({ idempotencyKey }) => idempotencyKey !== null)
-  const [row] = await tx<{ ids: MessageId[] | null; queuedAt: Date }>`
+  const [row] = await db<{ ids: MessageId[] | null; queuedAt: Date }>`
     with item as materialized (
       select * from unnest(
         ${messages.map((m) => m.organizationId)}::uuid[],
@@ -223,8 +223,8 @@ export async function findHeldKeys(
 }
 
 /** Deletes up to `limit` expired keys and returns how many were deleted. */
-export async function deleteOldKeys(tx: Tx, limit: number): Promise<number> {
-  const rows = await tx`
+export async function deleteOldKeys(db: Writer, limit: number): Promise<number> {
+  const rows = await db`
     delete from idempotency_keys
     using (select organization_id, key from idempotency_keys where created_at < now() - interval '25 hours' limit ${limit}) old
     where idempotency_keys.organization_id = old.organization_id and idempotency_keys.key = old.key

@@ -121,16 +121,16 @@ test('who must not be written to gets a record and no mail, with the reason', as
   const organizationId = (await app.db<{ id: string }>`select id from organizations`)[0]!.id
   for (const reason of ['hard_bounce', 'complaint', 'manual'])
     await app.db
-      .alone`insert into suppressions (organization_id, email_key, reason, email) values (${organizationId}, ${`${reason}@example.com`}, ${reason}, 'x')`
+      .statement`insert into suppressions (organization_id, email_key, reason, email) values (${organizationId}, ${`${reason}@example.com`}, ${reason}, 'x')`
 
   expect(await reasonOf(transactional, 'HARD_bounce@example.com')).toEqual(['suppressed', 'hard_bounce'])
   expect(await reasonOf(transactional, 'complaint@example.com')).toEqual(['suppressed', 'complaint'])
   expect(await reasonOf(marketing, 'manual@example.com')).toEqual(['suppressed', 'manual'])
   expect(await reasonOf(marketing, 'known@example.com')).toEqual(['suppressed', 'not_subscribed'])
-  await app.db.alone`update contacts set subscription = 'unsubscribed' where email_key = 'known@example.com'`
+  await app.db.statement`update contacts set subscription = 'unsubscribed' where email_key = 'known@example.com'`
   expect(await reasonOf(marketing, 'known@example.com')).toEqual(['suppressed', 'unsubscribed'])
   expect(await reasonOf(transactional, 'known@example.com')).toEqual(['queued', null])
-  await app.db.alone`update contacts set subscription = 'subscribed' where email_key = 'known@example.com'`
+  await app.db.statement`update contacts set subscription = 'subscribed' where email_key = 'known@example.com'`
   expect(await reasonOf(marketing, 'known@example.com')).toEqual(['queued', null])
   expect(await app.db`select from messages where status = 'suppressed'`).toHaveLength(5)
 })
@@ -171,7 +171,7 @@ test('the same idempotency key sends once, however many calls come at once', asy
   expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(29)
   expect(await app.db`select from messages`).toHaveLength(1)
 
-  await app.db.alone`update messages set status = 'sent'`
+  await app.db.statement`update messages set status = 'sent'`
   const later = await send(app, flowId, { context: { order_id: 1042 } }, key)
   expect(later.body.data).toEqual(answers[0]!.body.data)
 })
@@ -266,7 +266,7 @@ test('a fault that is nobody’s own fails its batch once, and is not looked for
     hints: new Hints(app.db),
     senders: anySender,
   })
-  await app.db.alone.script('alter table messages rename to messages_away')
+  await app.db.statement.script('alter table messages rename to messages_away')
   let queries = 0
   app.db.pool.on('acquire', () => queries++)
   const calls = Array.from({ length: 400 }, (_, n) => {
@@ -288,7 +288,7 @@ test('an idempotency key used with another body is refused, and is free again af
   await send(app, flowId, {}, key)
   const reused = await send(app, flowId, { context: { order_id: 2 } }, key)
   expect([reused.status, reused.body.error.type]).toEqual([409, 'idempotency_key_reused'])
-  await app.db.alone`update idempotency_keys set created_at = now() - interval '25 hours'`
+  await app.db.statement`update idempotency_keys set created_at = now() - interval '25 hours'`
   const fresh = await send(app, flowId, { context: { order_id: 2 } }, key)
   expect(fresh.status).toBe(200)
   expect(fresh.headers.get('idempotent-replayed')).toBeNull()

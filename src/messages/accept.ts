@@ -120,7 +120,7 @@ export class Acceptor {
       pending = left
     }
     for (const { index } of pending) results[index] = refused(tooBusy())
-    this.#hints.give('message.send')
+    this.#hints.notify('message.send')
     return results
   }
 
@@ -198,7 +198,7 @@ export class Acceptor {
 
   #write(drafts: PendingDraft[]): Promise<Written> {
     const messages = drafts.map(({ message }) => message)
-    return retrying(inVainMax, () => insertMessages(this.#db.alone, messages))
+    return retrying(inVainMax, () => insertMessages(this.#db.statement, messages))
   }
 
   /** Settles those whose idempotency key is taken. */

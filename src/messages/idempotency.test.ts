@@ -7,7 +7,7 @@ test('deletes idempotency keys after a day, and not before', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   await send(app, flowId, {}, { 'idempotency-key': 'old' })
-  await app.db.alone`update idempotency_keys set created_at = now() - interval '26 hours'`
+  await app.db.statement`update idempotency_keys set created_at = now() - interval '26 hours'`
   await send(app, flowId, {}, { 'idempotency-key': 'new' })
   await deleteExpiredKeys(app.db)
   expect(await app.db`select key from idempotency_keys`).toEqual([{ key: 'new' }])

@@ -216,12 +216,12 @@ async function settle({ db, hints }: SendParts, endings: Ending[]): Promise<void
   const changes = endings.map(({ change }) => change)
   const inbox = endings.flatMap((ending) => ending.inbox ?? [])
   const write = async () => {
-    if (inbox.length === 0) return settleMessages(db.alone, changes)
+    if (inbox.length === 0) return settleMessages(db.statement, changes)
     return db.begin(async (tx) => {
       await insertQueuedIntoInbox(tx, inbox)
       await settleMessages(tx, changes)
     })
   }
   await persisting(() => retrying(settleTries, write, mayRecordAgain))
-  hints.give('webhook.deliver')
+  hints.notify('webhook.deliver')
 }

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { dataText, insertEventsAfter, type NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
@@ -65,7 +65,7 @@ export type MessageChange = {
  * statements, the counter rows would stay locked between them. Has no effect on messages whose lane another worker has
  * taken over.
  */
-export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<void> {
+export async function settleMessages(db: Writer, changes: MessageChange[]): Promise<void> {
   const outcomes = {
     columns: sql`status, reason, relay_reply, queue_id, event_id, event_name, occurred_at, flow_id, contact_id, data`,
     arrays: sql`
@@ -85,7 +85,7 @@ export async function settleMessages(tx: Tx, changes: MessageChange[]): Promise<
     outcomes,
   )
   const newEvents = changes.flatMap(({ event }) => event ?? [])
-  await insertEventsAfter(tx, newEvents, {
+  await insertEventsAfter(db, newEvents, {
     ctes: settled,
     source: sql`
       select organization_id, event_id as id, event_name, occurred_at, id as message_id, flow_id, contact_id,

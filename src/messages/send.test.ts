@@ -233,7 +233,7 @@ test('a mail under way to somebody who is erased meanwhile tells nothing of them
       select organization_id, id as message_id from messages`
   )[0]!
   const mail = { sender: 'a@example.com', recipient: 'ada@example.com', subject: 'Hello', raw: 'Subject: Hello' }
-  await insertQueuedIntoInbox(app.db.alone, [{ organizationId, messageId, ...mail }])
+  await insertQueuedIntoInbox(app.db.statement, [{ organizationId, messageId, ...mail }])
   expect(await app.db`select from inbox`).toHaveLength(0)
 })
 
@@ -287,7 +287,7 @@ test('a mail that cannot be made fails with the reason, and the others go on', a
 test('a template that can no longer be read is refused by name, and holds up nobody else', async () => {
   await using app = await startTestApp()
   const [broken, whole] = [await createFlow(app), await createFlow(app)]
-  await app.db.alone`update flow_versions set html = '{% nothing %}' where flow_id = ${parseId('flw', broken!)}`
+  await app.db.statement`update flow_versions set html = '{% nothing %}' where flow_id = ${parseId('flw', broken!)}`
   const [refused, taken] = await Promise.all([send(app, broken!), send(app, whole!)])
   expect(refused!.status).toBe(422)
   expect(refused!.body.message).toBe('The template of this flow can no longer be read. Save the flow again.')

@@ -20,7 +20,7 @@ const strict = {
 const save = (app: TestApp, flow: object) => app.manage('POST', '/organization/flows', { ...orderFlow, ...flow })
 
 /** As it was saved before the rule: the rule is not asked. */
-const setSender = (app: TestApp, address: string) => app.db.alone`update flow_versions set from_email = ${address}`
+const setSender = (app: TestApp, address: string) => app.db.statement`update flow_versions set from_email = ${address}`
 
 const settled = (app: TestApp) =>
   until('the message to be settled', async () => {
@@ -143,7 +143,7 @@ test('a new organization of an open sign-up has a daily number of messages, the 
   const ownAnswers = await Promise.all(Array.from({ length: 8 }, () => send(app, own)))
   expect(ownAnswers.map(({ status }) => status)).toEqual(Array(8).fill(200))
 
-  await app.db.alone`update organizations set created_at = now() - interval '15 days'`
+  await app.db.statement`update organizations set created_at = now() - interval '15 days'`
   expect((await sendAs('older@example.com')).status).toBe(200)
 })
 
@@ -159,7 +159,7 @@ test('messages of the day before do not count against a new organization', async
   expect((await sendAs()).status).toBe(200)
   expect((await sendAs()).status).toBe(429)
   const yesterday = (Date.now() - 25 * 3_600_000).toString(16).padStart(12, '0')
-  await app.db.alone`
+  await app.db.statement`
     update messages set id = overlay(id::text placing ${`${yesterday.slice(0, 8)}-${yesterday.slice(8)}`} from 1)::uuid`
 
   expect((await sendAs()).status).toBe(200)

@@ -34,7 +34,7 @@ export type NoticeMailParts = {
 export async function mailNotices(parts: NoticeMailParts): Promise<void> {
   const { db, relay } = parts
   if (relay?.state().kind === 'down') return
-  const claimed = await claimNoticeMails(db.alone, { limit: batchMax, leaseSeconds })
+  const claimed = await claimNoticeMails(db.statement, { limit: batchMax, leaseSeconds })
   if (claimed.length === 0) return
   const mails = await findNoticeMails(db, claimed, tryForDays)
   if (!relay) {
@@ -56,7 +56,7 @@ export async function mailNotices(parts: NoticeMailParts): Promise<void> {
     }),
   )
   await deleteNoticeMails(
-    db.alone,
+    db.statement,
     claimed.filter(({ id }) => !toTryAgain.has(id)),
   )
 }

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../values/ids.ts'
 
 export type Notice = {
@@ -56,10 +56,10 @@ export type NoticeMailKey = { organizationId: OrganizationId; id: MessageId }
 
 /** Takes due mails for a while. Whoever asks at the same time waits for the rows and then finds them taken. */
 export async function claimNoticeMails(
-  tx: Tx,
+  db: Writer,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<NoticeMailKey[]> {
-  return tx<NoticeMailKey>`
+  return db<NoticeMailKey>`
     with due as materialized (
       select organization_id, id from notice_mails where next_try_at <= now() order by next_try_at limit ${limit}
     )
@@ -87,8 +87,8 @@ export async function findNoticeMails(db: Reader, keys: NoticeMailKey[], daysMax
       and users.id = notice_mails.user_id and users.role = 'owner'`
 }
 
-export async function deleteNoticeMails(tx: Tx, keys: NoticeMailKey[]): Promise<void> {
-  await tx`
+export async function deleteNoticeMails(db: Writer, keys: NoticeMailKey[]): Promise<void> {
+  await db`
     delete from notice_mails
     using unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     where notice_mails.organization_id = key.organization_id and notice_mails.id = key.id`

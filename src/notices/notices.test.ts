@@ -32,7 +32,7 @@ async function subscribe(app: TestApp, name = 'Orders') {
 const mail = (app: TestApp, relay?: Transport) =>
   mailNotices({ db: app.db, log, settings, relay, dkim: undefined, senders: anySender })
 const waiting = (app: TestApp) => app.db<{ id: string }>`select id from notice_mails order by id`
-const makeDue = (app: TestApp) => app.db.alone`update notice_mails set next_try_at = now()`
+const makeDue = (app: TestApp) => app.db.statement`update notice_mails set next_try_at = now()`
 
 test('a webhook that is paused automatically creates a notice and an email to every owner', async () => {
   await using app = await startTestApp({}, ['serve'])
@@ -41,7 +41,7 @@ test('a webhook that is paused automatically creates a notice and an email to ev
   const other = await registerOther(app)
   const webhook = await subscribe(app, 'Orders <b>&')
   // The failure itself was reported before, so that only the pause is reported now.
-  await app.db.alone`
+  await app.db.statement`
     update webhooks
     set failing_since = now() - interval '4 days', last_attempt_at = now(), failing_notified_at = now()`
   const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
@@ -135,7 +135,7 @@ test('whoever is no owner any more gets no mail, and old news is not sent', asyn
   const second = await join(app, 'second@acme.example', 'owner')
   const webhook = await subscribe(app)
   await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
-  await app.db.alone`update notices set created_at = now() - interval '4 days'`
+  await app.db.statement`update notices set created_at = now() - interval '4 days'`
   await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
   await app.manage('DELETE', `/organization/members/${second.id}`)
 
@@ -177,7 +177,7 @@ test('owners get one email when an endpoint starts failing, and another only for
   await fail()
   await failing()
   expect(await waiting(app)).toEqual([])
-  await app.db.alone`update webhooks set failing_since = now() - interval '6 minutes'`
+  await app.db.statement`update webhooks set failing_since = now() - interval '6 minutes'`
   await Promise.all([failing(), failing()])
   await failing()
   await mail(app)
@@ -193,11 +193,11 @@ test('owners get one email when an endpoint starts failing, and another only for
   ])
 
   // It recovers and fails again within a day: no second email. A day later there is one.
-  await app.db.alone`update webhooks set failing_since = now() - interval '10 minutes',
+  await app.db.statement`update webhooks set failing_since = now() - interval '10 minutes',
     failing_notified_at = now() - interval '20 minutes'`
   await failing()
   expect(await waiting(app)).toEqual([])
-  await app.db.alone`update webhooks set failing_notified_at = now() - interval '25 hours'`
+  await app.db.statement`update webhooks set failing_notified_at = now() - interval '25 hours'`
   await failing()
   expect(await waiting(app)).toHaveLength(1)
 })

@@ -85,7 +85,7 @@ test('all rows of a deleted organization are erased, also after an interruption,
   const othersBefore = await rowsByTable(app, other.organizationId)
 
   // The operator's organization is the last one to go, so another takes that place here.
-  await app.db.alone`update organizations set is_operator = false`
+  await app.db.statement`update organizations set is_operator = false`
   expect((await app.manage('DELETE', '/organization', { name: 'Acme', password })).status).toBe(200)
   // Stopped at once: no credentials and no webhooks are left, and no lane offers its jobs.
   const stopped = await rowsByTable(app, app.organizationId)

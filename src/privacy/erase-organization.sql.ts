@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
@@ -30,13 +30,13 @@ export async function selectTenantTables(db: Reader): Promise<string[]> {
 
 /** Deletes up to `limit` rows of the organization. Returns how many. `table` must come from `selectTenantTables`. */
 export async function deleteRows(
-  tx: Tx,
+  db: Writer,
   table: string,
   organizationId: OrganizationId,
   limit: number,
 ): Promise<number> {
   const name = sql([table] as unknown as TemplateStringsArray)
-  const [row] = await tx.run<{ count: number }>(sql`
+  const [row] = await db.run<{ count: number }>(sql`
     with deleted as (
       delete from ${name}
       where ctid = any (array(select ctid from ${name} where organization_id = ${organizationId} limit ${limit}))
@@ -46,6 +46,6 @@ export async function deleteRows(
   return row!.count
 }
 
-export async function deleteOrganizationRow(tx: Tx, id: OrganizationId): Promise<void> {
-  await tx`delete from organizations where id = ${id} and deleted_at is not null`
+export async function deleteOrganizationRow(db: Writer, id: OrganizationId): Promise<void> {
+  await db`delete from organizations where id = ${id} and deleted_at is not null`
 }

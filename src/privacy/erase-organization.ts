@@ -28,11 +28,11 @@ export async function eraseDeletedOrganizations({
     for (const table of await selectTenantTables(db)) {
       let deleted: number
       do {
-        deleted = await deleteRows(db.alone, table, id, batchRows)
+        deleted = await deleteRows(db.statement, table, id, batchRows)
         erased += deleted
       } while (deleted === batchRows)
     }
     if (erased > 0) log.info({ organization: id, rows: erased }, 'Erased rows of a deleted organization')
-    if (erased === 0 && isDue) await deleteOrganizationRow(db.alone, id)
+    if (erased === 0 && isDue) await deleteOrganizationRow(db.statement, id)
   }
 }

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '../db/db.ts'
 import type { JobKind } from './queue.ts'
 
-/** With a lane: that lane's circumstances changed. Without: there is new work of this kind. */
+/** With a lane: the settings of that lane changed. Without: there are new jobs of this kind. */
 type Listener = (lane: string | undefined) => void
 
 const channel = 'waxwing_jobs'
-/** A NOTIFY takes a lock that all commits share, so a busy process sends at most one in this time. */
+/** NOTIFY takes a lock shared by all commits, so a busy process sends at most one per interval. */
 const notifyEveryMs = 10
 
 /**
- * Tells workers that there is work: those of this process at once, those of others by NOTIFY after the commit. A hint may
- * get lost; workers poll as well, so it only ever saves time.
+ * Wakes workers when jobs are enqueued: those in this process immediately, those in other processes through NOTIFY. Hints may be
+ * lost. Workers also poll, so a hint only reduces latency.
  */
 export class Hints {
   readonly #db: Db
@@ -28,7 +28,7 @@ export class Hints {
   async start(): Promise<void> {
     this.#stopListening = await this.#db.listen(channel, (payload) => {
       const { from, kind, lane } = JSON.parse(payload) as { from: string; kind: JobKind; lane?: string }
-      if (from !== this.#self) this.#tell(kind, lane)
+      if (from !== this.#self) this.#call(kind, lane)
     })
   }
 
@@ -44,18 +44,18 @@ export class Hints {
     return () => listeners.delete(listener)
   }
 
-  /** Call after the commit. */
-  give(kind: JobKind, lane?: string): void {
-    this.#tell(kind, lane)
+  /** Must be called after the commit, otherwise workers may not see the jobs yet. */
+  notify(kind: JobKind, lane?: string): void {
+    this.#call(kind, lane)
     this.#pending.add(JSON.stringify({ from: this.#self, kind, lane }))
-    this.#timer ??= setTimeout(() => this.#notify(), notifyEveryMs)
+    this.#timer ??= setTimeout(() => this.#flush(), notifyEveryMs)
   }
 
-  #tell(kind: JobKind, lane: string | undefined): void {
+  #call(kind: JobKind, lane: string | undefined): void {
     for (const listener of this.#listeners.get(kind) ?? []) listener(lane)
   }
 
-  #notify(): void {
+  #flush(): void {
     this.#timer = undefined
     const payloads = [...this.#pending]
     this.#pending.clear()

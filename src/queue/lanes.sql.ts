@@ -1,4 +1,4 @@
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Db, Reader, Writer } from '../db/db.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { JobKind } from './queue.ts'
 
@@ -6,13 +6,13 @@ export type LaneKey = { organizationId: OrganizationId; lane: string }
 
 /** Takes due lanes that nobody holds. Two workers that pick the same wait for each other's row and one gets it. */
 export async function claimLanes(
-  tx: Tx,
+  db: Writer,
   kind: JobKind,
   token: string,
   leaseMs: number,
   limit: number,
 ): Promise<LaneKey[]> {
-  return tx<LaneKey>`
+  return db<LaneKey>`
     with due as materialized (
       select organization_id, kind, lane
       from lanes
@@ -31,8 +31,8 @@ export async function claimLanes(
 export type LaneHold = LaneKey & { token: string }
 
 /** Answers with the lanes that still are ours. */
-export async function renewLanes(tx: Tx, kind: JobKind, holds: LaneHold[], leaseMs: number): Promise<LaneKey[]> {
-  return tx<LaneKey>`
+export async function renewLanes(db: Writer, kind: JobKind, holds: LaneHold[], leaseMs: number): Promise<LaneKey[]> {
+  return db<LaneKey>`
     update lanes
     set leased_until = now() + ${leaseMs} * interval '1 ms'
     from unnest(
@@ -46,7 +46,7 @@ export async function renewLanes(tx: Tx, kind: JobKind, holds: LaneHold[], lease
 }
 
 export type LaneRead = LaneHold & { afterDue: Date; afterId: string; limit: number }
-export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown; place: string }
+export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown; ctid: string }
 
 /**
  * The next due jobs of several lanes that are ours and not held. Each read starts behind the last row read before: ended jobs leave dead rows at the
@@ -66,7 +66,7 @@ export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Pr
     join lanes on lanes.organization_id = read.organization_id and lanes.kind = ${kind} and lanes.lane = read.lane
       and lanes.token = read.token and not lanes.held
     cross join lateral (
-      select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload, jobs.ctid as place
+      select jobs.organization_id, jobs.lane, jobs.id, jobs.due_at, jobs.attempt, jobs.payload, jobs.ctid
       from jobs
       where jobs.organization_id = read.organization_id and jobs.kind = ${kind} and jobs.lane = read.lane
         and (jobs.due_at, jobs.id) > (read.after_due, read.after_id)

@@ -9,7 +9,7 @@ import { sql } from '../db/sql.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
-import { type Claim, dropLane, endJobs, enqueue, holdLane, settleJobs } from './queue.ts'
+import { type Claim, dropLane, endJobs, enqueue, setLanePaused, settleJobs } from './queue.ts'
 import { type Health, Worker } from './worker.ts'
 
 const organizationId = newId('org')
@@ -43,7 +43,7 @@ function startWorker(
       handle: async (claim) => {
         seen.push(claim)
         if (handle) return { health: await handle(claim) }
-        await endJobs(db.alone, [{ claim, retryInMs: null }])
+        await endJobs(db.statement, [{ claim, retryInMs: null }])
         return { health: 'well' }
       },
     },
@@ -65,7 +65,7 @@ const jobsLeft = async (db: Db) => (await db<{ count: number }>`select count(*) 
 test('every job runs once, in the order of its lane', async () => {
   await using test = await createTestDb()
   const jobs = Array.from({ length: 200 }, (_, index) => job(`lane ${index % 3}`))
-  await enqueue(test.db.alone, jobs)
+  await enqueue(test.db.statement, jobs)
   await using worker = startWorker(test.db, undefined, 1)
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
   for (const lane of ['lane 0', 'lane 1', 'lane 2'])
@@ -79,7 +79,7 @@ test('a lane never falls asleep on a job, however the writing meets the giving b
   await using worker = startWorker(test.db)
   const total = 600
   for (let i = 0; i < total; i++) {
-    await enqueue(test.db.alone, [job(`lane ${i % 2}`)])
+    await enqueue(test.db.statement, [job(`lane ${i % 2}`)])
     // No hint: what is asleep stays asleep, and the wait below would end in vain.
     await sleep(Math.random() * 4)
   }
@@ -101,11 +101,11 @@ test('a job whose transaction commits late is found behind the cursor', async ()
   const busy = { on: true }
   await using worker = startWorker(test.db, async (claim) => {
     await sleep(5)
-    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    await endJobs(test.db.statement, [{ claim, retryInMs: null }])
     return 'well'
   })
   const keepBusy = (async () => {
-    while (busy.on) await enqueue(test.db.alone, [job('lane'), job('lane')])
+    while (busy.on) await enqueue(test.db.statement, [job('lane'), job('lane')])
   })()
   await until('jobs to flow', () => worker.seen.length > 20)
   commit()
@@ -119,7 +119,7 @@ test('a lane that changes while it is read begins anew with the first of its job
   await using test = await createTestDb()
   // Further apart than a look back goes.
   const jobs = [-60, -50, -40, -30, -20, -10].map((seconds) => job('lane', { delayMs: seconds * 1_000 }))
-  await enqueue(test.db.alone, jobs)
+  await enqueue(test.db.statement, jobs)
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
@@ -127,14 +127,14 @@ test('a lane that changes while it is read begins anew with the first of its job
   // Two run at once and four are read: when the first has ended and two others run, the fourth waits in our hands.
   const handle: Handle = async (claim) => {
     if (claim.id !== jobs[0]!.id) await held
-    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    await endJobs(test.db.statement, [{ claim, retryInMs: null }])
     return 'well'
   }
   let waiting = true
   const changeBehindFourth = async (claims: Claim[]) => {
     if (!waiting || !claims.some(({ id }) => id === jobs[4]!.id)) return
     waiting = false
-    worker.hints.give(kind, 'lane')
+    worker.hints.notify(kind, 'lane')
     letGo()
   }
   await using worker = startWorker(test.db, handle, 2, { beforeLoad: changeBehindFourth })
@@ -146,9 +146,9 @@ test('a lane that changes while it is read begins anew with the first of its job
 test('each lane has its turn, also when there is room for a few jobs only', async () => {
   await using test = await createTestDb()
   const many = (lane: string) => Array.from({ length: 100 }, () => job(lane))
-  await enqueue(test.db.alone, [...many('a'), ...many('b'), ...many('c')])
+  await enqueue(test.db.statement, [...many('a'), ...many('b'), ...many('c')])
   const handle: Handle = async (claim) => {
-    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    await endJobs(test.db.statement, [{ claim, retryInMs: null }])
     return 'well'
   }
   await using worker = startWorker(test.db, handle, 16, { inHandMax: 2 })
@@ -159,9 +159,9 @@ test('each lane has its turn, also when there is room for a few jobs only', asyn
 
 test('a postponed job comes again after its delay, with its attempt counted', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane')])
+  await enqueue(test.db.statement, [job('lane')])
   await using worker = startWorker(test.db, async (claim) => {
-    await endJobs(test.db.alone, [{ claim, retryInMs: claim.attempt < 2 ? 30 : null }])
+    await endJobs(test.db.statement, [{ claim, retryInMs: claim.attempt < 2 ? 30 : null }])
     return 'well'
   })
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
@@ -170,12 +170,12 @@ test('a postponed job comes again after its delay, with its attempt counted', as
 
 test('a job written for later is not run before its time', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane', { delayMs: 400 })])
+  await enqueue(test.db.statement, [job('lane', { delayMs: 400 })])
   const [before] = await test.db<{ dueAt: Date }>`select due_at from jobs`
   let ranAt = new Date(0)
   await using _worker = startWorker(test.db, async (claim) => {
     ranAt = (await test.db<{ now: Date }>`select clock_timestamp() as now`)[0]!.now
-    await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+    await endJobs(test.db.statement, [{ claim, retryInMs: null }])
     return 'well'
   })
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
@@ -184,16 +184,16 @@ test('a job written for later is not run before its time', async () => {
 
 test('a job that is due runs, although the one before it in its lane is not due for long', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane', { delayMs: 3_600_000 })])
+  await enqueue(test.db.statement, [job('lane', { delayMs: 3_600_000 })])
   const due = job('lane')
-  await enqueue(test.db.alone, [due])
+  await enqueue(test.db.statement, [due])
   await using worker = startWorker(test.db)
   await until('the job', () => worker.seen.some(({ id }) => id === due.id))
 })
 
 test('a lane that hangs is narrowed to one probe and does not hold up the others', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [
+  await enqueue(test.db.statement, [
     ...Array.from({ length: 50 }, () => job('hanging')),
     ...Array.from({ length: 300 }, () => job('healthy')),
   ])
@@ -201,13 +201,13 @@ test('a lane that hangs is narrowed to one probe and does not hold up the others
   const widths: number[] = []
   await using worker = startWorker(test.db, async (claim) => {
     if (claim.lane === 'healthy') {
-      await endJobs(test.db.alone, [{ claim, retryInMs: null }])
+      await endJobs(test.db.statement, [{ claim, retryInMs: null }])
       return 'well'
     }
     widths.push(++hanging)
     await sleep(100)
     hanging--
-    await endJobs(test.db.alone, [{ claim, retryInMs: 60_000 }])
+    await endJobs(test.db.statement, [{ claim, retryInMs: 60_000 }])
     return 'ill'
   })
   await until('the healthy lane to drain', () => worker.seen.filter(({ lane }) => lane === 'healthy').length === 300)
@@ -219,18 +219,18 @@ test('a lane that hangs is narrowed to one probe and does not hold up the others
 
 test('a held lane keeps its jobs until it is offered again', async () => {
   await using test = await createTestDb()
-  await holdLane(test.db.alone, organizationId, kind, 'lane', true)
-  await enqueue(test.db.alone, [job('lane'), job('other')])
+  await setLanePaused(test.db.statement, organizationId, kind, 'lane', true)
+  await enqueue(test.db.statement, [job('lane'), job('other')])
   await using worker = startWorker(test.db)
   await until('the other lane', () => worker.seen.length === 1)
   expect(worker.seen[0]!.lane).toBe('other')
-  await holdLane(test.db.alone, organizationId, kind, 'lane', false)
+  await setLanePaused(test.db.statement, organizationId, kind, 'lane', false)
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
 })
 
 test('a dropped lane takes its jobs along', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane'), job('other')])
+  await enqueue(test.db.statement, [job('lane'), job('other')])
   await test.db.begin((tx) => dropLane(tx, organizationId, kind, 'lane'))
   await using worker = startWorker(test.db)
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
@@ -239,7 +239,7 @@ test('a dropped lane takes its jobs along', async () => {
 
 test('a worker that lost its lane can neither end nor postpone its jobs', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane')])
+  await enqueue(test.db.statement, [job('lane')])
   let claimed: Claim | undefined
   let goOn = () => {}
   await using _worker = startWorker(test.db, async (claim) => {
@@ -250,23 +250,23 @@ test('a worker that lost its lane can neither end nor postpone its jobs', async 
     return 'well'
   })
   await until('the claim', () => claimed)
-  await test.db.alone`update lanes set token = ${randomUUID()}`
-  await endJobs(test.db.alone, [{ claim: claimed!, retryInMs: null }])
-  await endJobs(test.db.alone, [{ claim: claimed!, retryInMs: 60_000 }])
-  expect(await test.db`select ctid as place, attempt from jobs`).toEqual([{ place: claimed!.place, attempt: 0 }])
+  await test.db.statement`update lanes set token = ${randomUUID()}`
+  await endJobs(test.db.statement, [{ claim: claimed!, retryInMs: null }])
+  await endJobs(test.db.statement, [{ claim: claimed!, retryInMs: 60_000 }])
+  expect(await test.db`select ctid, attempt from jobs`).toEqual([{ ctid: claimed!.ctid, attempt: 0 }])
   goOn()
 })
 
 test('a worker that lost its lane can neither read, keep nor give back what another holds', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane')])
+  await enqueue(test.db.statement, [job('lane')])
   const token = randomUUID()
-  await test.db.alone`update lanes set token = ${token}, leased_until = now() + interval '1 minute'`
+  await test.db.statement`update lanes set token = ${token}, leased_until = now() + interval '1 minute'`
   const attempt = async (hold: { organizationId: OrganizationId; lane: string; token: string }) => {
     const read = { ...hold, afterDue: new Date(0), afterId: '00000000-0000-0000-0000-000000000000', limit: 10 }
     const found = [
       (await readJobs(test.db, kind, [read])).length,
-      (await renewLanes(test.db.alone, kind, [hold], 1)).length,
+      (await renewLanes(test.db.statement, kind, [hold], 1)).length,
     ]
     await releaseLanes(test.db, kind, [hold])
     return [...found, (await test.db`select from lanes where token = ${token}`).length]
@@ -279,7 +279,7 @@ test('a lane given back while a job is being written to it is due when the job i
   await using test = await createTestDb()
   const token = randomUUID()
   await test.db
-    .alone`insert into lanes (organization_id, kind, lane, token) values (${organizationId}, ${kind}, 'lane', ${token})`
+    .statement`insert into lanes (organization_id, kind, lane, token) values (${organizationId}, ${kind}, 'lane', ${token})`
   let released: Promise<void> | undefined
   await test.db.begin(async (tx) => {
     await enqueue(tx, [job('lane')])
@@ -297,22 +297,22 @@ test('a lane given back while a job is being written to it is due when the job i
 test('a job that stands where a dropped one stood is left alone', async () => {
   await using test = await createTestDb()
   const other = job('lane')
-  await enqueue(test.db.alone, [other])
+  await enqueue(test.db.statement, [other])
   const token = randomUUID()
-  await test.db.alone`update lanes set token = ${token}`
-  const [row] = await test.db<{ place: string }>`select ctid as place from jobs`
-  const dropped = { ...job('lane'), attempt: 0, payload: null, token, place: row!.place }
-  await endJobs(test.db.alone, [{ claim: dropped, retryInMs: null }])
-  await endJobs(test.db.alone, [{ claim: dropped, retryInMs: 60_000 }])
+  await test.db.statement`update lanes set token = ${token}`
+  const [row] = await test.db<{ ctid: string }>`select ctid from jobs`
+  const dropped = { ...job('lane'), attempt: 0, payload: null, token, ctid: row!.ctid }
+  await endJobs(test.db.statement, [{ claim: dropped, retryInMs: null }])
+  await endJobs(test.db.statement, [{ claim: dropped, retryInMs: 60_000 }])
   expect(await test.db`select attempt from jobs`).toEqual([{ attempt: 0 }])
-  await endJobs(test.db.alone, [{ claim: { ...dropped, id: other.id }, retryInMs: null }])
+  await endJobs(test.db.statement, [{ claim: { ...dropped, id: other.id }, retryInMs: null }])
   expect(await jobsLeft(test.db)).toBe(0)
 })
 
 test('two workers share the lanes and run every job once', async () => {
   await using test = await createTestDb()
   await enqueue(
-    test.db.alone,
+    test.db.statement,
     Array.from({ length: 1000 }, (_, index) => job(`lane ${index % 20}`)),
   )
   await using one = startWorker(test.db)
@@ -325,15 +325,15 @@ test('two workers share the lanes and run every job once', async () => {
 
 test('a lane whose worker died is taken over when its lease has run out', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane')])
-  await test.db.alone`update lanes set token = ${randomUUID()}, leased_until = now() + interval '300 ms'`
+  await enqueue(test.db.statement, [job('lane')])
+  await test.db.statement`update lanes set token = ${randomUUID()}, leased_until = now() + interval '300 ms'`
   await using worker = startWorker(test.db)
   await until('the job', () => worker.seen.length === 1)
 })
 
 test('a handler that throws leaves the job to be tried again', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('lane')])
+  await enqueue(test.db.statement, [job('lane')])
   await using _worker = startWorker(test.db, async () => {
     throw new Error('our own fault')
   })
@@ -351,8 +351,8 @@ test('a hint reaches the workers of other processes', async () => {
   try {
     const heard: (string | undefined)[] = []
     there.on(kind, (lane) => heard.push(lane))
-    here.give(kind)
-    here.give(kind, 'lane')
+    here.notify(kind)
+    here.notify(kind, 'lane')
     await until('both hints', () => heard.length === 2)
     expect(heard).toEqual([undefined, 'lane'])
   } finally {
@@ -360,12 +360,12 @@ test('a hint reaches the workers of other processes', async () => {
   }
 })
 
-test('jobs are found by their place, also when the queue was empty the last time PostgreSQL counted', async () => {
+test('jobs are found by their ctid, also when the queue was empty the last time PostgreSQL counted', async () => {
   await using test = await createTestDb()
-  await enqueue(test.db.alone, [job('a lane')])
-  await test.db.alone.script('delete from jobs')
-  await test.db.alone.script('vacuum (analyze, truncate off) jobs')
-  const claim = { ...job('a lane'), place: '(0,1)', attempt: 0, payload: null, token: randomUUID() }
+  await enqueue(test.db.statement, [job('a lane')])
+  await test.db.statement.script('delete from jobs')
+  await test.db.statement.script('vacuum (analyze, truncate off) jobs')
+  const claim = { ...job('a lane'), ctid: '(0,1)', attempt: 0, payload: null, token: randomUUID() }
   const rows = await test.db.run<object>(sql`
     explain with ${settleJobs([{ claim, retryInMs: null }])} select`)
   const plan = rows.map((row) => Object.values(row)[0]).join('\n')

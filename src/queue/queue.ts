@@ -1,4 +1,4 @@
-import type { Tx } from '../db/db.ts'
+import type { Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
@@ -22,7 +22,7 @@ export type Claim = {
   lane: string
   id: string
   /** Where its row stands. Nothing but ending and postponing it moves it, and that is what the lane's holder alone does. */
-  place: string
+  ctid: string
   /** How many times it was postponed before. */
   attempt: number
   payload: unknown
@@ -51,8 +51,8 @@ export const enqueueNewJobs: Sql = sql`
     where lanes.next_due_at is null or lanes.next_due_at > excluded.next_due_at
   )`
 
-export async function enqueue(tx: Tx, jobs: NewJob[]): Promise<void> {
-  await tx`
+export async function enqueue(db: Writer, jobs: NewJob[]): Promise<void> {
+  await db`
     with new_jobs as (
       select organization_id, kind, lane, now() + delay_ms * interval '1 ms' as due_at, id, payload::jsonb
       from unnest(
@@ -85,11 +85,11 @@ export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql 
         ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
         ${settlements.map(({ claim }) => claim.kind)}::text[],
         ${settlements.map(({ claim }) => claim.lane)}::text[],
-        ${settlements.map(({ claim }) => claim.place)}::tid[],
+        ${settlements.map(({ claim }) => claim.ctid)}::tid[],
         ${settlements.map(({ claim }) => claim.id)}::uuid[],
         ${settlements.map(({ claim }) => claim.token)}::uuid[],
         ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]${outcomes ? sql`, ${outcomes.arrays}` : sql``}
-      ) as settled (organization_id, kind, lane, place, id, token, retry_in_ms${outcomes ? sql`, ${outcomes.columns}` : sql``})
+      ) as settled (organization_id, kind, lane, row_ctid, id, token, retry_in_ms${outcomes ? sql`, ${outcomes.columns}` : sql``})
     ),
     ours as materialized (
       select settled.* from settled
@@ -99,27 +99,33 @@ export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql 
     -- there when ours was dropped with its lane.
     jobs_ended as (
       delete from jobs using ours
-      where jobs.ctid = ours.place and jobs.id = ours.id and ours.retry_in_ms is null
+      where jobs.ctid = ours.row_ctid and jobs.id = ours.id and ours.retry_in_ms is null
     ),
     jobs_postponed as (
       update jobs
       set due_at = now() + ours.retry_in_ms * interval '1 ms', attempt = jobs.attempt + 1
       from ours
-      where jobs.ctid = ours.place and jobs.id = ours.id and ours.retry_in_ms is not null
+      where jobs.ctid = ours.row_ctid and jobs.id = ours.id and ours.retry_in_ms is not null
     )`
 }
 
 /** For jobs with nothing else to record. */
-export async function endJobs(tx: Tx, settlements: Settlement[]): Promise<void> {
-  await tx`with ${settleJobs(settlements)} select`
+export async function endJobs(db: Writer, settlements: Settlement[]): Promise<void> {
+  await db`with ${settleJobs(settlements)} select`
 }
 
 /**
  * Keeps a lane's jobs from being read (a paused webhook), or offers them again. Offering them marks the lane due at once:
  * the worker that takes it finds out when it really is.
  */
-export async function holdLane(tx: Tx, organizationId: OrganizationId, kind: JobKind, lane: string, held: boolean) {
-  await tx`
+export async function setLanePaused(
+  db: Writer,
+  organizationId: OrganizationId,
+  kind: JobKind,
+  lane: string,
+  held: boolean,
+) {
+  await db`
     insert into lanes (organization_id, kind, lane, held, next_due_at)
     values (${organizationId}, ${kind}, ${lane}, ${held}, now())
     on conflict (organization_id, kind, lane) do update set held = excluded.held, next_due_at = excluded.next_due_at`

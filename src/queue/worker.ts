@@ -139,7 +139,7 @@ export class Worker<Work> {
     if (now - this.#polledAt < pollEveryMs || this.#lanes.size >= lanesMax) return
     this.#polledAt = now
     const token = randomUUID()
-    const claimed = await claimLanes(this.#db.alone, this.#spec.kind, token, leaseMs, lanesMax - this.#lanes.size)
+    const claimed = await claimLanes(this.#db.statement, this.#spec.kind, token, leaseMs, lanesMax - this.#lanes.size)
     const { laneWidthMax: max, laneWidthFirst: first = max } = this.#spec
     for (const key of claimed) this.#lanes.set(laneName(key), new Lane(key, token, { first, max }))
   }
@@ -192,7 +192,7 @@ export class Worker<Work> {
     })
     if (gone.length > 0)
       await endJobs(
-        this.#db.alone,
+        this.#db.statement,
         gone.map((claim) => ({ claim, retryInMs: null })),
       )
   }
@@ -245,7 +245,7 @@ export class Worker<Work> {
       await recorded
     } catch (error) {
       this.#log.error({ error, job: claim.id, attempt: claim.attempt }, 'A job failed; it will be tried again')
-      await endJobs(this.#db.alone, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
+      await endJobs(this.#db.statement, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
       if (!answered) free('ill')
     }
     this.#inHand--
@@ -267,7 +267,7 @@ export class Worker<Work> {
   async #renew(): Promise<void> {
     const now = performance.now()
     if (this.#lanes.size === 0 || now - this.#renewedAt < renewEveryMs) return
-    const kept = await renewLanes(this.#db.alone, this.#spec.kind, [...this.#lanes.values()], leaseMs)
+    const kept = await renewLanes(this.#db.statement, this.#spec.kind, [...this.#lanes.values()], leaseMs)
     // Only now: after an outage lanes are renewed before any is claimed, so that none of ours is taken anew.
     this.#renewedAt = now
     const names = new Set(kept.map(laneName))

@@ -45,7 +45,7 @@ test('what has no message, or no contact any more, says so by null', async () =>
   await using app = await startTestApp()
   const world = await worldOf(app)
   await record(app.db, [eventIn(world, 0, 'contactUnsubscribe', { aboutContact: true, data: { method: 'api' } })])
-  await app.db.alone`delete from contacts`
+  await app.db.statement`delete from contacts`
   expect((await list(app)).body.data).toMatchObject([
     { message_id: null, flow_id: null, flow_name: null, contact: null, data: { method: 'api' } },
   ])

@@ -96,7 +96,7 @@ test('days are those of the organization unless another zone is asked for', asyn
   }
   expect(await days({})).toEqual(['UTC', 1, 0])
   expect(await days({ timezone: 'Asia/Tokyo' })).toEqual(['Asia/Tokyo', 0, 1])
-  await app.db.alone`update organizations set timezone = 'Asia/Tokyo'`
+  await app.db.statement`update organizations set timezone = 'Asia/Tokyo'`
   expect(await days({})).toEqual(['Asia/Tokyo', 0, 1])
 })
 
@@ -128,7 +128,7 @@ test('the checklist tells which first steps are done', async () => {
   const world = await worldOf(app)
   await record(app.db, [eventIn(world, 0, 'emailSent'), eventIn(world, 0, 'emailOpen'), click(world, 0, 'a')])
   await createWebhook(app.db, world.organizationId)
-  await app.db.alone`update api_keys set revoked_at = now()`
+  await app.db.statement`update api_keys set revoked_at = now()`
   expect(await checklist()).toEqual({
     sent: true,
     opened: true,

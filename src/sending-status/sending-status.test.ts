@@ -112,7 +112,7 @@ test('mail that nobody takes up is told, also by a process that sends none itsel
   await using app = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
   await send(app)
   expect(await sending(app)).toMatchObject({ state: 'unknown', queued: 1 })
-  await app.db.alone`update jobs set due_at = now() - interval '3 minutes'`
+  await app.db.statement`update jobs set due_at = now() - interval '3 minutes'`
   expect(await sending(app)).toMatchObject({ state: 'failing', last_error: expect.stringContaining('none goes out') })
   expect((await app.call('GET', '/metrics')).text).not.toContain('waxwing_relay_up')
 })

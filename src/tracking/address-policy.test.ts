@@ -7,9 +7,10 @@ test('an answer that is under way while the setting is changed does not count af
   await using testDb = await createTestDb()
   const { db } = testDb
   const id = newId('org')
-  await db.alone`insert into organizations (id, name, keep_addresses) values (${id}, 'Acme', true)`
+  await db.statement`insert into organizations (id, name, keep_addresses) values (${id}, 'Acme', true)`
   const changeOnce = async () => {
-    const changed = await db.alone`update organizations set keep_addresses = false where keep_addresses returning id`
+    const changed =
+      await db.statement`update organizations set keep_addresses = false where keep_addresses returning id`
     if (changed.length > 0) policy.forget(id)
   }
   const whileItChanges = async <Row>(strings: TemplateStringsArray, ...values: unknown[]) => {

@@ -158,7 +158,7 @@ test('a mail to the unsubscribe address unsubscribes, once; a program’s answer
 test('where the signed message is gone, the Message-ID or the queue id finds the one that is meant', async () => {
   const byMessageId = await recipient()
   const byQueueId = await recipient()
-  await app.db.alone`update messages set queue_id = 'QUEUED42' where id = ${byQueueId.ids.messageId}`
+  await app.db.statement`update messages set queue_id = 'QUEUED42' where id = ${byQueueId.ids.messageId}`
   const gone = `${tokens.sign('bounce', { ...app.ids, messageId: newId('msg') as MessageId })}@${domain}`
   const messageId = `Message-ID: <${toText('msg', byMessageId.ids.messageId)}@acme.example>`
   await give(gone, deliveryStatusMail(gone, { headers: messageId }))
@@ -179,10 +179,12 @@ test('nobody can report on the mail of another organization', async () => {
 
 test('a mail that cannot be recorded is not taken, so that its sender tries again', async () => {
   const { bounceAddress, email, events } = await recipient()
-  await app.db.alone.script("alter table events add constraint shut check (event_name <> 'emailHardBounce') not valid")
+  await app.db.statement.script(
+    "alter table events add constraint shut check (event_name <> 'emailHardBounce') not valid",
+  )
   const raw = deliveryStatusMail(bounceAddress, { recipient: email })
   expect(await give(bounceAddress, raw)).toMatchObject({ kind: 'deferred' })
-  await app.db.alone.script('alter table events drop constraint shut')
+  await app.db.statement.script('alter table events drop constraint shut')
   expect(await give(bounceAddress, raw)).toMatchObject({ kind: 'accepted' })
   expect(await events()).toHaveLength(1)
 })

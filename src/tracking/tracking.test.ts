@@ -152,12 +152,12 @@ test('the address of a reader is kept only if the organization keeps addresses',
   const other = await app.call('POST', '/api/v1/auth/register', {
     body: { organization_name: 'Keeper', email: 'owner@keeper.example', password: 'correct horse battery' },
   })
-  await app.db.alone`update organizations set keep_addresses = true where name = 'Keeper'`
+  await app.db.statement`update organizations set keep_addresses = true where name = 'Keeper'`
   const [keeper] = await app.db<{
     id: typeof reader.ids.organizationId
   }>`select id from organizations where name = 'Keeper'`
   expect(other.status).toBe(201)
-  await app.db.alone`
+  await app.db.statement`
     insert into contacts (organization_id, id, email, email_key, subscription)
     values (${keeper!.id}, ${reader.ids.contactId}, ${reader.email}, ${reader.email}, 'subscribed')`
   await app.get(`/t/o/${tokens.sign('open', { ...reader.ids, organizationId: keeper!.id })}`, from)

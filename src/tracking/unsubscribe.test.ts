@@ -86,7 +86,7 @@ test('pressing the button many times at once is one event', async () => {
 
 test('an erased contact is not subscribed, and pressing the button again changes nothing', async () => {
   const reader = await app.newReader()
-  await app.db.alone`delete from contacts where id = ${reader.ids.contactId}`
+  await app.db.statement`delete from contacts where id = ${reader.ids.contactId}`
   const nothing = 'You’re not subscribed'
   expect((await app.get(linkOf(reader))).text).toContain(nothing)
   expect(await post(linkOf(reader))).toMatchObject({ status: 200, text: expect.stringContaining(nothing) })
@@ -96,11 +96,11 @@ test('an erased contact is not subscribed, and pressing the button again changes
 
 test('the page allows no script, nothing from elsewhere, and does not run what a name contains', async () => {
   const reader = await app.newReader()
-  await app.db.alone`update organizations set name = '<script>alert(1)</script> **& Co**'`
+  await app.db.statement`update organizations set name = '<script>alert(1)</script> **& Co**'`
   const page = await app.get(linkOf(reader))
   expect(page.text).not.toContain('<script')
   expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
-  await app.db.alone`update organizations set name = 'Acme'`
+  await app.db.statement`update organizations set name = 'Acme'`
   const policy = page.headers.get('content-security-policy')!
   expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'/)
   expect(policy).not.toContain('unsafe')

@@ -18,7 +18,7 @@ export async function recordUnsubscription(
     await recordEvents(tx, [{ ...event, ...noMachine, eventName: 'contactUnsubscribe', data: { method } }])
     return true
   })
-  if (isNew) hints.give('webhook.deliver')
+  if (isNew) hints.notify('webhook.deliver')
   return isNew
 }
 

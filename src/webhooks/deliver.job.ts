@@ -48,7 +48,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
     run: async (endings) => {
-      await persisting(() => retrying(recordTries, () => recordAttempts(parts.db.alone, endings)))
+      await persisting(() => retrying(recordTries, () => recordAttempts(parts.db.statement, endings)))
       return endings.map(() => ({ ok: true, value: undefined }))
     },
   })
@@ -98,8 +98,8 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
     const { id: deliveryId, eventName, url, attemptCount, retrySchedule, isTest } = row
     return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1, retrySchedule, isTest }
   })
-  if (withoutEvent.length > 0) await failDeliveries(db.alone, withoutEvent, 'not sent: the event is no longer kept')
-  if (withoutSecret.length > 0) await failDeliveries(db.alone, withoutSecret, `not sent: ${unreadableSecret}`)
+  if (withoutEvent.length > 0) await failDeliveries(db.statement, withoutEvent, 'not sent: the event is no longer kept')
+  if (withoutSecret.length > 0) await failDeliveries(db.statement, withoutSecret, `not sent: ${unreadableSecret}`)
   return toAttempt
 }
 

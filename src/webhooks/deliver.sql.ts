@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
@@ -66,7 +66,7 @@ export type DeliveryEnding = {
  * Records attempts, updates their deliveries and webhooks, and settles their jobs in one statement. A worker that lost
  * its lane records nothing; the new owner of the lane attempts again.
  */
-export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise<void> {
+export async function recordAttempts(db: Writer, endings: DeliveryEnding[]): Promise<void> {
   const outcomes = {
     columns: sql`body, status, is_test, number, at, duration_ms, status_code, outcome, reason, signature, response_body`,
     arrays: sql`
@@ -86,7 +86,7 @@ export async function recordAttempts(tx: Tx, endings: DeliveryEnding[]): Promise
     endings.map(({ settlement }) => settlement),
     outcomes,
   )
-  await tx`
+  await db`
     with ${settled},
     endpoints as (
       update webhooks

@@ -192,7 +192,7 @@ test('a delivery whose event is no longer kept ends as failed', async () => {
   const { id } = await subscribe(app, receiver.url())
   await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'paused' })
   await happen(app.db, app.organizationId, 'emailOpen')
-  await app.db.alone`delete from events`
+  await app.db.statement`delete from events`
   await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
   await app.manage('POST', `/organization/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' })
   await until('its end', async () => (await log(app, id))[0].reason === 'not sent: the event is no longer kept')
@@ -306,8 +306,8 @@ test('everything that failed since a time is replayed, also what was older when 
   const { id } = await subscribe(app, receiver.url())
   await happen(app.db, app.organizationId, 'emailOpen', 3)
   const [late, early] = await finished(app, id, 3)
-  await app.db.alone`update deliveries set created_at = now() - interval '1 day'`
-  const attemptedBefore = (delivery: { id: string }, interval: string) => app.db.alone`
+  await app.db.statement`update deliveries set created_at = now() - interval '1 day'`
+  const attemptedBefore = (delivery: { id: string }, interval: string) => app.db.statement`
     update delivery_attempts set at = now() - ${interval}::interval where delivery_id = ${parseId('dlv', delivery.id)}`
   await attemptedBefore(early, '61 minutes')
   await attemptedBefore(late, '59 minutes')
@@ -325,15 +325,15 @@ test('what fails again while all that failed is replayed is not taken twice', as
   const { id } = await subscribe(app, 'http://127.0.0.1:9/')
   await happen(app.db, app.organizationId, 'emailOpen', 5)
   const failAll = async () => {
-    await app.db.alone`update deliveries set status = 'failed'`
-    await app.db.alone`delete from jobs`
+    await app.db.statement`update deliveries set status = 'failed'`
+    await app.db.statement`delete from jobs`
   }
   await failAll()
   const [organizationId, webhookId] = [parseId('org', app.organizationId)!, parseId('whk', id)!]
   const range = { since: new Date(0), until: new Date(Date.now() + 60_000), limit: 2 }
   const counts: number[] = []
   for (let after: DeliveryId | undefined; counts.length < 9; ) {
-    const { count, lastId } = await replayFailed(app.db.alone, organizationId, webhookId, { ...range, after })
+    const { count, lastId } = await replayFailed(app.db.statement, organizationId, webhookId, { ...range, after })
     counts.push(count)
     if (!lastId) break
     after = lastId
@@ -439,7 +439,7 @@ test('a secret that cannot be read fails the deliveries of its webhook alone', a
   await using app = await startTestApp()
   const [sealedByOther, whole] = [await subscribe(app, receiver.url()), await subscribe(app, receiver.url())]
   const notOurs = Buffer.alloc(80, 1)
-  await app.db.alone`update webhooks set secret = ${notOurs} where id = ${parseId('whk', sealedByOther.id)}`
+  await app.db.statement`update webhooks set secret = ${notOurs} where id = ${parseId('whk', sealedByOther.id)}`
   await happen(app.db, app.organizationId, 'emailOpen')
   expect(await finished(app, whole.id)).toMatchObject([{ status: 'delivered' }])
   const [failed] = await finished(app, sealedByOther.id)
@@ -481,10 +481,10 @@ test('an endpoint that failed for three days is paused, its jobs are kept, and i
   const status = async () => (await app.manage('GET', `/organization/webhooks/${id}`)).body.data.status
 
   await app.db
-    .alone`update webhooks set failing_since = now() - interval '4 days', last_attempt_at = now() - interval '2 days'`
+    .statement`update webhooks set failing_since = now() - interval '4 days', last_attempt_at = now() - interval '2 days'`
   await pauseDeadEndpoints(parts)
   expect([await status(), told]).toEqual(['active', []])
-  await app.db.alone`update webhooks set last_attempt_at = now()`
+  await app.db.statement`update webhooks set last_attempt_at = now()`
   await pauseDeadEndpoints(parts)
   expect([await status(), told]).toEqual(['paused', ['Orders']])
   expect(await app.db`select held from lanes`).toEqual([{ held: true }])
@@ -500,17 +500,17 @@ type OldDelivery = { idDays: number; madeDays?: number; status?: string; reason?
 async function storeLog(app: TestApp, webhook: { id: string }, deliveries: OldDelivery[]): Promise<void> {
   const ids = deliveries.map(({ idDays }) => eventIdAt(new Date(Date.now() - idDays * dayMs)))
   const organizationId = parseId('org', app.organizationId)
-  await app.db.alone`
+  await app.db.statement`
     insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, reason, created_at)
     select ${organizationId}, id, ${parseId('whk', webhook.id)}, id, 'emailOpen', status, reason, now() - days * interval '1 day'
     from unnest(${ids}::uuid[], ${deliveries.map(({ status = 'delivered' }) => status)}::text[],
       ${deliveries.map(({ reason = '' }) => reason)}::text[],
       ${deliveries.map(({ idDays, madeDays = idDays }) => madeDays)}::int[]) as old (id, status, reason, days)`
-  await app.db.alone`
+  await app.db.statement`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, outcome, reason, signature)
     select organization_id, id, 1, created_at, 1, 'acknowledged', reason, '' from deliveries where id = any (${ids}::uuid[])`
-  await app.db.alone`analyze deliveries`
-  await app.db.alone`analyze delivery_attempts`
+  await app.db.statement`analyze deliveries`
+  await app.db.statement`analyze delivery_attempts`
 }
 
 /** Rows of the log that the work reads. */

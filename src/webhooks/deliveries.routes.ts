@@ -129,9 +129,9 @@ export function deliveryRoutes({
         const id = parseId('dlv', request.params.id)
         const delivery = id && (await findDelivery(db, organizationId, id))
         if (!delivery) throw noSuchDelivery()
-        const replayed = await replayDelivery(db.alone, organizationId, delivery.id)
+        const replayed = await replayDelivery(db.statement, organizationId, delivery.id)
         if (replayed === 0) throw new Refusal('conflict', 'This delivery is waiting already, or its webhook is gone.')
-        hints.give(deliverKind)
+        hints.notify(deliverKind)
         return ok({ replayed })
       },
     )
@@ -156,8 +156,8 @@ export function deliveryRoutes({
         const range = { since, until: new Date(), limit: replayBatchMax }
         let replayed = 0
         for (let after: DeliveryId | null | undefined; after !== null; ) {
-          const batch = await replayFailed(db.alone, organizationId, webhook.id, { ...range, after })
-          hints.give(deliverKind)
+          const batch = await replayFailed(db.statement, organizationId, webhook.id, { ...range, after })
+          hints.notify(deliverKind)
           replayed += batch.count
           after = batch.lastId
         }

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Writer } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import { enqueueNewJobs } from '../queue/queue.ts'
 import type { EventName } from '../values/event-types.ts'
@@ -92,7 +92,7 @@ export async function selectAttempts(
 
 /** A finished delivery that no event stands behind: a test. */
 export async function insertTestDelivery(
-  tx: Tx,
+  db: Writer,
   delivery: {
     organizationId: OrganizationId
     id: DeliveryId
@@ -105,7 +105,7 @@ export async function insertTestDelivery(
 ): Promise<void> {
   const { attempt } = delivery
   const delivered = attempt.outcome === 'acknowledged'
-  await tx`
+  await db`
     with written as (
       insert into deliveries (organization_id, id, webhook_id, event_id, event_name, is_test, status, attempt_count, reason, body,
         delivered_at)
@@ -129,8 +129,8 @@ const replayJobs = sql`
 export type Replayed = { count: number; lastId: DeliveryId | null }
 
 /** Delivers one again, whatever became of it. Zero when it waits already, or its webhook is gone. */
-export async function replayDelivery(tx: Tx, organizationId: OrganizationId, id: DeliveryId): Promise<number> {
-  const [row] = await tx<Replayed>`
+export async function replayDelivery(db: Writer, organizationId: OrganizationId, id: DeliveryId): Promise<number> {
+  const [row] = await db<Replayed>`
     with replayed as (
       update deliveries set status = 'pending', next_attempt_at = now(), reason = null
       where organization_id = ${organizationId} and id = ${id} and status <> 'pending'
@@ -145,12 +145,12 @@ export async function replayDelivery(tx: Tx, organizationId: OrganizationId, id:
  * What was never tried failed when it was made.
  */
 export async function replayFailed(
-  tx: Tx,
+  db: Writer,
   organizationId: OrganizationId,
   webhookId: WebhookId,
   { since, until, after, limit }: { since: Date; until: Date; after?: DeliveryId | undefined; limit: number },
 ): Promise<Replayed> {
-  const [row] = await tx<Replayed>`
+  const [row] = await db<Replayed>`
     with chosen as materialized (
       select id from deliveries
       where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'failed'
@@ -174,11 +174,11 @@ export async function replayFailed(
 }
 
 export async function failDeliveries(
-  tx: Tx,
+  db: Writer,
   deliveries: { organizationId: OrganizationId; id: DeliveryId }[],
   reason: string,
 ): Promise<void> {
-  await tx`
+  await db`
     update deliveries set status = 'failed', next_attempt_at = null, reason = ${reason}
     from unnest(
       ${deliveries.map((delivery) => delivery.organizationId)}::uuid[],
@@ -207,10 +207,13 @@ const deleteDoomed = sql`
   returning 1`
 
 /** Removes finished deliveries and their attempts, up to `limit` of each organization. Answers how many went. */
-export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+export async function deleteOldDeliveries(
+  db: Writer,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
   // Ids sort by time, so the old ones of an organization lie together at the low end of the key. The id of a late bounce's
   // delivery has the time of the mail, so some that are not old lie there too; none that is old lies elsewhere.
-  const rows = await tx`
+  const rows = await db`
     with doomed as materialized (
       select finished.*
       from organizations
@@ -226,9 +229,9 @@ export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: D
 }
 
 /** The log of webhooks that are gone, up to `limit` for each. Answers how many went. */
-export async function deleteOrphanDeliveries(tx: Tx, limit: number): Promise<number> {
+export async function deleteOrphanDeliveries(db: Writer, limit: number): Promise<number> {
   // From webhook to webhook along the index: as many steps as there are webhooks with a log.
-  const rows = await tx`
+  const rows = await db`
     with recursive logged as (
       (select organization_id, webhook_id from deliveries order by organization_id, webhook_id limit 1)
       union all

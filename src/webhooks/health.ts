@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
-import { holdLane } from '../queue/queue.ts'
+import { setLanePaused } from '../queue/queue.ts'
 import type { Log } from '../runtime/log.ts'
 import { deleteOldDeliveries, deleteOrphanDeliveries } from './deliveries.sql.ts'
 import { type FailingWebhook, markFailingReported, type PausedWebhook, pauseFailing } from './health.sql.ts'
@@ -50,14 +50,14 @@ export async function pauseDeadEndpoints({
   const paused = await db.begin(async (tx) => {
     const webhooks = await pauseFailing(tx, pauseAfterDays, reason)
     for (const webhook of webhooks) {
-      await holdLane(tx, webhook.organizationId, deliverKind, webhook.id, true)
+      await setLanePaused(tx, webhook.organizationId, deliverKind, webhook.id, true)
       await onPaused(tx, webhook)
     }
     return webhooks
   })
   for (const { id } of paused) {
     log.warn({ webhook: id }, 'A webhook was paused after days of failures')
-    hints.give(deliverKind, id)
+    hints.notify(deliverKind, id)
   }
 }
 
@@ -67,10 +67,10 @@ export async function removeOldDeliveries(
   now = Date.now(),
 ): Promise<void> {
   const before = new Date(now - logDays * dayMs)
-  while ((await deleteOldDeliveries(db.alone, { before, limit: deleteBatchMax })) > 0);
+  while ((await deleteOldDeliveries(db.statement, { before, limit: deleteBatchMax })) > 0);
 }
 
 /** Removes what was delivered to webhooks that are deleted: it may name people, and nobody could find it to erase it. */
 export async function removeOrphanDeliveries({ db }: Pick<HealthParts, 'db'>): Promise<void> {
-  while ((await deleteOrphanDeliveries(db.alone, deleteBatchMax)) > 0);
+  while ((await deleteOrphanDeliveries(db.statement, deleteBatchMax)) > 0);
 }

@@ -70,8 +70,8 @@ test('a delivery is retried by the schedule of its webhook, and fails after the 
     })
     if (delivery.status === 'failed') break
     nextDelays.push(Math.round((Date.parse(delivery.next_attempt_at) - Date.now()) / 10_000) * 10)
-    await app.db.alone`update jobs set due_at = now()`
-    await app.db.alone`update lanes set next_due_at = now()`
+    await app.db.statement`update jobs set due_at = now()`
+    await app.db.statement`update lanes set next_due_at = now()`
   }
   expect(await deliveryOf(extended)).toMatchObject({ status: 'failed', attempt_count: 8, next_attempt_at: null })
   expect(nextDelays).toEqual([30, 300, 1_800, 7_200, 18_000, 36_000, 36_000])

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { OrganizationId, WebhookId } from '../values/ids.ts'
 
@@ -24,8 +24,12 @@ export async function selectAllSecrets(db: Reader): Promise<(WebhookKey & Sealed
 }
 
 /** Unless it was rotated meanwhile. */
-export async function replaceSecrets(tx: Tx, before: WebhookKey & SealedSecrets, after: SealedSecrets): Promise<void> {
-  await tx`
+export async function replaceSecrets(
+  db: Writer,
+  before: WebhookKey & SealedSecrets,
+  after: SealedSecrets,
+): Promise<void> {
+  await db`
     update webhooks
     set secret = ${after.secret}, previous_secret = ${after.previousSecret}
     where organization_id = ${before.organizationId} and id = ${before.id} and secret = ${before.secret}`

@@ -13,7 +13,7 @@ test('secrets stored under the former APP_SECRET are stored anew, so that it can
   const { organizationId } = await createWorld(db)
   const [before, both, after] = [boxOf('first'), boxOf('second', 'first'), boxOf('second')]
   await createWebhook(db, organizationId)
-  await db.alone`update webhooks set secret = ${before.seal('whsec_a')}, previous_secret = ${before.seal('whsec_b')}`
+  await db.statement`update webhooks set secret = ${before.seal('whsec_a')}, previous_secret = ${before.seal('whsec_b')}`
   const opened = async (box: SecretBox) =>
     (await selectAllSecrets(db)).map((row) => openSecrets(row, (it) => box.open(it)))
   expect(await opened(after)).toEqual([undefined])
@@ -31,7 +31,7 @@ test('what nobody can read stays as it is, and the former secret is left out whe
   const { organizationId } = await createWorld(db)
   const [lost, ours] = [boxOf('lost'), boxOf('ours', 'before')]
   await createWebhook(db, organizationId)
-  await db.alone`update webhooks set secret = ${ours.seal('whsec_a')}, previous_secret = ${lost.seal('whsec_b')}`
+  await db.statement`update webhooks set secret = ${ours.seal('whsec_a')}, previous_secret = ${lost.seal('whsec_b')}`
   const stored = await selectAllSecrets(db)
   await resealSecrets({ db, box: ours })
   expect(await selectAllSecrets(db)).toEqual(stored)

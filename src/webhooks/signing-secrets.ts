@@ -21,7 +21,7 @@ export async function resealSecrets({ db, box }: { db: Db; box: SecretBox }): Pr
     const secret = box.reseal(row.secret)
     const previousSecret = row.previousSecret && box.reseal(row.previousSecret)
     if (!secret && !previousSecret) continue
-    await replaceSecrets(db.alone, row, {
+    await replaceSecrets(db.statement, row, {
       secret: secret ?? row.secret,
       previousSecret: previousSecret ?? row.previousSecret,
     })

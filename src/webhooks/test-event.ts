@@ -43,7 +43,7 @@ export async function sendTestEvent(
   const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
   if (outcome.kind === 'prevented')
     throw new Refusal('unavailable', `Not sent: ${attempt.reason}. Try again in a moment.`, { retryAfterSeconds: 1 })
-  await insertTestDelivery(parts.db.alone, {
+  await insertTestDelivery(parts.db.statement, {
     organizationId,
     id: deliveryId,
     webhookId,

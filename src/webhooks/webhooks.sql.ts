@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { EventName } from '../values/event-types.ts'
 import type { OrganizationId, UserId, WebhookId } from '../values/ids.ts'
@@ -121,12 +121,12 @@ export async function deleteWebhookRow(tx: Tx, organizationId: OrganizationId, i
 
 /** The old secret goes on signing beside the new one for `overlapHours`. */
 export async function rotateSecret(
-  tx: Tx,
+  db: Writer,
   key: { organizationId: OrganizationId; id: WebhookId },
   secret: Buffer,
   overlapHours: number,
 ): Promise<Webhook | undefined> {
-  const [row] = await tx.run<Webhook>(sql`
+  const [row] = await db.run<Webhook>(sql`
     update webhooks
     set previous_secret = case when ${overlapHours}::float8 > 0 then secret end,
       previous_secret_until = case when ${overlapHours}::float8 > 0 then now() + ${overlapHours}::float8 * interval '1 hour' end,

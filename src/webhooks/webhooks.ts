@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Db, Tx } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
-import { dropLane, holdLane } from '../queue/queue.ts'
+import { dropLane, setLanePaused } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
@@ -87,7 +87,7 @@ export async function changeWebhook(
             changes.allEvents ?? (changes.eventTypes === undefined && current.allEvents),
           )
     const status = changes.status ?? current.status
-    if (changes.status !== undefined) await holdLane(tx, organizationId, deliverKind, id, status === 'paused')
+    if (changes.status !== undefined) await setLanePaused(tx, organizationId, deliverKind, id, status === 'paused')
     return updateWebhook(tx, {
       organizationId,
       id,
@@ -100,8 +100,8 @@ export async function changeWebhook(
   })
   if (!changed) throw noSuchWebhook()
   // Workers have read ahead: what they hold was meant for the webhook as it was.
-  hints.give(deliverKind, id)
-  hints.give(deliverKind)
+  hints.notify(deliverKind, id)
+  hints.notify(deliverKind)
   return changed
 }
 
@@ -113,9 +113,9 @@ export async function pauseWebhooksOf(
   userId: UserId,
 ): Promise<() => void> {
   const ids = await pauseActiveWebhooksOf(tx, organizationId, userId)
-  for (const id of ids) await holdLane(tx, organizationId, deliverKind, id, true)
+  for (const id of ids) await setLanePaused(tx, organizationId, deliverKind, id, true)
   return () => {
-    for (const id of ids) hints.give(deliverKind, id)
+    for (const id of ids) hints.notify(deliverKind, id)
   }
 }
 
@@ -129,7 +129,7 @@ export async function deleteWebhook(
     if (!(await deleteWebhookRow(tx, organizationId, id))) throw noSuchWebhook()
     await dropLane(tx, organizationId, deliverKind, id)
   })
-  hints.give(deliverKind, id)
+  hints.notify(deliverKind, id)
 }
 
 export async function rotateWebhookSecret(
@@ -141,9 +141,9 @@ export async function rotateWebhookSecret(
   if (!(overlapHours >= 0 && overlapHours <= overlapHoursMax))
     throw invalid({ path: 'overlap_hours', problem: `must be from 0 to ${overlapHoursMax}` })
   const secret = newSecret()
-  const webhook = await rotateSecret(db.alone, { organizationId, id }, box.seal(secret), overlapHours)
+  const webhook = await rotateSecret(db.statement, { organizationId, id }, box.seal(secret), overlapHours)
   if (!webhook) throw noSuchWebhook()
-  hints.give(deliverKind, id)
+  hints.notify(deliverKind, id)
   return { webhook, secret }
 }
 

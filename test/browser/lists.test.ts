@@ -168,7 +168,7 @@ test('a long list of groups is shown in pages and can be searched', async () => 
   const account = await registerOwner(service)
   const { body } = await service.manage(account.session, 'GET', '/me')
   const organizationId = parseId('org', body.data.organization.id)!
-  await service.db.alone`
+  await service.db.statement`
     insert into groups (organization_id, id, name)
     select ${organizationId}, gen_random_uuid(), 'Group ' || lpad(number::text, 4, '0')
     from generate_series(1, 1000) as number`

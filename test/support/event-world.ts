@@ -25,9 +25,9 @@ export async function createWorld(
   }: { messages?: number; flows?: number; organizationId?: OrganizationId } = {},
 ): Promise<World> {
   const organization = organizationId ?? newId('org')
-  if (!organizationId) await db.alone`insert into organizations (id, name) values (${organization}, 'World')`
+  if (!organizationId) await db.statement`insert into organizations (id, name) values (${organization}, 'World')`
   const flowIds = Array.from({ length: flows }, () => newId('flw'))
-  await db.alone`
+  await db.statement`
     insert into flows (organization_id, id, name, kind, version_id)
     select ${organization}, id, 'Flow ' || number, 'marketing', id
     from unnest(${flowIds}::uuid[]) with ordinality as flow (id, number)`
@@ -40,12 +40,12 @@ export async function createWorld(
       email: `Reader.${contactId.slice(-12)}@example.com`,
     }
   })
-  await db.alone`
+  await db.statement`
     insert into contacts (organization_id, id, email, email_key, first_name, subscription)
     select ${organization}, id, email, lower(email), 'Ada', 'subscribed'
     from unnest(${made.map(({ contactId }) => contactId)}::uuid[], ${made.map(({ email }) => email)}::text[])
       as contact (id, email)`
-  await db.alone`
+  await db.statement`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, status)
     select ${organization}, id, flow_id, flow_id, contact_id, email, 'Hello', 'queued'
     from unnest(
@@ -105,7 +105,7 @@ export async function createWebhook(
   organizationId: OrganizationId,
   { eventTypes, status = 'active' }: { eventTypes?: EventName[]; status?: 'active' | 'paused' } = {},
 ): Promise<void> {
-  await db.alone`
+  await db.statement`
     insert into webhooks (organization_id, id, name, url, all_events, event_types, secret, status)
     values (${organizationId}, ${newId('whk')}, 'Hook', 'https://hook.example', ${eventTypes === undefined},
       ${eventTypes ?? []}, '', ${status})`

@@ -9,10 +9,10 @@ export async function happen(db: Db, organization: string, eventName: EventName,
   const organizationId = parseId('org', organization)!
   const contactId = newId('con')
   const emailKey = `${contactId}@example.com`
-  await db.alone`insert into contacts (organization_id, id, email, email_key, first_name, subscription)
+  await db.statement`insert into contacts (organization_id, id, email, email_key, first_name, subscription)
     values (${organizationId}, ${contactId}, ${emailKey}, ${emailKey}, 'Ada', 'subscribed')`
   const ids = Array.from({ length: count }, () => newId('evt'))
-  await db.alone.run(sql`
+  await db.statement.run(sql`
     with recorded as (
       insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, data)
       select ${organizationId}, id, ${eventName}, now(), ${newId('msg')}, ${newId('flw')}, ${contactId}, '{"url":"https://shop.example/"}'

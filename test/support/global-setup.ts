@@ -26,7 +26,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const postgres = await startEmbedded({ dataDir, log: pino({ level: 'error' }), settings })
 
   const admin = openDb({ connection: postgres.connection, connectionsMax: 1 })
-  await admin.alone.script(`create database ${templateDatabase}`)
+  await admin.statement.script(`create database ${templateDatabase}`)
   await admin.close()
   const template = openDb({ connection: { ...postgres.connection, database: templateDatabase } })
   await migrate(template)

@@ -27,17 +27,17 @@ export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
 export async function createGuest({ db, connection, url }: TestDb): Promise<AsyncDisposable & { url: string }> {
   const { user, database } = connection as { user: string; database: string }
   const guest = `${database}_guest`
-  await db.alone.script(`create role ${guest} login; grant create on schema public to ${guest}`)
+  await db.statement.script(`create role ${guest} login; grant create on schema public to ${guest}`)
   return {
     url: url.replace(`//${user}@`, `//${guest}@`),
-    [Symbol.asyncDispose]: () => db.alone.script(`drop owned by ${guest}; drop role ${guest}`),
+    [Symbol.asyncDispose]: () => db.statement.script(`drop owned by ${guest}; drop role ${guest}`),
   }
 }
 
 async function inServer(statement: string): Promise<void> {
   const admin = openDb({ connection: inject('postgres'), connectionsMax: 1 })
   try {
-    await admin.alone.script(statement)
+    await admin.statement.script(statement)
   } finally {
     await admin.close()
   }

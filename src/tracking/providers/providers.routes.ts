@@ -44,7 +44,7 @@ export type ProviderParts = { config: Config; db: Db; tokens: Tokens; events: Ev
 
 /** Bounces and complaints as providers post them, each proven by the provider's own means. */
 export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox {
-  const providers = providersOf(parts.config, (use) => claimSignature(parts.db.alone, use))
+  const providers = providersOf(parts.config, (use) => claimSignature(parts.db.statement, use))
   return async (server) => {
     // Signatures are over the bytes, and SNS calls its JSON plain text.
     server.removeAllContentTypeParsers()

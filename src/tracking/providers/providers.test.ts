@@ -170,7 +170,7 @@ test('Mailgun: a used signature is refused in any spelling and by every process'
   expect(await app.db`select from provider_signatures where signature = decode(${signature}, 'hex')`).toHaveLength(1)
   expect(await events()).toEqual([])
 
-  await app.db.alone`update provider_signatures set expires_at = now() - interval '1 second'`
+  await app.db.statement`update provider_signatures set expires_at = now() - interval '1 second'`
   await deleteExpiredSignatures(app.db)
   expect(await app.db`select from provider_signatures`).toEqual([])
 })

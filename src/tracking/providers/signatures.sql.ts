@@ -1,13 +1,13 @@
-import type { Db, Tx } from '../../db/db.ts'
+import type { Db, Writer } from '../../db/db.ts'
 
 /**
  * Binds a signature to a content until `expiresAt`. Returns false if it was bound to another content before, by any process.
  */
 export async function claimSignature(
-  tx: Tx,
+  db: Writer,
   { signature, content, expiresAt }: { signature: Buffer; content: Buffer; expiresAt: Date },
 ): Promise<boolean> {
-  const [row] = await tx<{ isSame: boolean }>`
+  const [row] = await db<{ isSame: boolean }>`
     insert into provider_signatures (signature, content, expires_at)
     values (${signature}, ${content}, ${expiresAt})
     on conflict (signature) do update set content = provider_signatures.content
@@ -17,5 +17,5 @@ export async function claimSignature(
 
 /** An expired signature is refused for its age, so it need not be remembered. */
 export async function deleteExpiredSignatures(db: Db): Promise<void> {
-  await db.alone`delete from provider_signatures where expires_at < now()`
+  await db.statement`delete from provider_signatures where expires_at < now()`
 }
