@@ -58,6 +58,11 @@ export function watchEventLoop(report: Reporter): () => void {
 }
 
 function startTicks(): NodeJS.Timeout {
+  // Time before the first tick is not part of any section.
+  section = 'none'
+  enteredAt = Date.now()
+  longestSection = section
+  longestMs = 0
   let tickedAt = performance.now()
   let cpu = process.cpuUsage()
   const tick = () => {
