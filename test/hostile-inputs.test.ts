@@ -34,8 +34,8 @@ test('no hostile input stops the service for another tenant', {
   const wrong: string[] = []
   const deadline = performance.now() + (askedMinutes ?? 0) * 60_000
   do {
-    for (const { name, fire, pending } of hostileInputs) {
-      if (only ? !name.includes(only) : pending && !askedMinutes) continue
+    for (const { name, fire } of hostileInputs) {
+      if (only && !name.includes(only)) continue
       const variant = random.fork()
       const startedAt = performance.now()
       const answers = await fire(victim, variant, askedMinutes ? 1 : shortScale)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
+import { Refusal } from '../values/errors.ts'
 import { createServer } from './server.ts'
 
 /** CPU time of this process, which runs the service: wall time depends on what else the machine does. */
@@ -62,19 +63,28 @@ test('a connection whose request body does not arrive is closed, whether it was 
     bodyTimeoutMs: 200,
   })
   server.post('/form', async () => ({}))
-  server.post('/upload', { config: { slowBody: true } }, async () => ({}))
+  server.post('/upload', { config: { slowBody: true } }, async (request) => {
+    await request.raw.toArray()
+    return {}
+  })
+  const reject = async () => {
+    throw new Refusal('unauthorized', 'No credential.')
+  }
+  server.post('/unauthorized', { config: { slowBody: true }, onRequest: reject }, async () => ({}))
+  server.addContentTypeParser('text/csv', (_request, _body, done) => done(null))
   await server.listen({ port: 0, host: '127.0.0.1' })
   const { port } = server.server.address() as AddressInfo
-  const open = async (path: string) => {
+  const open = async (path: string, type = 'application/json') => {
     const socket = connect(port, '127.0.0.1')
     await once(socket, 'connect')
     socket.on('error', () => {})
     socket.resume()
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`)
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\ncontent-length: 100\r\n\r\n{`)
     return socket
   }
-  const [slow, unknown, upload] = await Promise.all([open('/form'), open('/nothing'), open('/upload')])
-  await Promise.all([once(slow, 'close'), once(unknown, 'close')])
+  const upload = await open('/upload', 'text/csv')
+  const [slow, unknown, rejected] = await Promise.all([open('/form'), open('/nothing'), open('/unauthorized')])
+  await Promise.all([once(slow, 'close'), once(unknown, 'close'), once(rejected, 'close')])
   expect(upload.destroyed).toBe(false)
   upload.destroy()
   await server.close()

@@ -1,7 +1,11 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { clientNetwork } from '../values/client-address.ts'
 import type { Server } from './server.ts'
+
+const sweepEveryMsMax = 1_000
+/** Request bodies of one client address that may be incomplete for longer than a sweep. More are closed, the newest first. */
+const slowPerClientMax = 50
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,31 +14,47 @@ declare module 'fastify' {
   }
 }
 
+type Receiving = { request: FastifyRequest; reply: FastifyReply; firstSeenAt?: number }
+
 /**
- * Closes connections whose request body does not arrive in time, whether or not the request was answered already.
- * Node.js has one time limit for all requests, and that one must fit uploads. Costs one map entry per connection, none
- * per request: a body that is incomplete at two sweeps in a row has had at least one whole interval.
+ * Closes connections whose request body does not arrive in time, whether or not the request was answered already, and
+ * those of a client that has too many of them. Node.js has one time limit for all requests, and that one must fit
+ * uploads. Only requests that are incomplete at a sweep cost anything beyond a map entry.
  */
 export function closeSlowRequests(server: Server, withinMs: number): void {
-  const receiving = new Map<Socket, IncomingMessage>()
-  let seenBefore = new Set<IncomingMessage>()
-  server.addHook('onRequest', (request: FastifyRequest, _reply, done) => {
-    const { raw } = request
-    const hasBody = raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined
-    if (hasBody && request.routeOptions.config.slowBody !== true) receiving.set(raw.socket, raw)
+  const receiving = new Map<Socket, Receiving>()
+  server.addHook('onRequest', (request, reply, done) => {
+    const { headers, socket } = request.raw
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    if (hasBody) receiving.set(socket, { request, reply })
     done()
   })
-  const sweep = setInterval(() => {
-    const seen = new Set<IncomingMessage>()
-    for (const [socket, request] of receiving) {
-      if (request.complete || socket.destroyed) receiving.delete(socket)
-      else if (seenBefore.has(request)) {
+  const sweep = setInterval(
+    () => {
+      const now = performance.now()
+      const slowOf = new Map<string, number>()
+      for (const [socket, each] of receiving) {
+        if (each.request.raw.complete || socket.destroyed) {
+          receiving.delete(socket)
+          continue
+        }
+        const seenBefore = each.firstSeenAt !== undefined
+        each.firstSeenAt ??= now
+        if (!seenBefore || mayBeSlow(each)) continue
+        const client = clientNetwork(each.request.ip)
+        const slow = (slowOf.get(client) ?? 0) + 1
+        slowOf.set(client, slow)
+        if (slow <= slowPerClientMax && now - each.firstSeenAt < withinMs) continue
         receiving.delete(socket)
         socket.destroy()
-      } else seen.add(request)
-    }
-    seenBefore = seen
-  }, withinMs / 2)
+      }
+    },
+    Math.min(sweepEveryMsMax, withinMs / 2),
+  )
   sweep.unref()
   server.addHook('onClose', async () => clearInterval(sweep))
 }
+
+/** Uploads, unless they were rejected: nobody reads the rest of their body then. */
+const mayBeSlow = ({ request, reply }: Receiving) =>
+  request.routeOptions.config.slowBody === true && !reply.raw.writableEnded

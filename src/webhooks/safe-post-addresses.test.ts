@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type NameAnswer, startNameServer } from '../../test/support/name-server.ts'
+import { announcedSeed } from '../../test/support/seeded.ts'
 import { receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
 import { type Resolve, resolveByNameServers } from './resolve.ts'
 import { createSafePost, type SafePostOptions } from './safe-post.ts'
@@ -170,6 +171,34 @@ test('a name server that does not answer one name holds up no other', async () =
   expect(healthy).toMatchObject({ kind: 'acknowledged' })
   safe[Symbol.dispose]()
   for (const outcome of await Promise.all(hanging)) expect(outcome.kind).toBe('unreachable')
+})
+
+test('a name server that answers garbage makes its names unreachable within seconds and holds up no other', async () => {
+  const random = announcedSeed('garbage from a name server')
+  const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.int(0, 255)))
+  // The digit of the name is its place in the list.
+  const question = (n: number) => Buffer.from(`\x08${n}garbage\x04test\x00\x00\x01\x00\x01`, 'latin1')
+  const head = (answers: number) => Buffer.from([0x81, 0x80, 0, 1, answers >> 8, answers & 0xff, 0, 0, 0, 0])
+  const garbage: Buffer[] = [
+    Buffer.alloc(0),
+    bytes(9),
+    bytes(500),
+    Buffer.concat([head(1), question(3)]), // the answer it announces is missing
+    Buffer.concat([head(65_535), question(4), bytes(400)]),
+    Buffer.concat([head(1), question(5), Buffer.from([0xc0, 30, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1])]), // its name points to itself
+    Buffer.concat([head(1), question(6), Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 16]), bytes(16)]), // an address of 16 bytes
+  ]
+  await using receiver = await startReceiver((response) => response.end())
+  await using names = await startNameServer((name) =>
+    name === 'receiver.test' ? ['127.0.0.1'] : garbage[Number(name.slice(0, 1))]!,
+  )
+  using safe = startSafePost({ isAllowed, lookup: resolveByNameServers([names.address]) })
+
+  const startedAt = performance.now()
+  const outcomes = garbage.map((_, n) => safe.to(`https://${n}garbage.test/`))
+  expect(await safe.to(receiver.url('receiver.test'))).toMatchObject({ kind: 'acknowledged' })
+  for (const outcome of await Promise.all(outcomes)) expect(outcome.kind).toBe('unreachable')
+  expect(performance.now() - startedAt).toBeLessThan(15_000)
 })
 
 test('a name that cannot exist is unreachable where the system is asked', async () => {

@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
 
-/** The addresses of a name, or how the server fails. */
-export type NameAnswer = string[] | 'no such name' | 'failure' | 'silence'
+/** The addresses of a name, or how the server fails. A buffer is sent as it is, after the id of the query. */
+export type NameAnswer = string[] | 'no such name' | 'failure' | 'silence' | Buffer
 
 /** What stands under a name beside addresses: texts, and mail exchangers as `10 mx.example.com`. */
 export type OtherRecords = { txt?: string[]; mx?: string[] }
@@ -25,6 +25,10 @@ export async function startNameServer(
     if (type === typeA) queries.push(name)
     const answered = answer(name)
     if (answered === 'silence') return
+    if (Buffer.isBuffer(answered)) {
+      socket.send(Buffer.concat([query.subarray(0, 2), answered]), from.port, from.address)
+      return
+    }
     const failed = answered === 'no such name' ? 3 : answered === 'failure' ? 2 : 0
     const records = failed ? [] : recordsOf(type, answered as string[], others(name))
     const header = Buffer.alloc(headerBytes)
