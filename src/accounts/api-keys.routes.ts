@@ -1,8 +1,8 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
-import { Refusal } from '../values/errors.ts'
-import { parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
 import { type ApiKey, scopes, selectApiKeys } from './api-keys.sql.ts'
 import { createApiKey, deleteApiKey } from './api-keys.ts'
 import { keyOf, memberOf } from './guards.ts'
@@ -62,8 +62,7 @@ export function apiKeyRoutes({ db, keys }: { db: Db; keys: KeyCache }): FastifyP
         },
       },
       async (request) => {
-        const id = parseId('key', request.params.id)
-        if (!id) throw new Refusal('not_found', 'There is no such API key.')
+        const id = parseIdParam('key', request.params.id)
         await deleteApiKey(db, memberOf(request).organizationId, id)
         keys.forget(id)
         return ok(null, 'The key is revoked')

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto'
 import type { Db } from '../db/db.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import type { User } from './accounts.sql.ts'
@@ -43,6 +43,5 @@ export async function createApiKey(
 }
 
 export async function deleteApiKey(db: Db, organizationId: OrganizationId, id: ApiKeyId): Promise<void> {
-  if (!(await revokeApiKey(db.statement, organizationId, id)))
-    throw new Refusal('not_found', 'There is no such API key.')
+  if (!(await revokeApiKey(db.statement, organizationId, id))) throw notFound('API key')
 }

@@ -1,10 +1,11 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
-import { parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import { type Invitation, selectInvitations } from './invitations.sql.ts'
-import { acceptInvitation, getInvitation, invite, noSuchInvitation, withdrawInvitation } from './invitations.ts'
+import { acceptInvitation, getInvitation, invite, withdrawInvitation } from './invitations.ts'
 import type { Sessions } from './sessions.ts'
 import { Credential, RoleOut, SessionOut, sessionOut } from './shapes.ts'
 
@@ -74,8 +75,7 @@ export function invitationRoutes({ db, baseUrl }: { db: Db; baseUrl: string }): 
         },
       },
       async (request) => {
-        const id = parseId('inv', request.params.id)
-        if (!id) throw noSuchInvitation()
+        const id = parseIdParam('inv', request.params.id)
         await withdrawInvitation(db, memberOf(request).organizationId, id)
         return ok(null, 'The invitation is withdrawn')
       },

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Db } from '../db/db.ts'
 import { parseEmail } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type InvitationId, newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
 import { type Account, findUserByEmail, insertUser, lockOrganization, type Role, type User } from './accounts.sql.ts'
 import {
@@ -71,10 +71,8 @@ async function freeAddress(db: Db, organizationId: OrganizationId, email: string
 }
 
 export async function withdrawInvitation(db: Db, organizationId: OrganizationId, id: InvitationId): Promise<void> {
-  if (!(await deleteInvitation(db.statement, organizationId, id))) throw noSuchInvitation()
+  if (!(await deleteInvitation(db.statement, organizationId, id))) throw notFound('invitation')
 }
-
-export const noSuchInvitation = () => new Refusal('not_found', 'There is no such invitation.')
 
 /** Unknown, used, withdrawn and expired look alike. */
 export async function getInvitation(db: Db, token: string): Promise<FoundInvitation> {

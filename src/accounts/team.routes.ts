@@ -1,12 +1,13 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db, Tx } from '../db/db.ts'
 import { answers, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
-import { type OrganizationId, parseId, type UserId } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import type { OrganizationId, UserId } from '../values/ids.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import type { KeyCache } from './key-cache.ts'
 import { RoleOut, UserOut, userOut } from './shapes.ts'
 import { selectTeam, type TeamMember } from './team.sql.ts'
-import { changeRole, noSuchMember, removeMember } from './team.ts'
+import { changeRole, removeMember } from './team.ts'
 
 const MemberOut = Type.Object({ ...UserOut.properties, last_login_at: Nullable(Timestamp) })
 const IdParams = Type.Object({ id: Type.String() })
@@ -40,7 +41,7 @@ export function teamRoutes({ db, keys, pauseWebhooksOf }: Parts): FastifyPluginA
         },
       },
       async (request) => {
-        const id = userIdOf(request.params.id)
+        const id = parseIdParam('usr', request.params.id)
         return ok(memberOut(await changeRole(db, memberOf(request).organizationId, id, request.body.role)))
       },
     )
@@ -77,7 +78,7 @@ export function teamRoutes({ db, keys, pauseWebhooksOf }: Parts): FastifyPluginA
       async (request) => {
         const { organizationId } = memberOf(request)
         const { revoke_api_keys: revokeKeys, pause_webhooks: pauseWebhooks } = request.query
-        const id = userIdOf(request.params.id)
+        const id = parseIdParam('usr', request.params.id)
         let afterCommit = () => {}
         const revoked = await removeMember(db, organizationId, id, {
           revokeApiKeys: revokeKeys === 'true',
@@ -91,12 +92,6 @@ export function teamRoutes({ db, keys, pauseWebhooksOf }: Parts): FastifyPluginA
       },
     )
   }
-}
-
-function userIdOf(text: string): UserId {
-  const id = parseId('usr', text)
-  if (!id) throw noSuchMember()
-  return id
 }
 
 const memberOut = (member: TeamMember) => ({

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
-import { Refusal } from '../values/errors.ts'
+import { notFound, Refusal } from '../values/errors.ts'
 import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
 import { lockOrganization, type Role } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
@@ -9,7 +9,7 @@ import { deleteMember, hasOwner, type TeamMember, updateRole } from './team.sql.
 export async function changeRole(db: Db, organizationId: OrganizationId, id: UserId, role: Role): Promise<TeamMember> {
   return keepingAnOwner(db, organizationId, async (tx) => {
     const member = await updateRole(tx, organizationId, id, role)
-    if (!member) throw noSuchMember()
+    if (!member) throw notFound('member')
     if (role !== 'owner') await deleteInvitationsBy(tx, organizationId, id)
     return member
   })
@@ -32,7 +32,7 @@ export async function removeMember(
   { revokeApiKeys, onRemove }: Removal = { revokeApiKeys: false },
 ): Promise<ApiKeyId[]> {
   return keepingAnOwner(db, organizationId, async (tx) => {
-    if (!(await deleteMember(tx, organizationId, id))) throw noSuchMember()
+    if (!(await deleteMember(tx, organizationId, id))) throw notFound('member')
     await deleteInvitationsBy(tx, organizationId, id)
     await onRemove?.(tx)
     return revokeApiKeys ? revokeApiKeysOf(tx, organizationId, id) : []
@@ -53,5 +53,3 @@ function keepingAnOwner<Result>(
     return result
   })
 }
-
-export const noSuchMember = () => new Refusal('not_found', 'There is no such member.')

@@ -4,8 +4,8 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { Refusal } from '../values/errors.ts'
-import { type ContactId, parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { parseId, toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
 import { type Contact, contactStatuses, selectContacts } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
@@ -104,7 +104,7 @@ function readOne(api: Api, { db }: Parts): void {
     '/contacts/:id',
     { schema: { tags, summary: 'Read a contact', params: IdParams, response: answers(ContactOut) } },
     async (request) =>
-      ok(contactOut(await getContact(db, memberOf(request).organizationId, contactIdOf(request.params.id)))),
+      ok(contactOut(await getContact(db, memberOf(request).organizationId, parseIdParam('con', request.params.id)))),
   )
 }
 
@@ -127,17 +127,11 @@ function edit(api: Api, { db }: Parts): void {
       },
     },
     async (request) => {
-      const id = contactIdOf(request.params.id)
+      const id = parseIdParam('con', request.params.id)
       const { organizationId } = memberOf(request)
       return ok(contactOut(await editContact(db, organizationId, id, request.body, actorOf(request))))
     },
   )
-}
-
-export function contactIdOf(text: string): ContactId {
-  const id = parseId('con', text)
-  if (!id) throw new Refusal('not_found', 'There is no such contact.')
-  return id
 }
 
 const contactOut = (contact: Contact): Static<typeof ContactOut> => ({

@@ -1,7 +1,7 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
 import { recordApiUnsubscription } from '../events/unsubscription.ts'
 import { parseEmail } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type ContactId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import {
   type Contact,
@@ -23,12 +23,11 @@ import { inTransaction } from './transaction.ts'
 
 export type { Contact } from './contacts.sql.ts'
 
-const noSuchContact = () => new Refusal('not_found', 'There is no such contact.')
 const emailTaken = () => new Refusal('conflict', 'A contact with this email already exists.')
 
 export async function getContact(db: Reader, organizationId: OrganizationId, id: ContactId): Promise<Contact> {
   const contact = await selectContact(db, organizationId, id)
-  if (!contact) throw noSuchContact()
+  if (!contact) throw notFound('contact')
   return contact
 }
 
@@ -76,7 +75,7 @@ export async function editContact(
   const email = edit.email === undefined ? { email: undefined, emailKey: undefined } : readEmail(edit.email)
   return inTransaction(db, async (tx) => {
     const held = await lockContact(tx, organizationId, id)
-    if (!held) throw noSuchContact()
+    if (!held) throw notFound('contact')
     const edited = await updateContact(tx, organizationId, id, { ...fields, ...email }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error
     })

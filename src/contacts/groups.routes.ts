@@ -2,13 +2,12 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { memberOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
-import { Refusal } from '../values/errors.ts'
-import { type GroupId, parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
 import { actorOf } from './actor.ts'
 import { type Group, selectGroups } from './groups.sql.ts'
 import { addToGroup, createGroup, getGroup, removeFromGroup, removeGroup, renameGroup } from './groups.ts'
-import { noSuchGroup } from './members.ts'
 
 const addedMax = 1_000
 
@@ -43,7 +42,7 @@ export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       '/groups/:id',
       { schema: { tags, summary: 'Read a group', params: IdParams, response: answers(GroupOut) } },
       async (request) =>
-        ok(groupOut(await getGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id)))),
+        ok(groupOut(await getGroup(db, memberOf(request).organizationId, parseIdParam('grp', request.params.id)))),
     )
 
     api.patch(
@@ -51,7 +50,9 @@ export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       { schema: { tags, summary: 'Rename a group', params: IdParams, body: GroupIn, response: answers(GroupOut) } },
       async (request) => {
         const { organizationId } = memberOf(request)
-        return ok(groupOut(await renameGroup(db, organizationId, groupIdOf(request.params.id), request.body.name)))
+        return ok(
+          groupOut(await renameGroup(db, organizationId, parseIdParam('grp', request.params.id), request.body.name)),
+        )
       },
     )
 
@@ -59,7 +60,7 @@ export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       '/groups/:id',
       { schema: { tags, summary: 'Delete a group; its contacts stay', params: IdParams, response: answers(Nothing) } },
       async (request) => {
-        await removeGroup(db, memberOf(request).organizationId, groupIdOf(request.params.id))
+        await removeGroup(db, memberOf(request).organizationId, parseIdParam('grp', request.params.id))
         return ok(null, 'The group is deleted')
       },
     )
@@ -82,7 +83,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     },
     async (request) => {
       const { organizationId } = memberOf(request)
-      const groupId = groupIdOf(request.params.id)
+      const groupId = parseIdParam('grp', request.params.id)
       return ok({ added: await addToGroup(db, organizationId, groupId, request.body.contact_ids, actorOf(request)) })
     },
   )
@@ -98,19 +99,12 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
       },
     },
     async (request) => {
-      const contactId = parseId('con', request.params.contact_id)
-      if (!contactId) throw new Refusal('not_found', 'There is no such contact.')
-      const groupId = groupIdOf(request.params.id)
+      const contactId = parseIdParam('con', request.params.contact_id)
+      const groupId = parseIdParam('grp', request.params.id)
       await removeFromGroup(db, memberOf(request).organizationId, groupId, contactId, actorOf(request))
       return ok(null, 'The contact is not in the group any more')
     },
   )
-}
-
-function groupIdOf(text: string): GroupId {
-  const id = parseId('grp', text)
-  if (!id) throw noSuchGroup()
-  return id
 }
 
 const groupOut = (group: Group) => ({

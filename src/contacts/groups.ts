@@ -1,5 +1,5 @@
 import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
-import { Refusal } from '../values/errors.ts'
+import { notFound, Refusal } from '../values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId, parseId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import {
@@ -16,7 +16,6 @@ import {
 import { moveMembershipToHistory } from './history.sql.ts'
 import type { Actor } from './history.ts'
 import { lockGroups } from './members.sql.ts'
-import { noSuchGroup } from './members.ts'
 import { inTransaction } from './transaction.ts'
 
 const groupsMax = 1_000
@@ -32,7 +31,7 @@ export async function createGroup(db: Db, organizationId: OrganizationId, nameGi
 
 export async function getGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<Group> {
   const group = await findGroup(db, organizationId, id)
-  if (!group) throw noSuchGroup()
+  if (!group) throw notFound('group')
   return group
 }
 
@@ -55,7 +54,7 @@ export async function renameGroup(
 export async function removeGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<void> {
   await inTransaction(db, async (tx) => {
     // The group first: whoever is adding members holds it, and what they added is seen by the second statement.
-    if (!(await deleteGroup(tx, organizationId, id))) throw noSuchGroup()
+    if (!(await deleteGroup(tx, organizationId, id))) throw notFound('group')
     await deleteGroupMembers(tx, organizationId, id)
   })
 }
@@ -70,7 +69,7 @@ export async function addToGroup(
 ): Promise<number> {
   const ids = contactTexts.map((text) => parseId('con', text))
   return inTransaction(db, async (tx) => {
-    if (!(await lockGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
+    if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
     const held = new Set(
       await lockContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor),
     )
@@ -93,7 +92,7 @@ export async function joinGroups(
 ): Promise<void> {
   const groupIds = [...new Set(groupTexts)].map((text) => parseId('grp', text)).filter((id) => id !== undefined)
   if (groupIds.length < new Set(groupTexts).size || !(await lockGroups(tx, organizationId, groupIds)))
-    throw noSuchGroup()
+    throw notFound('group')
   await insertMemberships(tx, organizationId, groupIds, [contactId], actor)
 }
 

@@ -6,13 +6,13 @@ import { answers, begins, begun, Nullable, ok, oneOf, Timestamp } from '../http/
 import type { Hints } from '../queue/hints.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
-import { parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
 import { sliceBytes } from './csv.ts'
 import { importKind } from './import.job.ts'
 import { type Import, selectImports } from './imports.sql.ts'
-import { acceptImport, cancelImport, getImport, noSuchImport, readMapping, type Uploading } from './imports.ts'
+import { acceptImport, cancelImport, getImport, readMapping, type Uploading } from './imports.ts'
 import { type Inspection, inspectImportTask } from './inspect.task.ts'
-import { noSuchGroup } from './members.ts'
 
 const listed = 20
 const fileNameMax = 255
@@ -96,8 +96,7 @@ export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTyp
         },
       },
       async (request) => {
-        const id = parseId('imp', request.params.id)
-        if (!id) throw noSuchImport()
+        const id = parseIdParam('imp', request.params.id)
         const { problems, ...record } = await getImport(db, memberOf(request).organizationId, id)
         return ok({ ...importOut(record), columns: record.progress.layout?.header ?? [], errors: problems })
       },
@@ -115,8 +114,7 @@ export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTyp
         },
       },
       async (request) => {
-        const id = parseId('imp', request.params.id)
-        if (!id) throw noSuchImport()
+        const id = parseIdParam('imp', request.params.id)
         return ok(importOut(await cancelImport(db, memberOf(request).organizationId, id)))
       },
     )
@@ -225,8 +223,7 @@ function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTyp
       async (request, reply) => {
         const { group_id: groupText, subscription = 'subscribed', filename, mapping } = request.query
         if (!request.body) throw wrongMediaType()
-        const groupId = groupText ? parseId('grp', groupText) : null
-        if (groupId === undefined) throw noSuchGroup()
+        const groupId = groupText ? parseIdParam('grp', groupText) : null
         const record = await acceptImport(db, uploading, {
           organizationId: memberOf(request).organizationId,
           groupId,

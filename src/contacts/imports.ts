@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Db } from '../db/db.ts'
 import { dropLane, enqueue } from '../queue/queue.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type GroupId, type ImportId, newId, type OrganizationId } from '../values/ids.ts'
 import { isStorable, unstorableProblem } from '../values/text.ts'
 import type { ColumnRef, Mapping } from './columns.ts'
@@ -21,7 +21,6 @@ import {
   queueImport,
   selectProblems,
 } from './imports.sql.ts'
-import { noSuchGroup } from './members.ts'
 import { inTransaction } from './transaction.ts'
 
 const fileBytesMax = 512 * 1024 * 1024
@@ -74,7 +73,7 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
   if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
   if (groupId && subscription !== 'subscribed')
     throw invalid({ path: 'subscription', problem: 'must be subscribed where a group is named: its members are' })
-  if (groupId && !(await findGroup(db, organizationId, groupId))) throw noSuchGroup()
+  if (groupId && !(await findGroup(db, organizationId, groupId))) throw notFound('group')
   await pruneImports(db.statement, organizationId, uploadHoursMax, reportDaysMax)
   if ((await countUnfinished(db, organizationId)) > othersMax)
     throw new Refusal('conflict', `${unfinishedMax} imports and uploads are under way. Wait until one of them is done.`)
@@ -125,7 +124,7 @@ export async function getImport(
   id: ImportId,
 ): Promise<Import & { problems: ImportProblem[] }> {
   const record = await findImport(db, organizationId, id)
-  if (!record) throw noSuchImport()
+  if (!record) throw notFound('import')
   return { ...record, problems: await selectProblems(db, organizationId, id) }
 }
 
@@ -139,12 +138,10 @@ export async function cancelImport(db: Db, organizationId: OrganizationId, id: I
       await dropLane(tx, organizationId, importKind, id)
   })
   const record = await findImport(db, organizationId, id)
-  if (!record) throw noSuchImport()
+  if (!record) throw notFound('import')
   if (record.status !== 'cancelled') throw new Refusal('conflict', 'This import is over already.')
   return record
 }
-
-export const noSuchImport = () => new Refusal('not_found', 'There is no such import.')
 
 /** Reads the mapping as it comes in the query: JSON. */
 export function readMapping(text: string): Mapping {

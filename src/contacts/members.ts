@@ -1,8 +1,9 @@
 import type { Db, Tx } from '../db/db.ts'
 import { Batcher } from '../runtime/batcher.ts'
 import type { TaskPool } from '../tasks/pool.ts'
-import { Refusal } from '../values/errors.ts'
-import { type GroupId, type OrganizationId, parseId } from '../values/ids.ts'
+import { notFound } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import type { GroupId, OrganizationId } from '../values/ids.ts'
 import { groupExists } from './groups.sql.ts'
 import type { Actor } from './history.ts'
 import { allRejected, attributesTooLarge, type Member, type Rejected } from './member-input.ts'
@@ -55,10 +56,9 @@ export class MemberAdder {
    */
   async add(organizationId: OrganizationId, body: Buffer, actor: Actor): Promise<AddedMembers> {
     const { groupId: groupText, received, members, rejected } = await this.#read(organizationId, body)
-    const groupId = parseId('grp', groupText)
-    if (!groupId) throw noSuchGroup()
+    const groupId = parseIdParam('grp', groupText)
     if (members.length === 0) {
-      if (!(await groupExists(this.#db, organizationId, groupId))) throw noSuchGroup()
+      if (!(await groupExists(this.#db, organizationId, groupId))) throw notFound('group')
       throw allRejected(rejected)
     }
     const { tooLarge, ...stored } = await this.#additions.add({ organizationId, groupId, members, actor })
@@ -74,11 +74,9 @@ export class MemberAdder {
   }
 }
 
-export const noSuchGroup = () => new Refusal('not_found', 'There is no such group.')
-
 function storeInGroup(db: Db, { organizationId, groupId, members, actor }: Addition): Promise<Stored> {
   return inTransaction(db, async (tx) => {
-    if (!(await lockGroups(tx, organizationId, [groupId]))) throw noSuchGroup()
+    if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
     return storeMembers(tx, organizationId, { groupId, subscription: 'subscribed' }, members, actor)
   })
 }

@@ -2,7 +2,8 @@ import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type
 import { memberOf } from '../accounts/guards.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { type FlowId, type OrganizationId, parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
 import { type FlowSummary, selectFlows } from './flows.sql.ts'
 import {
   changeFlow,
@@ -12,7 +13,6 @@ import {
   type Flow,
   type FlowParts,
   getFlow,
-  noSuchFlow,
   type Version,
 } from './flows.ts'
 
@@ -81,12 +81,6 @@ const FlowSummaryOut = Type.Object({
 })
 const Params = Type.Object({ id: Type.String() })
 const tags = ['Flows']
-
-export const flowIdOf = (text: string): FlowId => {
-  const id = parseId('flw', text)
-  if (!id) throw noSuchFlow()
-  return id
-}
 
 export function flowRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
   const { db } = parts
@@ -158,7 +152,7 @@ export function flowRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
     api.get(
       '/flows/:id',
       { schema: { tags, summary: 'One flow', params: Params, response: answers(FlowOut) } },
-      async (request) => ok(await flowOut(memberOf(request).organizationId, flowIdOf(request.params.id))),
+      async (request) => ok(await flowOut(memberOf(request).organizationId, parseIdParam('flw', request.params.id))),
     )
 
     api.patch(
@@ -176,7 +170,7 @@ export function flowRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { organizationId, id: userId } = memberOf(request)
-        const id = flowIdOf(request.params.id)
+        const id = parseIdParam('flw', request.params.id)
         const { name, kind, status, base_version: baseVersion } = request.body
         const named = {
           ...(name === undefined ? {} : { name }),
@@ -192,7 +186,7 @@ export function flowRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
       '/flows/:id',
       { schema: { tags, summary: 'Delete a flow', params: Params, response: answers(Nothing) } },
       async (request) => {
-        await deleteFlow(db, memberOf(request).organizationId, flowIdOf(request.params.id))
+        await deleteFlow(db, memberOf(request).organizationId, parseIdParam('flw', request.params.id))
         return ok(null, 'The flow is deleted')
       },
     )

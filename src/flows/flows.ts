@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { parseEmail } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { isLongerThan } from '../values/text.ts'
@@ -96,7 +96,7 @@ export async function changeFlow(
 
     const isDone = await db.begin(async (tx) => {
       const current = await findFlow(tx, organizationId, id, true)
-      if (!current) throw noSuchFlow()
+      if (!current) throw notFound('flow')
       if (needsVersion && current.versionId !== read.versionId) return false
       const versionId = compiled ? newId('flv') : current.versionId
       if (compiled)
@@ -116,7 +116,7 @@ export async function changeFlow(
 }
 
 export async function deleteFlow(db: Db, organizationId: OrganizationId, id: FlowId): Promise<void> {
-  if (!(await markFlowDeleted(db.statement, organizationId, id))) throw noSuchFlow()
+  if (!(await markFlowDeleted(db.statement, organizationId, id))) throw notFound('flow')
 }
 
 export async function getFlow(
@@ -126,11 +126,9 @@ export async function getFlow(
 ): Promise<{ flow: Flow; version: Version }> {
   const flow = id && (await findFlow(db, organizationId, id))
   const [version] = flow ? await findVersions(db, [{ organizationId, id: flow.versionId }]) : []
-  if (!flow || !version) throw noSuchFlow()
+  if (!flow || !version) throw notFound('flow')
   return { flow, version }
 }
-
-export const noSuchFlow = () => new Refusal('not_found', 'There is no such flow.')
 
 export const contentOf = (version: Version): FlowContent => ({
   subject: version.subject,

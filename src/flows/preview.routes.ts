@@ -4,7 +4,8 @@ import { memberOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
 import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
-import { contentIn, flowIdOf, VariableOut } from './flows.routes.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { contentIn, VariableOut } from './flows.routes.ts'
 import { contentOf, type FlowContent, getFlow, variablesOut } from './flows.ts'
 import type { TemplateRunner } from './template-runner.ts'
 import type { TemplateValues } from './values.ts'
@@ -77,7 +78,11 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
         },
       },
       async (request) => {
-        const { flow, version } = await getFlow(db, memberOf(request).organizationId, flowIdOf(request.params.id))
+        const { flow, version } = await getFlow(
+          db,
+          memberOf(request).organizationId,
+          parseIdParam('flw', request.params.id),
+        )
         return ok(await preview({ db, runner }, request, contentOf(version), { kind: flow.kind, ...request.body }))
       },
     )

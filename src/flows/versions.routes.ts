@@ -2,9 +2,11 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { memberOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, Timestamp } from '../http/envelope.ts'
-import { contentOut, flowIdOf, toContentOut } from './flows.routes.ts'
+import { notFound } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { contentOut, toContentOut } from './flows.routes.ts'
 import { findVersionByNumber, selectVersions } from './flows.sql.ts'
-import { getFlow, noSuchFlow } from './flows.ts'
+import { getFlow } from './flows.ts'
 
 const VersionSummaryOut = Type.Object({
   version: Type.Integer(),
@@ -30,7 +32,7 @@ export function versionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
+        const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const versions = await selectVersions(db, organizationId, flow.id)
         return ok(
           versions.map((version) => ({
@@ -55,9 +57,9 @@ export function versionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const { flow } = await getFlow(db, organizationId, flowIdOf(request.params.id))
+        const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
-        if (!version) throw noSuchFlow()
+        if (!version) throw notFound('flow version')
         return ok({ version: version.number, created_at: version.createdAt.toISOString(), ...toContentOut(version) })
       },
     )

@@ -4,7 +4,7 @@ import { memberOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { Refusal } from '../values/errors.ts'
+import { notFound } from '../values/errors.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
 import { emptyInbox, findInInbox, type InboxSummary, selectInbox } from './inbox.sql.ts'
 
@@ -76,7 +76,7 @@ export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       async (request) => {
         const id = parseId('msg', request.params.id)
         const mail = id && (await findInInbox(db, memberOf(request).organizationId, id))
-        if (!mail) throw new Refusal('not_found', 'There is no such mail in the inbox.')
+        if (!mail) throw notFound('email')
         const shown = beginningOf(mail.raw)
         const { html, text, headers } = await PostalMime.parse(shown)
         return ok({

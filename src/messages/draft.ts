@@ -1,6 +1,6 @@
 import type { MailDraft } from '../flows/templates.task.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import { Refusal } from '../values/errors.ts'
+import { notFound, Refusal } from '../values/errors.ts'
 import {
   type ContactId,
   type FlowId,
@@ -48,7 +48,7 @@ const lanesPerOrganization = 4
 export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
 
 export function checkFlow({ organizationId, isTest }: SendRequest, flow: FlowState | undefined): FlowState {
-  if (!flow || flow.organizationId !== organizationId) throw new Refusal('not_found', 'There is no such flow.')
+  if (!flow || flow.organizationId !== organizationId) throw notFound('flow')
   if (!isTest && flow.status !== 'active')
     throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
   return flow

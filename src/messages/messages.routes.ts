@@ -6,8 +6,9 @@ import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { Refusal } from '../values/errors.ts'
+import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
+import { parseIdParam } from '../values/id-params.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
 import {
   findMessage,
@@ -52,7 +53,6 @@ const MessageDetailOut = Type.Object({
   relay_response: Nullable(Type.String()),
 })
 const tags = ['Messages']
-const noSuchMessage = () => new Refusal('not_found', 'There is no such message.')
 
 export type MessageParts = {
   db: Db
@@ -112,9 +112,8 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const id = parseId('msg', request.params.id)
-        const message = id && (await findMessage(db, organizationId, id))
-        if (!message) throw noSuchMessage()
+        const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
+        if (!message) throw notFound('message')
         const [events, content] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
           contentOf(templates, runner, message),

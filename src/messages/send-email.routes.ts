@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
-import { noSuchFlow } from '../flows/flows.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseEmail } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
-import { type OrganizationId, parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type OrganizationId, toText } from '../values/ids.ts'
 import { isStorableJson, unstorableProblem } from '../values/text.ts'
 import type { Acceptor } from './accept.ts'
 import type { Accepted, SendRequest } from './draft.ts'
@@ -94,11 +94,10 @@ function sendRequest(
   { flowId: flowText, email, context, idempotencyKey = null, isTest = false }: Input,
   emailField = 'contact_email',
 ): SendRequest {
-  const flowId = parseId('flw', flowText)
   const parsed = parseEmail(email)
   if (!parsed.ok) throw invalid({ path: emailField, problem: parsed.problem })
   const contextText = contextAsText(context ?? {})
-  if (!flowId) throw noSuchFlow()
+  const flowId = parseIdParam('flw', flowText)
   return {
     organizationId,
     flowId,

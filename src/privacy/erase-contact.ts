@@ -1,6 +1,6 @@
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db } from '../db/db.ts'
-import { Refusal } from '../values/errors.ts'
+import { notFound } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import {
   deleteContact,
@@ -20,7 +20,7 @@ export async function eraseContact(db: Db, organizationId: OrganizationId, id: C
   await inTransaction(db, async (tx) => {
     // The contact first: adding it to a group locks its row, so that the statements below see the membership.
     const emailKey = await deleteContact(tx, organizationId, id)
-    if (emailKey === undefined) throw new Refusal('not_found', 'There is no such contact.')
+    if (emailKey === undefined) throw notFound('contact')
     await deleteMemberships(tx, organizationId, id)
     await deleteHistory(tx, organizationId, id)
     await emptyMessages(tx, organizationId, id)

@@ -3,9 +3,9 @@ import { memberOf, requireOwner } from '../accounts/guards.ts'
 import type { KeyCache } from '../accounts/key-cache.ts'
 import { organizationNameMax } from '../accounts/shapes.ts'
 import type { LoginThrottle } from '../accounts/throttle.ts'
-import { contactIdOf } from '../contacts/contacts.routes.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nothing, ok } from '../http/envelope.ts'
+import { parseIdParam } from '../values/id-params.ts'
 import { deleteOrganization } from './delete-organization.ts'
 import { eraseContact } from './erase-contact.ts'
 
@@ -27,7 +27,7 @@ export function privacyRoutes({ db, keys, throttle }: Parts): FastifyPluginAsync
         },
       },
       async (request) => {
-        await eraseContact(db, memberOf(request).organizationId, contactIdOf(request.params.id))
+        await eraseContact(db, memberOf(request).organizationId, parseIdParam('con', request.params.id))
         return ok(null, 'Contact erased')
       },
     )

@@ -1,8 +1,9 @@
 import type { Reader } from '../db/db.ts'
 import { allFlows } from '../events/all-flows.ts'
-import { type FieldProblem, Refusal } from '../values/errors.ts'
+import { type FieldProblem, notFound } from '../values/errors.ts'
 import type { EventName } from '../values/event-types.ts'
-import { type FlowId, type OrganizationId, parseId } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { countSpans } from './counts.ts'
 import { flowExists } from './metrics.sql.ts'
 import { boundsOf, datesOf, type Given, type Period, readEventName, readPeriod } from './period.ts'
@@ -38,7 +39,7 @@ export async function emailEventMetric(
 /** All flows when none is named. A flow of another organization does not exist. */
 export async function readFlow(db: Reader, organizationId: OrganizationId, given: unknown): Promise<FlowId> {
   if (given === undefined) return allFlows
-  const id = parseId('flw', String(given))
-  if (!id || !(await flowExists(db, organizationId, id))) throw new Refusal('not_found', 'There is no such flow.')
+  const id = parseIdParam('flw', String(given))
+  if (!(await flowExists(db, organizationId, id))) throw notFound('flow')
   return id
 }

@@ -1,12 +1,12 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
-import { contactIdOf } from '../contacts/contacts.routes.ts'
 import { getContact } from '../contacts/contacts.ts'
 import { actorTypes, changes } from '../contacts/history.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
+import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, type Prefix, toText } from '../values/ids.ts'
 import { selectTimeline, type TimelineEntry } from './timeline.sql.ts'
 
@@ -57,7 +57,7 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const id = contactIdOf(request.params.id)
+        const id = parseIdParam('con', request.params.id)
         const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
         await getContact(db, organizationId, id)
         const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }

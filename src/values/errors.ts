@@ -46,6 +46,24 @@ export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
   return new Refusal('validation_failed', `${first.path}: ${first.problem}${more}`, { fields })
 }
 
+export type RecordKind =
+  | 'API key'
+  | 'contact'
+  | 'delivery'
+  | 'email'
+  | 'flow'
+  | 'flow version'
+  | 'group'
+  | 'import'
+  | 'invitation'
+  | 'member'
+  | 'message'
+  | 'webhook'
+
+/** Rejects an id with a message such as "Flow not found.", also if the record belongs to another organization. */
+export const notFound = (kind: RecordKind): Refusal =>
+  new Refusal('not_found', `${kind[0]!.toUpperCase()}${kind.slice(1)} not found.`)
+
 /** Something about the machine or the settings that a person can mend: told as a sentence, without a stack. */
 export class SetupFault extends Error {
   constructor(message: string) {

@@ -5,9 +5,10 @@ import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import type { Hints } from '../queue/hints.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
-import { type DeliveryId, parseId, toText } from '../values/ids.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type DeliveryId, toText } from '../values/ids.ts'
 import { bodyOf } from './deliver.job.ts'
 import { findDeliveriesToSend } from './deliver.sql.ts'
 import {
@@ -20,7 +21,7 @@ import {
   selectAttempts,
   selectDeliveries,
 } from './deliveries.sql.ts'
-import { deliverKind, getWebhook, webhookIdOf } from './webhooks.ts'
+import { deliverKind, getWebhook } from './webhooks.ts'
 
 const DeliveryOut = Type.Object({
   id: Type.String(),
@@ -55,8 +56,6 @@ const Params = Type.Object({ id: Type.String() })
 const tags = ['Deliveries']
 const replayBatchMax = 2_000
 
-const noSuchDelivery = () => new Refusal('not_found', 'There is no such delivery.')
-
 export function deliveryRoutes({
   db,
   read,
@@ -84,7 +83,7 @@ export function deliveryRoutes({
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const webhook = await getWebhook(db, organizationId, webhookIdOf(request.params.id))
+        const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
         const { status, event_name: eventName } = request.query
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = {
@@ -104,9 +103,8 @@ export function deliveryRoutes({
       { schema: { tags, summary: 'One delivery with every attempt', params: Params, response: answers(DetailOut) } },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const id = parseId('dlv', request.params.id)
-        const delivery = id && (await findDelivery(db, organizationId, id))
-        if (!delivery) throw noSuchDelivery()
+        const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
+        if (!delivery) throw notFound('delivery')
         const attempts = await selectAttempts(db, organizationId, delivery.id)
         // Not attempted yet: shown as it would be sent now, or by a replay.
         const [unsent] =
@@ -126,9 +124,8 @@ export function deliveryRoutes({
       { schema: { tags, summary: 'Deliver once more', params: Params, response: answers(Replayed) } },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const id = parseId('dlv', request.params.id)
-        const delivery = id && (await findDelivery(db, organizationId, id))
-        if (!delivery) throw noSuchDelivery()
+        const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
+        if (!delivery) throw notFound('delivery')
         const replayed = await replayDelivery(db.statement, organizationId, delivery.id)
         if (replayed === 0) throw new Refusal('conflict', 'This delivery is waiting already, or its webhook is gone.')
         hints.notify(deliverKind)
@@ -149,7 +146,7 @@ export function deliveryRoutes({
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const webhook = await getWebhook(db, organizationId, webhookIdOf(request.params.id))
+        const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
         const since = readTime(request.body.since)
         if (!since) throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
         // Up to now, and each id once: an endpoint that goes on failing does not keep this from ending.

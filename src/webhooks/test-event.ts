@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
-import { Refusal } from '../values/errors.ts'
+import { notFound, Refusal } from '../values/errors.ts'
 import { type EventName, eventTypes } from '../values/event-types.ts'
 import { type DeliveryId, newId, type OrganizationId, type WebhookId } from '../values/ids.ts'
 import { attemptDelivery, type DeliverParts } from './deliver.job.ts'
@@ -8,7 +8,7 @@ import { type Attempt, insertTestDelivery } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
 import { findSecrets } from './signing-secrets.sql.ts'
 import { openSecrets, unreadableSecret } from './signing-secrets.ts'
-import { getWebhook, noSuchWebhook } from './webhooks.ts'
+import { getWebhook } from './webhooks.ts'
 
 export type TestParts = Pick<DeliverParts, 'safePost' | 'metrics'> & { db: Db; box: SecretBox }
 
@@ -21,7 +21,7 @@ export async function sendTestEvent(
 ): Promise<{ deliveryId: DeliveryId; attempt: Attempt }> {
   const webhook = await getWebhook(parts.db, organizationId, webhookId)
   const sealed = await findSecrets(parts.db, organizationId, webhookId)
-  if (!sealed) throw noSuchWebhook()
+  if (!sealed) throw notFound('webhook')
   const secrets = openSecrets(sealed, (secret) => parts.box.open(secret))
   if (!secrets) throw new Refusal('conflict', `Not sent: ${unreadableSecret}.`)
   const eventId = newId('evt')

@@ -5,6 +5,7 @@ import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
+import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { AttemptOut, attemptOut } from './deliveries.routes.ts'
 import { type RetryDelays, type RetrySchedule, retrySchedules, scheduleInWords } from './retry-schedules.ts'
@@ -18,7 +19,6 @@ import {
   rotateWebhookSecret,
   type Webhook,
   type WebhookParts,
-  webhookIdOf,
 } from './webhooks.ts'
 
 const WebhookOut = Type.Object({
@@ -141,7 +141,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       '/webhooks/:id',
       { schema: { tags, summary: 'One webhook', params: Params, response: answers(WebhookOut) } },
       async (request) => {
-        const webhook = await getWebhook(db, memberOf(request).organizationId, webhookIdOf(request.params.id))
+        const webhook = await getWebhook(db, memberOf(request).organizationId, parseIdParam('whk', request.params.id))
         return ok((await withFigures([webhook]))[0]!)
       },
     )
@@ -177,7 +177,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
         const webhook = await changeWebhook(
           parts,
           memberOf(request).organizationId,
-          webhookIdOf(request.params.id),
+          parseIdParam('whk', request.params.id),
           changes,
         )
         return ok((await withFigures([webhook]))[0]!)
@@ -188,7 +188,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       '/webhooks/:id',
       { schema: { tags, summary: 'Delete a webhook', params: Params, response: answers(Nothing) } },
       async (request) => {
-        await deleteWebhook(parts, memberOf(request).organizationId, webhookIdOf(request.params.id))
+        await deleteWebhook(parts, memberOf(request).organizationId, parseIdParam('whk', request.params.id))
         return ok(null, 'The webhook is deleted')
       },
     )
@@ -209,7 +209,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
         const { webhook, secret } = await rotateWebhookSecret(
           parts,
           organizationId,
-          webhookIdOf(request.params.id),
+          parseIdParam('whk', request.params.id),
           request.body?.overlap_hours,
         )
         return ok({ ...webhookOut(webhook), signing_secret: secret })
@@ -229,7 +229,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const webhookId = webhookIdOf(request.params.id)
+        const webhookId = parseIdParam('whk', request.params.id)
         const eventName = request.body.event_name as EventName
         const { deliveryId, attempt } = await parts.shares.webhookTests.run(organizationId, () =>
           sendTestEvent(parts, organizationId, webhookId, eventName),

@@ -3,9 +3,9 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, setLanePaused } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
-import { newId, type OrganizationId, parseId, type UserId, type WebhookId } from '../values/ids.ts'
+import { newId, type OrganizationId, type UserId, type WebhookId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
@@ -78,7 +78,7 @@ export async function changeWebhook(
 ): Promise<Webhook> {
   const changed = await db.begin(async (tx) => {
     const current = await lockWebhook(tx, organizationId, id)
-    if (!current) throw noSuchWebhook()
+    if (!current) throw notFound('webhook')
     const selection =
       changes.eventTypes === undefined && changes.allEvents === undefined
         ? { eventTypes: current.eventTypes, allEvents: current.allEvents }
@@ -98,7 +98,7 @@ export async function changeWebhook(
       status,
     })
   })
-  if (!changed) throw noSuchWebhook()
+  if (!changed) throw notFound('webhook')
   // Workers have read ahead: what they hold was meant for the webhook as it was.
   hints.notify(deliverKind, id)
   hints.notify(deliverKind)
@@ -126,7 +126,7 @@ export async function deleteWebhook(
   id: WebhookId,
 ): Promise<void> {
   await db.begin(async (tx) => {
-    if (!(await deleteWebhookRow(tx, organizationId, id))) throw noSuchWebhook()
+    if (!(await deleteWebhookRow(tx, organizationId, id))) throw notFound('webhook')
     await dropLane(tx, organizationId, deliverKind, id)
   })
   hints.notify(deliverKind, id)
@@ -142,25 +142,16 @@ export async function rotateWebhookSecret(
     throw invalid({ path: 'overlap_hours', problem: `must be from 0 to ${overlapHoursMax}` })
   const secret = newSecret()
   const webhook = await rotateSecret(db.statement, { organizationId, id }, box.seal(secret), overlapHours)
-  if (!webhook) throw noSuchWebhook()
+  if (!webhook) throw notFound('webhook')
   hints.notify(deliverKind, id)
   return { webhook, secret }
 }
 
-/** The id that a path names. */
-export function webhookIdOf(text: string): WebhookId {
-  const id = parseId('whk', text)
-  if (!id) throw noSuchWebhook()
-  return id
-}
-
 export async function getWebhook(db: Db, organizationId: OrganizationId, id: WebhookId): Promise<Webhook> {
   const webhook = await findWebhook(db, organizationId, id)
-  if (!webhook) throw noSuchWebhook()
+  if (!webhook) throw notFound('webhook')
   return webhook
 }
-
-export const noSuchWebhook = () => new Refusal('not_found', 'There is no such webhook.')
 
 function checkUrl(text: string, allowPrivate: boolean): string {
   const checked = checkWebhookUrl(text, { allowPrivate })
