@@ -65,9 +65,11 @@ export async function send(): Promise<Result> {
 async function insertMessages(db: Db, organizationId: OrganizationId, flowId: FlowId): Promise<void> {
   await db.statement`
     with written as (
-      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status)
+      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context,
+        recipient, status)
       select contacts.organization_id, uuidv7(), flows.id, flows.version_id, contacts.id, contacts.email,
-        'Order 1042 is on its way', '{"order_id": 1042}', 'queued'
+        'Order 1042 is on its way', '{"order_id": 1042}',
+        jsonb_strip_nulls(jsonb_build_object('first_name', contacts.first_name, 'last_name', contacts.last_name)), 'queued'
       from contacts
       join flows on flows.organization_id = contacts.organization_id and flows.id = ${flowId}
       where contacts.organization_id = ${organizationId}

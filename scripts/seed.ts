@@ -184,10 +184,12 @@ function momentsUntil(endMs: number, count: number): number[] {
 async function insertMessages(tx: Tx, organizationId: OrganizationId, batch: Message[]): Promise<void> {
   const subject = ({ flow, id }: Message) => flow.subject.replace('{{ order_id }}', `A-${id.slice(-5)}`)
   await tx`
-    insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
-      queued_at, sent_at)
-    select ${organizationId}, id, flow_id, flow_version_id, contact_id, email, subject, '{"order_id": "A-1001"}', status,
-      queued_at, queued_at
+    insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
+      status, queued_at, sent_at)
+    select ${organizationId}, given.id, flow_id, flow_version_id, contact_id, email, subject, '{"order_id": "A-1001"}',
+      (select jsonb_strip_nulls(jsonb_build_object('first_name', first_name, 'last_name', last_name))
+        from contacts where contacts.organization_id = ${organizationId} and contacts.id = given.contact_id),
+      status, queued_at, queued_at
     from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ flow }) => flow.id)}::uuid[],
       ${batch.map(({ flow }) => flow.versionId)}::uuid[], ${batch.map(({ contact }) => contact.id)}::uuid[],
       ${batch.map(({ contact }) => contact.email)}::text[], ${batch.map(subject)}::text[],

@@ -49,7 +49,11 @@ export class Budget {
   #usageWhenLate: NodeJS.CpuUsage | undefined
   #spent: 'units' | 'time' | undefined
 
-  constructor(limits: RenderLimits) {
+  /** What "now" means in the template. */
+  readonly time: number
+
+  constructor(limits: RenderLimits, time = Date.now()) {
+    this.time = time
     this.#limits = limits
     this.#deadline = performance.now() + limits.cpuMs / 2
   }

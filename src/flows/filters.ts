@@ -95,11 +95,15 @@ function metered(name: string, handler: Handler): Handler {
     if (searching.has(name)) countSearch(budget, value, parameters[0])
     if (visiting.has(name) && Array.isArray(value)) budget.use(value.length * visitUnits)
     if (name.startsWith('date')) countDate(budget, name, parameters)
-    const result = handler.call(this, value, ...parameters)
+    const result = handler.call(this, isNow(name, value) ? new Date(budget.time) : value, ...parameters)
     if (typeof result === 'string') budget.use(result.length)
     return result
   }
 }
+
+/** A message that is sent again must have the same bytes, so "now" is not read from the clock. */
+const isNow = (name: string, value: unknown): boolean =>
+  name.startsWith('date') && (value === 'now' || value === 'today')
 
 const plain = (value: unknown): unknown => (value instanceof Captured ? value.valueOf() : value)
 

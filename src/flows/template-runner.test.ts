@@ -39,7 +39,12 @@ test('a large template is neither compiled nor rendered on the main thread', asy
   const version = await versionOf('Hello {{ name }}', row.repeat(2_000))
   expect(version.template).toBeUndefined()
   expect(() => runner.bodyNow(version, values)).toThrow(NeedsTask)
-  expect(await runner.draft(version, values)).toEqual({ missing: [], unused: [], subject: 'Hello Ada' })
+  expect(await runner.draft(version, values)).toEqual({
+    missing: [],
+    unused: [],
+    subject: 'Hello Ada',
+    recipient: { first_name: 'Ada' },
+  })
   expect((await runner.body(version, values, 'wait')).html).toBe('<p>Ada</p>'.repeat(2_000))
   expect(await runner.draft(version, { ...values, context: {} })).toMatchObject({ missing: ['name'], subject: '' })
 })
@@ -47,7 +52,12 @@ test('a large template is neither compiled nor rendered on the main thread', asy
 test('a small template is rendered on the main thread until it proves slow', async () => {
   const version = await versionOf('Hello {{ name }}', row)
   reports.length = 0
-  expect(runner.draftNow(version, values)).toEqual({ missing: [], unused: [], subject: 'Hello Ada' })
+  expect(runner.draftNow(version, values)).toEqual({
+    missing: [],
+    unused: [],
+    subject: 'Hello Ada',
+    recipient: { first_name: 'Ada' },
+  })
   expect((await runner.body(version, values, 'wait')).html).toBe('<p>Ada</p>')
   expect(reports).toEqual([])
 

@@ -1,13 +1,14 @@
 import type { TaskPool } from '../tasks/pool.ts'
 import { inlineLimits } from './budget.ts'
 import { type Preview, type PreviewInput, previewOf } from './preview.ts'
-import { missingVariables, NeedsTask, type RenderedBody, type TemplateSource, unusedContextKeys } from './template.ts'
+import { NeedsTask, type RenderedBody, type TemplateSource } from './template.ts'
 import type { ReadyVersion } from './template-cache.ts'
 import {
   bodyTask,
   type CompiledSource,
   compileSource,
   compileTask,
+  draftOf,
   draftTask,
   type MailDraft,
   previewTask,
@@ -58,11 +59,7 @@ export class TemplateRunner {
 
   /** Throws `NeedsTask` where `draft` has to be called. */
   draftNow(version: ReadyVersion, values: TemplateValues): MailDraft {
-    return this.#inline(version, (template) => {
-      const missing = missingVariables(template, values)
-      const subject = missing.length > 0 ? '' : template.renderSubject(values, inlineLimits)
-      return { missing, unused: unusedContextKeys(template, values.context), subject }
-    })
+    return this.#inline(version, (template) => draftOf(template, values, inlineLimits))
   }
 
   draft(version: ReadyVersion, values: TemplateValues): Promise<MailDraft> {
@@ -102,11 +99,11 @@ export class TemplateRunner {
   #renderOf(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull) {
     const { organizationId, id, stored } = version
     // The getter for the address to unsubscribe at is read here: only data crosses over.
-    const { contact, organization, unsubscribeUrl, context } = values
+    const { contact, organization, unsubscribeUrl, time, context } = values
     const input = {
       key: `${organizationId} ${id}`,
       stored,
-      values: { contact, organization, unsubscribeUrl, context },
+      values: { contact, organization, unsubscribeUrl, context, ...(time !== undefined && { time }) },
       cpuMs: this.#cpuMs,
     }
     return { organizationId, input, whenFull }

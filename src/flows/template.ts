@@ -6,6 +6,7 @@ import { engineFor } from './engine.ts'
 import { compileMjml } from './mjml.ts'
 import { isProblems, lineAndColumn, messageOf, type Problem, parsePart, type TemplatePart } from './parse.ts'
 import { type Plan, planOf, renderPlan } from './plan.ts'
+import { noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
 import { isMissing, readPath, reservedNames, type Scope, scopeOf, type TemplateValues } from './values.ts'
 import { analyse, mergeVariables, type Variable } from './variables.ts'
@@ -38,6 +39,7 @@ export type RenderedMail = RenderedBody & { subject: string }
 export type CompiledTemplate = {
   stored: StoredTemplate
   variables: readonly Variable[]
+  recipientFields: RecipientFields
   /** Throws `Refusal` if the template fails on these values, or exceeds the limits of a mail. */
   render(values: TemplateValues): RenderedMail
   /** The subject alone, which is known from the moment a mail is accepted, and what is left to be made when it is sent. */
@@ -83,10 +85,10 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   const leavesGaps = stored.text.from === 'template' && text?.plan.steps.some((step) => 'nodes' in step)
 
   const renderSubject = (values: TemplateValues, limits?: RenderLimits) =>
-    oneLine(renderPart(subject, scopeOf(values), new Budget(limits ?? subjectLimits()), limits))
+    oneLine(renderPart(subject, scopeOf(values), new Budget(limits ?? subjectLimits(), values.time), limits))
   const renderBody = (values: TemplateValues, limits?: RenderLimits): RenderedBody => {
     const scope = scopeOf(values)
-    const budget = new Budget(limits ?? bodyLimits())
+    const budget = new Budget(limits ?? bodyLimits(), values.time)
     const finishedHtml = renderPart(html, scope, budget, limits)
     const plainText = text
       ? renderPart(text, scope, budget, limits)
@@ -95,7 +97,8 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   }
   const render = (values: TemplateValues) => ({ subject: renderSubject(values), ...renderBody(values) })
   const variables = mergeVariables([subject.variables, html.variables, text?.variables ?? []])
-  return { stored, variables, render, renderSubject, renderBody }
+  const recipientFields = recipientFieldsOf([subject, html, ...(text ? [text] : [])])
+  return { stored, variables, recipientFields, render, renderSubject, renderBody }
 }
 
 /** Stands in for a stored template that can be made ready no more, say after the engine has changed. */
@@ -103,7 +106,14 @@ export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
   const refuse = () => {
     throw new Refusal('validation_failed', 'The template of this flow can no longer be read. Save the flow again.')
   }
-  return { stored, variables: [], render: refuse, renderSubject: refuse, renderBody: refuse }
+  return {
+    stored,
+    variables: [],
+    recipientFields: noRecipientFields,
+    render: refuse,
+    renderSubject: refuse,
+    renderBody: refuse,
+  }
 }
 
 /** The variables that this mail lacks: used without default, and given neither by the context nor by the contact. */
@@ -129,7 +139,7 @@ export function unusedContextKeys({ variables }: CompiledTemplate, context: Temp
   return Object.keys(context).filter((key) => (reservedNames.includes(key) ? !fromContext.has(key) : !used.has(key)))
 }
 
-type Part = { name: TemplatePart; source: string; plan: Plan; variables: Variable[] }
+type Part = { name: TemplatePart; source: string; plan: Plan; variables: Variable[]; locals: ReadonlySet<string> }
 
 function faultsOf(part: TemplatePart, source: string): Problem[] {
   const tooLong = findTooLong(part, source)
@@ -157,7 +167,7 @@ function loadPart(name: TemplatePart, source: string): Part {
   const templates = parsePart(engine, name, source)
   if (isProblems(templates)) throw new Error(`a stored template does not parse: ${templates[0]?.message}`)
   const { variables, locals } = analyse(templates)
-  return { name, source, variables, plan: planOf(engine, templates, locals, name === 'html') }
+  return { name, source, variables, locals, plan: planOf(engine, templates, locals, name === 'html') }
 }
 
 async function deriveText(html: string): Promise<StoredTemplate['text']> {

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { defineTask } from '../tasks/task.ts'
-import { bodyLimits, subjectLimits } from './budget.ts'
+import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
 import type { Problem } from './parse.ts'
 import { type Preview, type PreviewInput, previewOf } from './preview.ts'
+import { type RecipientSnapshot, snapshotOf } from './recipient.ts'
 import {
   type CompiledTemplate,
   compileTemplate,
@@ -50,7 +51,17 @@ export const previewTask = defineTask<PreviewInput & { cpuMs: number }, Preview>
 export type RenderInput = { key: string; stored: StoredTemplate; values: TemplateValues; cpuMs: number }
 
 /** What is known about a mail when it is accepted. The subject is missing where variables are. */
-export type MailDraft = { missing: string[]; unused: string[]; subject: string }
+export type MailDraft = { missing: string[]; unused: string[]; subject: string; recipient: RecipientSnapshot }
+
+export function draftOf(template: CompiledTemplate, values: TemplateValues, limits: RenderLimits): MailDraft {
+  const missing = missingVariables(template, values)
+  return {
+    missing,
+    unused: unusedContextKeys(template, values.context),
+    subject: missing.length > 0 ? '' : template.renderSubject(values, limits),
+    recipient: snapshotOf(template.recipientFields, values),
+  }
+}
 
 export const draftTask = defineTask<RenderInput, MailDraft>({
   name: 'flows.draft',
@@ -58,9 +69,7 @@ export const draftTask = defineTask<RenderInput, MailDraft>({
   msMax: renderMsMax,
   run: async ({ key, stored, values, cpuMs }) => {
     const template = await cached(key, stored)
-    const missing = missingVariables(template, values)
-    const subject = missing.length > 0 ? '' : template.renderSubject(values, subjectLimits(cpuMs))
-    return { missing, unused: unusedContextKeys(template, values.context), subject }
+    return draftOf(template, values, subjectLimits(cpuMs))
   },
 })
 

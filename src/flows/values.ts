@@ -10,6 +10,8 @@ export type TemplateValues = {
   }
   organization: { name: string }
   unsubscribeUrl: string
+  /** What "now" means in the template, in milliseconds since 1970. The current time if undefined. */
+  time?: number
   context: Readonly<Record<string, unknown>>
 }
 

@@ -74,6 +74,8 @@ export type NewMessage = {
   subject: string
   /** JSON text. */
   context: string
+  /** JSON text of a `RecipientSnapshot`. */
+  recipient: string
   status: 'queued' | 'suppressed'
   reason: string | null
   lane: string
@@ -111,6 +113,7 @@ export async function insertMessages(db: Writer, messages: NewMessage[]): Promis
         ${messages.map((m) => m.email)}::text[],
         ${messages.map((m) => m.subject)}::text[],
         ${messages.map((m) => m.context)}::text[],
+        ${messages.map((m) => m.recipient)}::text[],
         ${messages.map((m) => m.status)}::text[],
         ${messages.map((m) => m.reason)}::text[],
         ${messages.map((m) => m.lane)}::text[],
@@ -118,7 +121,7 @@ export async function insertMessages(db: Writer, messages: NewMessage[]): Promis
         ${messages.map((m) => m.requestHash)}::text[],
         ${messages.map((m) => m.answer)}::text[]
       ) as item (organization_id, id, flow_id, version_id, is_test, contact_id, new_contact_key, email, subject, context,
-        status, reason, lane, idempotency_key, request_hash, answer)
+        recipient, status, reason, lane, idempotency_key, request_hash, answer)
     ),
     live as materialized (
       select item.* from item
@@ -131,9 +134,10 @@ export async function insertMessages(db: Writer, messages: NewMessage[]): Promis
       bringsContacts || bringsKeys ? chosenByBoth : chosenAll,
     ])},
     written as (
-      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, status,
-        reason, is_test)
-      select organization_id, id, flow_id, version_id, contact_id, email, subject, context::jsonb, status, reason, is_test
+      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context,
+        recipient, status, reason, is_test)
+      select organization_id, id, flow_id, version_id, contact_id, email, subject, context::jsonb,
+        recipient::jsonb, status, reason, is_test
       from chosen
       returning id
     ),

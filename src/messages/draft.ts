@@ -73,7 +73,7 @@ export function valuesFor(request: SendRequest, person: Recipient): TemplateValu
 export function draftMessage(
   request: SendRequest,
   flow: FlowState,
-  { missing, unused, subject }: MailDraft,
+  { missing, unused, subject, recipient }: MailDraft,
   person: Recipient,
   newContacts: Map<string, ContactId>,
 ): Draft {
@@ -112,6 +112,7 @@ export function draftMessage(
       email,
       subject,
       context: request.contextText,
+      recipient: JSON.stringify(recipient),
       status,
       reason,
       lane: String(Number.parseInt(messageId.slice(-1), 16) % lanesPerOrganization),

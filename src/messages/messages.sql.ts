@@ -1,6 +1,7 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
+import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -70,10 +71,7 @@ export type MessageDetail = MessageRow & {
   relayReply: string | null
   fromName: string | null
   fromEmail: string | null
-  organizationName: string
-  firstName: string | null
-  lastName: string | null
-  attributes: Record<string, unknown> | null
+  recipient: RecipientSnapshot | null
 }
 
 export async function findMessage(
@@ -83,13 +81,10 @@ export async function findMessage(
 ): Promise<MessageDetail | undefined> {
   const [row] = await db.run<MessageDetail>(sql`
     select ${columns}, messages.flow_version_id, versions.number as flow_version, flows.kind as flow_kind, messages.context,
-      messages.relay_reply, versions.from_name, versions.from_email, organizations.name as organization_name,
-      contacts.first_name, contacts.last_name, contacts.attributes
+      messages.relay_reply, versions.from_name, versions.from_email, messages.recipient
     from messages
-    join organizations on organizations.id = messages.organization_id
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id
-    left join contacts on contacts.organization_id = messages.organization_id and contacts.id = messages.contact_id
     where messages.organization_id = ${organizationId} and messages.id = ${id}`)
   return row
 }

@@ -1,3 +1,4 @@
+import { recipientOf } from '../flows/recipient.ts'
 import type { RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
@@ -42,24 +43,21 @@ export const mailboxText = ({ name, email }: MailSettings['mailFrom']) => (name 
 
 export type OutgoingMail = { raw: string; sender: string; recipient: string; subject: string }
 
-type TemplateRow = Pick<
-  SendRow,
-  'email' | 'firstName' | 'lastName' | 'attributes' | 'organizationName' | 'context' | 'flowKind'
->
+type TemplateRow = Pick<SendRow, 'email' | 'recipient' | 'context' | 'queuedAt' | 'flowKind'>
 
-/** What a message is made from, as the template sees it. */
+/** What the template of a message reads. Nothing in it changes after the message was accepted. */
 function valuesOf(row: TemplateRow, unsubscribeUrl: () => string): TemplateValues {
   return {
-    contact: { email: row.email, firstName: row.firstName, lastName: row.lastName, attributes: row.attributes ?? {} },
-    organization: { name: row.organizationName },
+    ...recipientOf(row.email, row.recipient ?? {}),
     get unsubscribeUrl() {
       return unsubscribeUrl()
     },
+    time: row.queuedAt.getTime(),
     context: row.context ?? {},
   }
 }
 
-/** The mail as it goes out, with its tracked links. The same message always makes the same bytes. */
+/** Builds the email with its tracked links. The same message always yields the same bytes. */
 export function makeMail(
   row: SendRow,
   version: ReadyVersion,
@@ -68,6 +66,7 @@ export function makeMail(
   renderBody: (values: TemplateValues) => RenderedBody,
 ): OutgoingMail {
   const { organizationId, id: messageId, contactId, flowId } = row
+  const { first_name, last_name } = row.recipient ?? {}
   const ids = { organizationId, messageId, contactId, flowId }
   const { baseUrl, bounceDomain } = settings
   let signedUrl: string | undefined
@@ -88,7 +87,7 @@ export function makeMail(
     id: messageId,
     domain: from.email.slice(from.email.lastIndexOf('@') + 1),
     from,
-    to: { name: [row.firstName, row.lastName].filter(Boolean).join(' ') || null, email: row.email },
+    to: { name: [first_name, last_name].filter(Boolean).join(' ') || null, email: row.email },
     replyTo: version.replyTo === null ? null : { email: version.replyTo },
     subject: row.subject,
     html,

@@ -123,7 +123,10 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
       // The relay calls back once a connection is free.
       enterSection(section)
       const { sender, recipient, raw } = write()
-      return { envelope: { from: sender, to: recipient }, raw: dkim && senders.signs(from) ? dkim.sign(raw) : raw }
+      return {
+        envelope: { from: sender, to: recipient },
+        raw: dkim && senders.signs(from) ? dkim.sign(raw, row.queuedAt) : raw,
+      }
     })
     return endingOf(outcome, { row, claim, retryDelays: parts.retryDelays, end })
   }

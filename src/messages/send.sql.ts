@@ -2,6 +2,7 @@ import type { Reader, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { dataText, insertEventsAfter, type NewEvent } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
+import type { RecipientSnapshot } from '../flows/recipient.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
@@ -17,10 +18,7 @@ export type SendRow = {
   context: Record<string, unknown> | null
   isTest: boolean
   queuedAt: Date
-  organizationName: string
-  firstName: string | null
-  lastName: string | null
-  attributes: Record<string, unknown> | null
+  recipient: RecipientSnapshot | null
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
   suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
 }
@@ -32,8 +30,7 @@ export async function findMessagesToSend(
 ): Promise<SendRow[]> {
   return db<SendRow>`
     select messages.organization_id, messages.id, messages.flow_id, flow_version_id, flows.kind as flow_kind, contact_id,
-      messages.email, subject, context, is_test, queued_at, organizations.name as organization_name,
-      contacts.first_name, contacts.last_name, contacts.attributes, contacts.subscription,
+      messages.email, subject, context, is_test, queued_at, recipient, contacts.subscription,
       (select reason from suppressions
         where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
           and reason <> 'unsubscribe'
@@ -43,7 +40,6 @@ export async function findMessagesToSend(
     cross join lateral (
       select * from messages where organization_id = key.organization_id and messages.id = key.id offset 0
     ) as messages
-    join organizations on organizations.id = messages.organization_id
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     left join lateral (
       select * from contacts where organization_id = messages.organization_id and id = messages.contact_id offset 0

@@ -25,7 +25,7 @@ export async function emptyMessages(tx: Tx, organizationId: OrganizationId, id: 
   await tx`
     with emptied as (
       update messages
-      set email = '', subject = '', context = null, relay_reply = null, queue_id = null,
+      set email = '', subject = '', context = null, recipient = null, relay_reply = null, queue_id = null,
         status = case status when 'queued' then 'suppressed' else status end,
         reason = case status when 'queued' then 'the contact was erased' else reason end
       where organization_id = ${organizationId} and contact_id = ${id}
