@@ -6,8 +6,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router/dom'
 import { ApiError } from './api/api-error.ts'
-import { openRouter } from './routes.tsx'
-import { followOtherTabs, forgetBy } from './session/session.ts'
+import { createRouter } from './routes.tsx'
+import { followOtherTabs, onAccountChange } from './session/session.ts'
 import { theme } from './theme.ts'
 import { Toasts } from './ui/toast.tsx'
 
@@ -19,11 +19,11 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // The library pauses requests while the browser is offline: pages would load without end, and an action would be
-      // carried out after the person has cancelled it. With `always` a request fails at once instead.
+      // By default the library pauses requests while the browser is offline: pages would load forever, and an action would
+      // run after the user has cancelled it. With `always` requests fail immediately.
       networkMode: 'always',
       refetchOnReconnect: true,
-      // A rejected request would be rejected again; only faults that may pass are retried.
+      // Only temporary failures are retried.
       retry: (failures, error) => failures < retriesMax && navigator.onLine && !isRejection(error),
     },
     mutations: { networkMode: 'always' },
@@ -43,18 +43,18 @@ const cssVariables: CSSVariablesResolver = () => ({
   },
 })
 
-forgetBy(() => queries.clear())
+onAccountChange(() => queries.clear())
 followOtherTabs()
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root.')
-// Every page renders its own title; the one of index.html is for the time before that.
+// Every page renders its own title, which replaces the one of index.html.
 document.querySelector('head > title')?.remove()
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <MantineProvider theme={theme} defaultColorScheme="auto" cssVariablesResolver={cssVariables}>
         <Toasts />
-        <RouterProvider router={openRouter()} />
+        <RouterProvider router={createRouter()} />
       </MantineProvider>
     </QueryClientProvider>
   </StrictMode>,

@@ -1,4 +1,4 @@
-/** All addresses of the app. A link to an unknown address does not compile. */
+/** All paths of the app. A link to an unknown path does not compile. */
 export const paths = {
   overview: '/',
   login: '/login',
@@ -18,7 +18,7 @@ export const paths = {
   message: (id: string) => `/messages/${id}`,
   activity: '/activity',
   inbox: '/inbox',
-  inboxMail: (id: string) => `/inbox/${id}`,
+  inboxEmail: (id: string) => `/inbox/${id}`,
   settings: '/settings',
   webhooks: '/developers/webhooks',
   webhook: (id: string) => `/developers/webhooks/${id}`,

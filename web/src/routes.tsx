@@ -2,9 +2,9 @@ import type { ComponentType } from 'react'
 import { createBrowserRouter, Navigate, type RouteObject, useLocation } from 'react-router'
 import { basePath } from './api/base.ts'
 import { paths } from './paths.ts'
-import { BrokenPage, MissingPage, StartingPage } from './shell/odd-pages.tsx'
+import { trackLoadErrors } from './shell/load-errors.ts'
 import { Shell } from './shell/shell.tsx'
-import { noteUnloaded } from './shell/unloaded.ts'
+import { ErrorPage, LoadingPage, NotFoundPage } from './shell/status-pages.tsx'
 
 // Every page is a separate script, loaded on the first visit.
 function page<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
@@ -36,7 +36,7 @@ function Moved({ from, to }: { from: string; to: string }) {
   return <Navigate to={`${to}${pathname.slice(from.length)}${search}${hash}`} replace />
 }
 
-const places: RouteObject[] = [
+const appRoutes: RouteObject[] = [
   { index: true, ...page(() => import('./overview/overview-page.tsx'), 'OverviewPage') },
   { path: 'flows', ...page(() => import('./flows/flows-page.tsx'), 'FlowsPage') },
   { path: 'flows/new', ...page(() => import('./flows/new-flow-page.tsx'), 'NewFlowPage') },
@@ -64,21 +64,21 @@ const places: RouteObject[] = [
     ...page(() => import('./webhooks/delivery-page.tsx'), 'DeliveryPage'),
   },
   ...moved,
-  { path: '*', Component: MissingPage },
+  { path: '*', Component: NotFoundPage },
 ]
 
-export function openRouter() {
-  noteUnloaded()
+export function createRouter() {
+  trackLoadErrors()
   return createBrowserRouter(
     [
       {
-        ErrorBoundary: BrokenPage,
-        HydrateFallback: StartingPage,
+        ErrorBoundary: ErrorPage,
+        HydrateFallback: LoadingPage,
         children: [
           { path: 'login', ...page(() => import('./session/login-page.tsx'), 'LoginPage') },
           { path: 'register', ...page(() => import('./session/register-page.tsx'), 'RegisterPage') },
           { path: 'invitation/:token', ...page(() => import('./session/invitation-page.tsx'), 'InvitationPage') },
-          { path: '/', Component: Shell, children: [{ ErrorBoundary: BrokenPage, children: places }] },
+          { path: '/', Component: Shell, children: [{ ErrorBoundary: ErrorPage, children: appRoutes }] },
         ],
       },
     ],

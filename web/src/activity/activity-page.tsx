@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { EventName } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import { Filters } from '../ui/filters.tsx'
-import { LiveMark } from '../ui/live-mark.tsx'
+import { LiveBadge } from '../ui/live-badge.tsx'
 import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, Load } from '../ui/states.tsx'
@@ -14,7 +14,7 @@ import { eventOptions } from './event-names.tsx'
 import { type EventFilter, useEvents } from './events.api.ts'
 import { Notices } from './notices.tsx'
 
-const makers = [
+const sources = [
   { value: 'false', label: 'Human only' },
   { value: 'true', label: 'Automated only' },
 ]
@@ -33,7 +33,7 @@ export function ActivityPage() {
       wide
       title="Activity"
       description="Sends, opens, clicks and bounces as they happen."
-      beside={<LiveMark pages={events} />}
+      beside={<LiveBadge pages={events} />}
     >
       <Notices />
       <Filters>
@@ -58,7 +58,7 @@ export function ActivityPage() {
           aria-label="Source"
           placeholder="Any source"
           clearable
-          data={makers}
+          data={sources}
           value={machine || null}
           onChange={(value) => set('machine', value)}
         />

@@ -1,18 +1,18 @@
 import { Anchor, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { EmailEvent, Happening } from '../api/types.ts'
+import type { EmailEvent, EventSummary } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { describe } from '../ui/descriptions.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
-import { inWords } from '../ui/words.ts'
 import { EventBadge } from './event-names.tsx'
 
 /** The detail of an event: the clicked link, or the reason of a bounce. */
 export function detailOf({ data }: Pick<EmailEvent, 'data'>): string {
   const bounce = typeof data.bounce === 'object' && data.bounce !== null ? (data.bounce as Record<string, unknown>) : {}
-  const said = [data.url, bounce.reason, bounce.diagnostic, data.feedback_type, data.method]
-  return inWords(said.find((one): one is string => typeof one === 'string') ?? '')
+  const details = [data.url, bounce.reason, bounce.diagnostic, data.feedback_type, data.method]
+  return describe(details.find((detail): detail is string => typeof detail === 'string') ?? '')
 }
 
 /** The line of the reply or the bounce mail that decided how a bounce was classified, if there is one. */
@@ -21,13 +21,13 @@ export function evidenceOf({ data }: Pick<EmailEvent, 'data'>): string {
   return typeof bounce.evidence === 'string' ? bounce.evidence : ''
 }
 
-export function EventMark({ event }: { event: Happening }) {
+export function EventBadges({ event }: { event: EventSummary }) {
   return (
     <span style={{ display: 'inline-flex', gap: 6, flexWrap: 'wrap' }}>
       <EventBadge name={event.event_name} />
       {event.machine && (
         <span title={event.machine_reason ?? 'Caused by a scanner or a privacy proxy'}>
-          <StatusBadge tone="still">Automated</StatusBadge>
+          <StatusBadge tone="neutral">Automated</StatusBadge>
         </span>
       )}
     </span>
@@ -35,7 +35,7 @@ export function EventMark({ event }: { event: Happening }) {
 }
 
 const columns: Column<EmailEvent>[] = [
-  { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
+  { header: 'Event', phone: 'title', cell: (event) => <EventBadges event={event} /> },
   {
     header: 'Contact',
     phone: 'bare',

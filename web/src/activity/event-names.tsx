@@ -1,7 +1,7 @@
 import type { EventName } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
-/** The events in the order in which they happen to a mail, in words. */
+/** In the order in which they happen to an email. */
 const eventLabels: Record<EventName, string> = {
   emailSent: 'Sent',
   emailOpen: 'Opened',
@@ -15,7 +15,7 @@ const eventNames = Object.keys(eventLabels) as EventName[]
 export const eventOptions = eventNames.map((value) => ({ value, label: eventLabels[value] }))
 
 const tones: Record<EventName, Tone> = {
-  emailSent: 'still',
+  emailSent: 'neutral',
   emailOpen: 'info',
   emailClick: 'good',
   emailSoftBounce: 'warn',
@@ -25,5 +25,5 @@ const tones: Record<EventName, Tone> = {
 }
 
 export function EventBadge({ name }: { name: EventName }) {
-  return <StatusBadge tone={tones[name] ?? 'still'}>{eventLabels[name] ?? name}</StatusBadge>
+  return <StatusBadge tone={tones[name] ?? 'neutral'}>{eventLabels[name] ?? name}</StatusBadge>
 }

@@ -1,4 +1,4 @@
-import { api, given, pageOf } from '../api/client.ts'
+import { api, omitEmpty, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { EmailEvent, EventName } from '../api/types.ts'
 
@@ -8,6 +8,6 @@ export const useEvents = (filter: Partial<EventFilter> & { limit?: string }) =>
   usePages<EmailEvent>(
     ['events', filter],
     (from, signal) =>
-      pageOf(api.GET('/api/v1/organization/events', { params: { query: { ...given(filter), ...from } }, signal })),
+      pageOf(api.GET('/api/v1/organization/events', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
     { live: true },
   )

@@ -8,14 +8,14 @@ import { Time } from '../ui/time.tsx'
 
 const shownForMs = 7 * 24 * 60 * 60 * 1000
 const shownMax = 3
-const lookEveryMs = 30_000
+const refetchMs = 30_000
 
 /** What Waxwing did on its own recently, such as pausing a webhook that failed for days. */
 export function Notices() {
   const notices = useQuery({
     queryKey: ['notices'],
     queryFn: () => dataOf(api.GET('/api/v1/organization/notices')),
-    refetchInterval: lookEveryMs,
+    refetchInterval: refetchMs,
   })
   const since = Date.now() - shownForMs
   const recent = (notices.data ?? []).filter((notice) => Date.parse(notice.created_at) > since).slice(0, shownMax)

@@ -22,15 +22,15 @@ export class ApiError extends Error {
   }
 }
 
-export const unreachable = () =>
+export const unreachableError = () =>
   new ApiError(0, {
     message: navigator.onLine
       ? 'Waxwing can’t be reached. Check that it is running, then try again.'
       : 'You’re offline. Check your internet connection, then try again.',
   })
 
-/** Such as a proxy's own error page with status 200. */
-export const unreadable = () =>
+/** For example an error page of a proxy with status 200. */
+export const unreadableError = () =>
   new ApiError(0, { message: 'Received an unexpected response, possibly from a proxy. Try again in a moment.' })
 
 /** Returns the error message for one input, or undefined if the error does not concern it. */
@@ -41,7 +41,7 @@ export function fieldProblem(error: unknown, ...paths: string[]): string | undef
 }
 
 /** Returns the error message for the whole form, without the problems of `shownPaths`, which are shown at their inputs. */
-export function remainingProblem(error: unknown, shownPaths: string[] = []): string | undefined {
+export function formProblem(error: unknown, shownPaths: string[] = []): string | undefined {
   if (!error) return undefined
   if (!(error instanceof ApiError)) return messageOf(error)
   const others = error.fields.filter(({ path }) => !shownPaths.includes(path))

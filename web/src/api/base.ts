@@ -1,5 +1,5 @@
-/** Where the app is mounted, with a slash at the end: the service writes it into `<base href>`. */
+/** The base path of the app, with a trailing slash. The server writes it into `<base href>`. */
 export const basePath = new URL(document.baseURI).pathname
 
-/** The address of the service as people paste it into programs, without a slash at the end. */
+/** The base URL for API calls, without a trailing slash. */
 export const baseUrl = `${window.location.origin}${basePath}`.replace(/\/$/, '')

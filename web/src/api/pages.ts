@@ -2,41 +2,42 @@ import { keepPreviousData, type UseQueryResult, useInfiniteQuery } from '@tansta
 import { useState } from 'react'
 import type { Page } from './client.ts'
 
-const liveEveryMs = 3_000
-/** As many as the service puts on a page. */
+const liveRefetchMs = 3_000
+/** The page size of the API. */
 const pageRows = 50
 
 export type Pages<T> = {
   data: T[] | undefined
   error: unknown
   isFetching: boolean
-  /** Whether `data` is still the answer to another question, such as the search before. */
+  /** Whether `data` still belongs to the previous filter. */
   isPlaceholderData: boolean
   refetch: () => unknown
   hasMore: boolean
   loadMore: () => unknown
   loadingMore: boolean
-  /** Whether the list is updating on its own: not after a failed request, until one succeeds again. */
+  /** Whether the list updates automatically. False after a failed request, until one succeeds again. */
   live: boolean
 }
 
 type Options = { live?: boolean }
-/** Where a page begins: nothing for the first. */
-export type From = { cursor?: string }
+/** Empty for the first page. */
+export type PageParams = { cursor?: string }
 
-/** A list that the service pages by cursor. A live one is asked again while only its first page is shown. */
+/** A list with cursor pagination. A live list is refetched while only its first page is shown. */
 export function usePages<T>(
   key: readonly unknown[],
-  ask: (from: From, signal: AbortSignal) => Promise<Page<T>>,
+  fetchPage: (from: PageParams, signal: AbortSignal) => Promise<Page<T>>,
   options: Options = {},
 ): Pages<T> {
   const list = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => ask(pageParam, signal),
-    initialPageParam: {} as From,
-    getNextPageParam: (page: Page<T>): From | null => (page.nextCursor === null ? null : { cursor: page.nextCursor }),
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
+    initialPageParam: {} as PageParams,
+    getNextPageParam: (page: Page<T>): PageParams | null =>
+      page.nextCursor === null ? null : { cursor: page.nextCursor },
     placeholderData: keepPreviousData,
-    refetchInterval: (asked) => (options.live && (asked.state.data?.pages.length ?? 1) === 1 ? liveEveryMs : false),
+    refetchInterval: (query) => (options.live && (query.state.data?.pages.length ?? 1) === 1 ? liveRefetchMs : false),
   })
   return {
     data: list.data?.pages.flatMap((page) => page.items),
@@ -51,7 +52,7 @@ export function usePages<T>(
   }
 }
 
-/** A list that the service gives whole, shown a page at a time: a thousand rows take a browser seconds to draw. */
+/** Paginates a list that the API returns completely, because rendering a thousand rows takes seconds. */
 export function useLocalPages<T>(whole: UseQueryResult<T[]>, matches: (item: T) => boolean): Pages<T> {
   const [rowsMax, setRowsMax] = useState(pageRows)
   const found = whole.data?.filter(matches)

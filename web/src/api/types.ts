@@ -1,9 +1,9 @@
 import type { paths } from './schema.d.ts'
 
-// Names for what the service answers. Every shape comes from the OpenAPI document; nothing is said twice here.
+// Names for the request and response types, all derived from the OpenAPI document.
 
 type Json<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never
-type Good<Responses> = Responses extends { 200: infer R }
+type Success<Responses> = Responses extends { 200: infer R }
   ? R
   : Responses extends { 201: infer R }
     ? R
@@ -13,7 +13,7 @@ type Good<Responses> = Responses extends { 200: infer R }
 type Data<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
   responses: infer R
 }
-  ? Json<Good<R>> extends { data: infer D }
+  ? Json<Success<R>> extends { data: infer D }
     ? D
     : never
   : never
@@ -28,17 +28,17 @@ type Body<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Pa
 
 type Org = '/api/v1/organization'
 
-type Signed = Data<'/api/v1/auth/login', 'post'>
+type LoginResponse = Data<'/api/v1/auth/login', 'post'>
 export type InvitationInfo = Data<'/api/v1/auth/invitations/{token}', 'get'>
-export type Role = Signed['user']['role']
+export type Role = LoginResponse['user']['role']
 
 export type Organization = Data<Org, 'get'>
 export type OrganizationInput = Body<Org, 'patch'>
 export type Member = Item<Data<`${Org}/members`, 'get'>>
 export type Invitation = Item<Data<`${Org}/invitations`, 'get'>>
 export type Checklist = Data<`${Org}/checklist`, 'get'>
-export type Sending = Data<`${Org}/sending`, 'get'>
-export type DnsRecord = Item<Sending['records']>
+export type SendingStatus = Data<`${Org}/sending`, 'get'>
+export type DnsRecord = Item<SendingStatus['records']>
 export type ApiKey = Item<Data<`${Org}/api-keys`, 'get'>>
 export type Scope = Item<ApiKey['scopes']>
 
@@ -59,7 +59,7 @@ export type FlowRow = Item<Data<`${Org}/flows`, 'get'>>
 export type FlowKind = Flow['kind']
 export type FlowStatus = Flow['status']
 export type Variable = Item<Flow['variables']>
-/** What a person writes of a flow. */
+/** The fields of a flow that the user edits. */
 export type FlowText = Pick<
   Flow,
   'name' | 'kind' | 'subject' | 'html' | 'html_format' | 'text' | 'from_name' | 'from_email' | 'reply_to'
@@ -75,10 +75,10 @@ export type EmailEvent = Item<Data<`${Org}/events`, 'get'>>
 export type Message = Item<Data<`${Org}/messages`, 'get'>>
 export type MessageStatus = Message['status']
 export type MessageDetail = Data<`${Org}/messages/{id}`, 'get'>
-/** An event of a message that is known already. */
-export type Happening = Item<MessageDetail['events']>
+/** An event in the details of its message. */
+export type EventSummary = Item<MessageDetail['events']>
 export type InboxRow = Item<Data<`${Org}/inbox`, 'get'>>
-export type InboxMail = Data<`${Org}/inbox/{id}`, 'get'>
+export type InboxEmail = Data<`${Org}/inbox/{id}`, 'get'>
 export type Overview = Data<`${Org}/overview`, 'get'>
 
 export type Webhook = Data<`${Org}/webhooks/{id}`, 'get'>

@@ -1,7 +1,7 @@
 import { Button, Group, MultiSelect, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { Contact, NewContact } from '../api/types.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { groupsQuery } from './contacts.api.ts'
@@ -90,7 +90,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
           onChange={(event) => setAttributes(event.currentTarget.value)}
           error={parsed ? fieldProblem(saving.error, 'attributes') : 'Enter a JSON object, like {"plan": "pro"}.'}
         />
-        <ErrorLine>{remainingProblem(saving.error, shownPaths)}</ErrorLine>
+        <ErrorLine>{formProblem(saving.error, shownPaths)}</ErrorLine>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onCancel}>
             Cancel
@@ -110,7 +110,7 @@ function parseAttributes(text: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // Said under the field.
+    // The field shows the error.
   }
   return undefined
 }

@@ -26,7 +26,7 @@ const back = { to: paths.contacts, label: 'Contacts' }
 export function ContactPage() {
   const { id = '' } = useParams()
   const contact = useQuery(contactQuery(id))
-  if (contact.data) return <OneContact contact={contact.data} />
+  if (contact.data) return <ContactView contact={contact.data} />
   return (
     <Page title="Contact" back={back}>
       <Load query={contact}>{() => null}</Load>
@@ -34,7 +34,7 @@ export function ContactPage() {
   )
 }
 
-function OneContact({ contact }: { contact: Contact }) {
+function ContactView({ contact }: { contact: Contact }) {
   const [dialog, setDialog] = useState<ContactDialog>()
   const refresh = useRefreshContacts()
   const subscription = useMutation({

@@ -4,29 +4,29 @@ import { Link } from 'react-router'
 import { EventBadge } from '../activity/event-names.tsx'
 import type { EventName, TimelineEntry } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { describe } from '../ui/descriptions.ts'
 import { More } from '../ui/more.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
-import { inWords } from '../ui/words.ts'
 import classes from './contact-timeline.module.css'
 import { useTimeline } from './contacts.api.ts'
 
 type Change = NonNullable<TimelineEntry['change']>
 
 const changes: Record<Change, { tone: Tone; label: string }> = {
-  created: { tone: 'still', label: 'Added' },
-  edited: { tone: 'still', label: 'Edited' },
+  created: { tone: 'neutral', label: 'Added' },
+  edited: { tone: 'neutral', label: 'Edited' },
   subscribed: { tone: 'good', label: 'Subscribed' },
   unsubscribed: { tone: 'warn', label: 'Unsubscribed' },
   suppressed: { tone: 'bad', label: 'Suppressed' },
   unsuppressed: { tone: 'info', label: 'Unsuppressed' },
-  group_added: { tone: 'still', label: 'Group' },
-  group_removed: { tone: 'still', label: 'Group' },
+  group_added: { tone: 'neutral', label: 'Group' },
+  group_removed: { tone: 'neutral', label: 'Group' },
 }
 
-/** Everything that was sent to a contact, and everything that the contact, the team and programs did. */
+/** Emails to a contact, their events, and all changes by the contact, the team and the API. */
 export function ContactTimeline({ contactId }: { contactId: string }) {
   const timeline = useTimeline(contactId)
   return (
@@ -44,7 +44,7 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
                   <Badge entry={entry} />
                 </div>
                 <div className={classes.text}>
-                  {entry.change ? <ChangeText entry={entry} /> : <MailText entry={entry} />}
+                  {entry.change ? <ChangeText entry={entry} /> : <EmailText entry={entry} />}
                 </div>
                 <Text size="xs" c="dimmed">
                   <Time at={entry.at} />
@@ -65,11 +65,11 @@ const keyOf = (entry: TimelineEntry) =>
 function Badge({ entry }: { entry: TimelineEntry }) {
   if (entry.change) return <StatusBadge tone={changes[entry.change].tone}>{changes[entry.change].label}</StatusBadge>
   if (entry.event_name) return <EventBadge name={entry.event_name as EventName} />
-  return <StatusBadge tone="still">{entry.status === 'suppressed' ? 'Not sent' : 'Email'}</StatusBadge>
+  return <StatusBadge tone="neutral">{entry.status === 'suppressed' ? 'Not sent' : 'Email'}</StatusBadge>
 }
 
 function ChangeText({ entry }: { entry: TimelineEntry }) {
-  const by = byWhom(entry)
+  const by = actorText(entry)
   switch (entry.change) {
     case 'created':
       return <>Contact added{by}</>
@@ -105,10 +105,10 @@ function ChangeText({ entry }: { entry: TimelineEntry }) {
   }
 }
 
-function MailText({ entry }: { entry: TimelineEntry }) {
-  const by = byWhom(entry)
+function EmailText({ entry }: { entry: TimelineEntry }) {
+  const by = actorText(entry)
   if (entry.event_name === 'contactUnsubscribe' && !entry.message_id)
-    return <>Unsubscribed{by || (entry.detail ? `: ${inWords(entry.detail)}` : '')}</>
+    return <>Unsubscribed{by || (entry.detail ? `: ${describe(entry.detail)}` : '')}</>
   return (
     <>
       {entry.message_id ? (
@@ -123,7 +123,7 @@ function MailText({ entry }: { entry: TimelineEntry }) {
           , automated
         </Text>
       )}
-      <Detail>{entry.detail && inWords(entry.detail)}</Detail>
+      <Detail>{entry.detail && describe(entry.detail)}</Detail>
     </>
   )
 }
@@ -139,8 +139,8 @@ function Detail({ children }: { children: ReactNode }) {
 
 const groupName = ({ group }: TimelineEntry) => (group?.name ? `“${group.name}”` : 'a deleted group')
 
-/** “ by …” or nothing, to follow what was done. */
-function byWhom({ actor }: TimelineEntry): string {
+/** For example “ by ada@example.com in the app”, to follow the description of a change. Empty if unknown. */
+function actorText({ actor }: TimelineEntry): string {
   switch (actor?.type) {
     case 'user':
       return ` by ${actor.name ?? 'a former team member'} in the app`

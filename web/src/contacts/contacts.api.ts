@@ -1,17 +1,17 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { useLocalPages, usePages } from '../api/pages.ts'
 import type { Contact, ContactImport, ContactInput, ContactStatus, NewContact, TimelineEntry } from '../api/types.ts'
 import type { Mapping } from './import-mapping.ts'
 
-const stillGoingEveryMs = 700
+const pendingRefetchMs = 700
 const at = (id: string) => ({ params: { path: { id } } })
 
 type ContactFilter = { query: string; group_id: string; status: ContactStatus | '' }
 
 export const useContacts = (filter: ContactFilter) =>
   usePages<Contact>(['contacts', 'list', filter], (from, signal) =>
-    pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...given(filter), ...from } }, signal })),
+    pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
   )
 export const contactQuery = (id: string) =>
   queryOptions({
@@ -29,7 +29,7 @@ export const useTimeline = (id: string) =>
 export const createContact = (body: NewContact) => dataOf(api.POST('/api/v1/organization/contacts', { body }))
 export const changeContact = (id: string, body: ContactInput) =>
   dataOf(api.PATCH('/api/v1/organization/contacts/{id}', { ...at(id), body }))
-export const eraseContact = (id: string) => done(api.DELETE('/api/v1/organization/contacts/{id}', at(id)))
+export const eraseContact = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/contacts/{id}', at(id)))
 
 export const groupsQuery = queryOptions({
   queryKey: ['groups'],
@@ -42,11 +42,11 @@ export function useGroups(query: string) {
 export const createGroup = (name: string) => dataOf(api.POST('/api/v1/organization/groups', { body: { name } }))
 export const renameGroup = (id: string, name: string) =>
   dataOf(api.PATCH('/api/v1/organization/groups/{id}', { ...at(id), body: { name } }))
-export const deleteGroup = (id: string) => done(api.DELETE('/api/v1/organization/groups/{id}', at(id)))
+export const deleteGroup = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/groups/{id}', at(id)))
 export const addToGroup = (id: string, contactId: string) =>
   dataOf(api.POST('/api/v1/organization/groups/{id}/members', { ...at(id), body: { contact_ids: [contactId] } }))
 export const removeFromGroup = (id: string, contactId: string) =>
-  done(
+  ensureSuccess(
     api.DELETE('/api/v1/organization/groups/{id}/members/{contact_id}', {
       params: { path: { id, contact_id: contactId } },
     }),
@@ -60,10 +60,10 @@ export const importQuery = (id: string) =>
   queryOptions({
     queryKey: ['imports', id],
     queryFn: () => dataOf(api.GET('/api/v1/organization/imports/{id}', at(id))),
-    refetchInterval: (query) => (isOver(query.state.data) ? false : stillGoingEveryMs),
+    refetchInterval: (query) => (isFinished(query.state.data) ? false : pendingRefetchMs),
   })
-export const isOver = (one: Pick<ContactImport, 'status'> | undefined) =>
-  one !== undefined && one.status !== 'queued' && one.status !== 'running'
+export const isFinished = (record: Pick<ContactImport, 'status'> | undefined) =>
+  record !== undefined && record.status !== 'queued' && record.status !== 'running'
 export const cancelImport = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/cancel', at(id)))
 
 const inspectedBytesMax = 256 * 1024
@@ -79,12 +79,12 @@ export const inspectFile = (file: File, hasHeader?: boolean) =>
     }),
   )
 
-export type ImportInto = { group_id: string | null; subscription: ContactImport['subscription'] }
+export type ImportOptions = { group_id: string | null; subscription: ContactImport['subscription'] }
 
-export const startImport = (file: File, mapping: Mapping, into: ImportInto) =>
+export const startImport = (file: File, mapping: Mapping, options: ImportOptions) =>
   dataOf(
     api.POST('/api/v1/organization/contacts/import', {
-      params: { query: { filename: file.name, mapping: JSON.stringify(mapping), ...given(into) } },
+      params: { query: { filename: file.name, mapping: JSON.stringify(mapping), ...omitEmpty(options) } },
       headers: { 'content-type': 'text/csv' },
       body: file as never,
       bodySerializer: (body) => body,

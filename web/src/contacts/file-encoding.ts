@@ -1,4 +1,4 @@
-/** Larger files are sent as they are: looking through them would take too long. */
+/** Larger files are sent unchanged, because detecting their encoding would take too long. */
 const convertedBytesMax = 32 * 1024 * 1024
 
 const encodings = {

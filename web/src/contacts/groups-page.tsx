@@ -2,7 +2,7 @@ import { ActionIcon, Button, Menu, Group as Row, Stack, TextInput } from '@manti
 import { IconDots, IconPlus, IconUsersGroup } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { Group } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -19,13 +19,13 @@ import { useFilters } from '../ui/use-filters.ts'
 import { createGroup, deleteGroup, renameGroup, useGroups, useRefreshContacts } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
 
-type Shown = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
+type GroupDialog = { kind: 'create' } | { kind: 'rename'; group: Group } | { kind: 'delete'; group: Group }
 
 export function GroupsPage() {
   const { filter, set, filtered } = useFilters('query')
   const groups = useGroups(filter.query)
   const refresh = useRefreshContacts()
-  const [dialog, setDialog] = useState<Shown>()
+  const [dialog, setDialog] = useState<GroupDialog>()
   const close = () => setDialog(undefined)
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'create' })}>
@@ -72,7 +72,7 @@ export function GroupsPage() {
   )
 }
 
-const columns = (open: (dialog: Shown) => void): Column<Group>[] => [
+const columns = (open: (dialog: GroupDialog) => void): Column<Group>[] => [
   {
     header: 'Group',
     phone: 'title',
@@ -136,7 +136,7 @@ function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) 
             onChange={(event) => setName(event.currentTarget.value)}
             error={fieldProblem(save.error, 'name')}
           />
-          <ErrorLine>{remainingProblem(save.error, ['name'])}</ErrorLine>
+          <ErrorLine>{formProblem(save.error, ['name'])}</ErrorLine>
           <Row justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel

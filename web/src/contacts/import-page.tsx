@@ -8,33 +8,33 @@ import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { count, counted } from '../ui/numbers.ts'
+import { count, pluralize } from '../ui/numbers.ts'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { cancelImport, groupsQuery, importQuery, isOver } from './contacts.api.ts'
+import { cancelImport, groupsQuery, importQuery, isFinished } from './contacts.api.ts'
 import { ImportStatusBadge } from './imports-page.tsx'
 
 export function ImportPage() {
   const { id = '' } = useParams()
-  const one = useQuery(importQuery(id))
+  const contactImport = useQuery(importQuery(id))
   const [asking, setAsking] = useState(false)
   return (
     <Page
-      title={one.data?.filename ?? 'Import'}
-      beside={one.data && <ImportStatusBadge status={one.data.status} />}
+      title={contactImport.data?.filename ?? 'Import'}
+      beside={contactImport.data && <ImportStatusBadge status={contactImport.data.status} />}
       back={{ to: paths.imports, label: 'Imports' }}
       actions={
-        one.data &&
-        !isOver(one.data) && (
+        contactImport.data &&
+        !isFinished(contactImport.data) && (
           <Button variant="default" onClick={() => setAsking(true)}>
             Cancel import
           </Button>
         )
       }
     >
-      <Load query={one}>{(data) => <OneImport one={data} />}</Load>
+      <Load query={contactImport}>{(data) => <ImportView contactImport={data} />}</Load>
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}
@@ -43,7 +43,7 @@ export function ImportPage() {
         dismiss="Keep importing"
         run={async () => {
           await cancelImport(id)
-          await one.refetch()
+          await contactImport.refetch()
         }}
       >
         The rest of the file is skipped. Contacts imported so far are kept.
@@ -52,47 +52,51 @@ export function ImportPage() {
   )
 }
 
-function OneImport({ one }: { one: ContactImportDetail }) {
-  const over = isOver(one)
+function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
+  const over = isFinished(contactImport)
   const percent =
-    one.status === 'done' ? 100 : one.bytes_total > 0 ? Math.floor((one.bytes_done / one.bytes_total) * 100) : 0
+    contactImport.status === 'done'
+      ? 100
+      : contactImport.bytes_total > 0
+        ? Math.floor((contactImport.bytes_done / contactImport.bytes_total) * 100)
+        : 0
   return (
     <Stack gap="md">
       <Paper withBorder p="md">
         <Text mb="xs" aria-live="polite">
-          {stateOf(one, percent)}
+          {stateOf(contactImport, percent)}
         </Text>
         <Progress.Root size="lg">
           <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import progress" />
         </Progress.Root>
       </Paper>
-      {one.problem && (
+      {contactImport.problem && (
         <Notice tone="bad" role="alert" title="The import failed">
-          {one.problem}
+          {contactImport.problem}
         </Notice>
       )}
-      {one.note && (
+      {contactImport.note && (
         <Notice tone="warn" title="Some columns were skipped">
-          {one.note}
+          {contactImport.note}
         </Notice>
       )}
       <Facts
         facts={[
-          ['Created', count(one.created)],
-          ['Updated', count(one.updated)],
-          ['Rejected', count(one.rejected)],
-          ['Group', <ImportedGroup key="group" id={one.group_id} />],
-          ['New contacts', one.subscription === 'subscribed' ? 'Subscribed' : 'Not subscribed'],
-          ['Started', <Time key="start" at={one.created_at} />],
-          ['Finished', <Time key="end" at={one.finished_at} none="Not yet" />],
+          ['Created', count(contactImport.created)],
+          ['Updated', count(contactImport.updated)],
+          ['Rejected', count(contactImport.rejected)],
+          ['Group', <ImportedGroup key="group" id={contactImport.group_id} />],
+          ['New contacts', contactImport.subscription === 'subscribed' ? 'Subscribed' : 'Not subscribed'],
+          ['Started', <Time key="start" at={contactImport.created_at} />],
+          ['Finished', <Time key="end" at={contactImport.finished_at} none="Not yet" />],
         ]}
       />
       {over && (
-        <Anchor component={Link} to={contactsOf(one.group_id)}>
+        <Anchor component={Link} to={contactsOf(contactImport.group_id)}>
           View contacts
         </Anchor>
       )}
-      {one.errors.length > 0 && <RejectedRows one={one} />}
+      {contactImport.errors.length > 0 && <RejectedRows contactImport={contactImport} />}
     </Stack>
   )
 }
@@ -113,7 +117,7 @@ function ImportedGroup({ id }: { id: string | null }) {
 const contactsOf = (groupId: string | null) => (groupId ? `${paths.contacts}?group=${groupId}` : paths.contacts)
 
 function stateOf({ status, rows_done: rows }: ContactImportDetail, percent: number): string {
-  const processed = counted(rows, 'row', 'rows')
+  const processed = pluralize(rows, 'row', 'rows')
   switch (status) {
     case 'done':
       return `${processed} processed.`
@@ -135,18 +139,18 @@ const columns: Column<RejectedRow>[] = [
   { header: 'Problem', cell: (row) => row.problem },
 ]
 
-function RejectedRows({ one }: { one: ContactImportDetail }) {
-  const { errors } = one
+function RejectedRows({ contactImport }: { contactImport: ContactImportDetail }) {
+  const { errors } = contactImport
   return (
     <Section
       title="Rejected rows"
       description={
-        one.rejected > errors.length
-          ? `The first ${count(errors.length)} of ${count(one.rejected)}.`
+        contactImport.rejected > errors.length
+          ? `The first ${count(errors.length)} of ${count(contactImport.rejected)}.`
           : 'Fix these rows and import them again. Existing contacts are updated, not duplicated.'
       }
       actions={
-        <Button variant="default" size="xs" onClick={() => download(one, errors)}>
+        <Button variant="default" size="xs" onClick={() => download(contactImport, errors)}>
           Download report
         </Button>
       }
@@ -157,11 +161,11 @@ function RejectedRows({ one }: { one: ContactImportDetail }) {
 }
 
 /** The rejected rows with their original columns, so that they can be fixed and imported again. */
-function download(one: ContactImportDetail, errors: RejectedRow[]): void {
-  const width = Math.max(one.columns.length, ...errors.map(({ cells }) => cells?.length ?? 0), 1)
+function download(contactImport: ContactImportDetail, errors: RejectedRow[]): void {
+  const width = Math.max(contactImport.columns.length, ...errors.map(({ cells }) => cells?.length ?? 0), 1)
   const names = Array.from(
     { length: width },
-    (_, at) => one.columns[at] ?? (width === 1 ? 'email' : `Column ${at + 1}`),
+    (_, at) => contactImport.columns[at] ?? (width === 1 ? 'email' : `Column ${at + 1}`),
   )
   const rows = errors.map(({ line, email, problem, cells }) => [
     ...Array.from({ length: width }, (_, at) => (cells ? (cells[at] ?? '') : at === 0 ? (email ?? '') : '')),
@@ -172,7 +176,7 @@ function download(one: ContactImportDetail, errors: RejectedRow[]): void {
   const url = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/csv' }))
   const link = document.createElement('a')
   link.href = url
-  link.download = `rejected-${one.filename.replace(/\.csv$/i, '')}.csv`
+  link.download = `rejected-${contactImport.filename.replace(/\.csv$/i, '')}.csv`
   link.click()
   URL.revokeObjectURL(url)
 }

@@ -13,16 +13,16 @@ import { Time } from '../ui/time.tsx'
 import { importsQuery } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
 
-const shown: Record<ContactImport['status'], { tone: Tone; label: string }> = {
+const badges: Record<ContactImport['status'], { tone: Tone; label: string }> = {
   queued: { tone: 'info', label: 'Queued' },
   running: { tone: 'info', label: 'Running' },
   done: { tone: 'good', label: 'Done' },
   failed: { tone: 'bad', label: 'Failed' },
-  cancelled: { tone: 'still', label: 'Cancelled' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
 }
 
 export function ImportStatusBadge({ status }: { status: ContactImport['status'] }) {
-  const { tone, label } = shown[status] ?? shown.queued
+  const { tone, label } = badges[status] ?? badges.queued
   return <StatusBadge tone={tone}>{label}</StatusBadge>
 }
 

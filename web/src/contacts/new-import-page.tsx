@@ -13,7 +13,7 @@ import { ErrorLine } from '../ui/states.tsx'
 import {
   createGroup,
   groupsQuery,
-  type ImportInto,
+  type ImportOptions,
   inspectFile,
   startImport,
   useRefreshContacts,
@@ -23,7 +23,7 @@ import { type EncodedFile, toUtf8 } from './file-encoding.ts'
 import { type ChosenGroup, GroupChoice } from './group-choice.tsx'
 import { type ColumnChoice, suggestedChoices, type Target, toMapping } from './import-mapping.ts'
 
-type Chosen = EncodedFile & { inspection: FileInspection; choices: ColumnChoice[] }
+type ChosenFile = EncodedFile & { inspection: FileInspection; choices: ColumnChoice[] }
 
 const targets: { value: Target; label: string }[] = [
   { value: 'email', label: 'Email' },
@@ -35,7 +35,7 @@ const targets: { value: Target; label: string }[] = [
 ]
 
 export function NewImportPage() {
-  const [chosen, setChosen] = useState<Chosen>()
+  const [chosen, setChosen] = useState<ChosenFile>()
   const open = useMutation({
     mutationFn: async (file: File) => inspected(await toUtf8(file)),
     onSuccess: setChosen,
@@ -56,19 +56,19 @@ export function NewImportPage() {
   )
 }
 
-async function inspected(file: EncodedFile, hasHeader?: boolean): Promise<Chosen> {
+async function inspected(file: EncodedFile, hasHeader?: boolean): Promise<ChosenFile> {
   const inspection = await inspectFile(file.file, hasHeader)
   return { ...file, inspection, choices: suggestedChoices(inspection) }
 }
 
-type MapProps = { chosen: Chosen; setChosen: (chosen: Chosen | undefined) => void }
+type MapProps = { chosen: ChosenFile; setChosen: (chosen: ChosenFile | undefined) => void }
 
 function MapColumns({ chosen, setChosen }: MapProps) {
   const navigate = useNavigate()
   const refresh = useRefreshContacts()
   const groups = useQuery(groupsQuery)
   const [group, setGroup] = useState<ChosenGroup | null>(null)
-  const [subscription, setSubscription] = useState<ImportInto['subscription']>('subscribed')
+  const [subscription, setSubscription] = useState<ImportOptions['subscription']>('subscribed')
   const { inspection } = chosen
   const mapping = toMapping(chosen.choices, inspection.has_header)
   const start = useMutation({
@@ -140,7 +140,7 @@ function MapColumns({ chosen, setChosen }: MapProps) {
         <Radio.Group
           label="New contacts will be"
           value={subscription}
-          onChange={(value) => setSubscription(value as ImportInto['subscription'])}
+          onChange={(value) => setSubscription(value as ImportOptions['subscription'])}
         >
           <Stack gap="xs" mt="xs">
             <Radio
@@ -183,7 +183,7 @@ async function idOf(group: ChosenGroup | null): Promise<string | null> {
 
 type Row = { choice: ColumnChoice; index: number }
 
-const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnChoice>) => void): Column<Row>[] => [
+const columns = (chosen: ChosenFile, change: (index: number, part: Partial<ColumnChoice>) => void): Column<Row>[] => [
   { header: 'Column', phone: 'title', cell: ({ choice }) => <Text fw={600}>{choice.title}</Text> },
   {
     header: 'Sample',
@@ -224,7 +224,7 @@ const columns = (chosen: Chosen, change: (index: number, part: Partial<ColumnCho
   },
 ]
 
-const examplesOf = ({ inspection }: Chosen, index: number): string =>
+const examplesOf = ({ inspection }: ChosenFile, index: number): string =>
   inspection.rows
     .map((row) => row[index])
     .filter(Boolean)

@@ -14,24 +14,24 @@ type Props = {
   value: string
   onChange: (value: string) => void
   problems: TemplateProblem[]
-  /** Moves the cursor to a place; a new object moves it again. */
+  /** Moves the cursor to a position; a new object moves it again. */
   goTo?: { line: number; column: number } | undefined
 }
 
-/** On a change that nobody typed. The editor has line ends of its own, so even its copy of a text may differ from it. */
+/** Marks changes that were not typed. The editor normalizes line endings, so its text may differ from `value`. */
 const fromOutside = Annotation.define<boolean>()
 
 /** Loaded on demand: the editor is larger than all the rest of the app. */
 export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const editor = useRef<EditorView>(undefined)
   const edited = useEffectEvent(onChange)
   const initial = useRef(value)
 
   useEffect(() => {
-    if (!place.current) return
+    if (!container.current) return
     const view = new EditorView({
-      parent: place.current,
+      parent: container.current,
       doc: initial.current,
       extensions: [
         basicSetup,
@@ -80,7 +80,7 @@ export function CodeEditor({ label, value, onChange, problems, goTo }: Props) {
     view.focus()
   }, [goTo])
 
-  return <div ref={place} className={classes.editor} />
+  return <div ref={container} className={classes.editor} />
 }
 
 function diagnosticOf(view: EditorView, problem: TemplateProblem): Diagnostic {
@@ -89,7 +89,7 @@ function diagnosticOf(view: EditorView, problem: TemplateProblem): Diagnostic {
   return { from, to: Math.max(from, lineEnd), severity: 'error', message: problem.problem }
 }
 
-/** The template may have changed since the problem was found: a place beyond its end becomes its end. */
+/** The template may have become shorter since the problem was found: positions beyond its end become its end. */
 function offsetOf(view: EditorView, line: number, column: number): number {
   const { doc } = view.state
   const at = doc.line(Math.min(Math.max(line, 1), doc.lines))

@@ -8,13 +8,13 @@ import { useEffect, useRef } from 'react'
 import classes from './code-editor.module.css'
 import { codeTheme } from './code-theme.ts'
 
-/** What changed from one text to another, in one column. Loaded on demand. */
+/** The differences between two texts, in one column. Loaded on demand. */
 export function DiffView({ before, after, label }: { before: string; after: string; label: string }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (!place.current) return
+    if (!container.current) return
     const view = new EditorView({
-      parent: place.current,
+      parent: container.current,
       doc: after,
       extensions: [
         basicSetup,
@@ -28,5 +28,5 @@ export function DiffView({ before, after, label }: { before: string; after: stri
     })
     return () => view.destroy()
   }, [before, after, label])
-  return <div ref={place} className={classes.diff} />
+  return <div ref={container} className={classes.diff} />
 }

@@ -27,7 +27,7 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, saveErro
   const [goTo, setGoTo] = useState<TemplateProblem>()
   const subject = useRef<HTMLInputElement>(null)
   const found = state.preview.data?.problems ?? noProblems
-  const problems = found.length > 0 ? found : placedProblems(saveError)
+  const problems = found.length > 0 ? found : locatedProblems(saveError)
   const mjml = draft.html_format === 'mjml'
   const goToProblem = (problem: TemplateProblem) =>
     problem.path === 'subject' ? subject.current?.focus() : setGoTo(problem)
@@ -52,5 +52,5 @@ export function FlowEditor({ draft, setDraft, sample, setSample, state, saveErro
   )
 }
 
-const placedProblems = (error: unknown): TemplateProblem[] =>
+const locatedProblems = (error: unknown): TemplateProblem[] =>
   error instanceof ApiError ? error.fields.filter((field) => field.line !== undefined) : noProblems

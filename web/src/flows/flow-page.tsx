@@ -3,22 +3,22 @@ import { IconDeviceFloppy, IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useParams } from 'react-router'
-import { remainingProblem } from '../api/api-error.ts'
+import { formProblem } from '../api/api-error.ts'
 import type { Flow, FlowText } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { MissingPage } from '../shell/odd-pages.tsx'
+import { NotFoundPage } from '../shell/status-pages.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { TabLinks } from '../ui/tab-links.tsx'
+import { FlowApiTab } from './flow-api-tab.tsx'
 import { FlowEditor } from './flow-editor.tsx'
 import { FlowMenu } from './flow-menu.tsx'
 import { FlowStatusBadge } from './flow-status.tsx'
-import { FlowUse } from './flow-use.tsx'
 import { FlowVersions } from './flow-versions.tsx'
 import { flowQuery } from './flows.api.ts'
 import { NewerVersion } from './newer-version.tsx'
 import type { Sample } from './sample-data.ts'
-import { keepSample, readSample } from './sample-storage.ts'
+import { readSample, storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
 import { TestDialog } from './test-dialog.tsx'
 import { UnsavedGuard } from './unsaved-guard.tsx'
@@ -31,8 +31,8 @@ const back = { to: paths.flows, label: 'Flows' }
 export function FlowPage() {
   const { id = '', tab = 'edit' } = useParams()
   const flow = useQuery(flowQuery(id))
-  if (!tabs.includes(tab)) return <MissingPage />
-  if (flow.data) return <OneFlow key={flow.data.id} flow={flow.data} />
+  if (!tabs.includes(tab)) return <NotFoundPage />
+  if (flow.data) return <FlowView key={flow.data.id} flow={flow.data} />
   return (
     <Page title="Flow" back={back}>
       <Load query={flow}>{() => null}</Load>
@@ -41,12 +41,12 @@ export function FlowPage() {
 }
 
 /** Holds the draft above the tabs, so that looking at a version does not lose unsaved changes. */
-function OneFlow({ flow }: { flow: Flow }) {
+function FlowView({ flow }: { flow: Flow }) {
   const { tab = 'edit' } = useParams()
   const [testing, setTesting] = useState(false)
   const [deleted, setDeleted] = useState(false)
   const { base, draft, setDraft, dirty, newer, load, save, saving, saveError } = useFlowDraft(flow)
-  const shown = useSampled(flow.id, draft)
+  const shown = useSamplePreview(flow.id, draft)
   // Unmounts the unsaved-changes guard first: the flow no longer exists.
   if (deleted) return <Navigate to={paths.flows} replace />
   return (
@@ -81,9 +81,9 @@ function OneFlow({ flow }: { flow: Flow }) {
     >
       <TabLinks label="Flow" tabs={tabsOf(flow.id)} />
       {newer && <NewerVersion newer={newer} base={base} onLoad={() => load(newer)} onSave={() => save(newer)} />}
-      <ErrorLine>{remainingProblem(saveError, shownPaths)}</ErrorLine>
+      <ErrorLine>{formProblem(saveError, shownPaths)}</ErrorLine>
       {tab === 'versions' && <FlowVersions flow={flow} dirty={dirty} onRestored={load} />}
-      {tab === 'use' && <FlowUse flow={flow} context={shown.state.context} />}
+      {tab === 'use' && <FlowApiTab flow={flow} context={shown.state.context} />}
       {tab === 'edit' && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
       <TestDialog
         opened={testing}
@@ -104,13 +104,13 @@ const tabsOf = (id: string) => [
 ]
 
 /** The preview of the draft, with the sample data that this browser stores for the flow. */
-function useSampled(id: string, draft: FlowText) {
+function useSamplePreview(id: string, draft: FlowText) {
   const [sample, setSample] = useState(() => readSample(id))
   return {
     sample,
     setSample: (next: Sample) => {
       setSample(next)
-      keepSample(id, next)
+      storeSample(id, next)
     },
     state: usePreview(draft, sample),
   }

@@ -2,16 +2,16 @@ import { ActionIcon, Anchor, Box, Group, Modal, Paper, SegmentedControl, Skeleto
 import { IconArrowsMaximize, IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { TemplateProblem } from '../api/types.ts'
-import { MailFrame, MailText } from '../ui/mail-frame.tsx'
+import { EmailFrame, EmailText } from '../ui/email-frame.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Failed } from '../ui/states.tsx'
-import { placeOf } from './problems.tsx'
+import { locationOf } from './problems.tsx'
 import type { PreviewState } from './use-preview.ts'
 
 /** Wider than the usual breakpoint of 600 px, so that the desktop layout is shown. */
 const desktopWidth = 680
 const phoneWidth = 375
-type Shown = 'desktop' | 'phone' | 'text'
+type PreviewMode = 'desktop' | 'phone' | 'text'
 
 const views = [
   { value: 'desktop', label: <View icon={<IconDeviceDesktop size={15} aria-hidden />}>Desktop</View> },
@@ -28,7 +28,7 @@ function View({ icon, children }: { icon: React.ReactNode; children: string }) {
   )
 }
 
-type Mail = { html: string; text: string; subject: string }
+type Email = { html: string; text: string; subject: string }
 type Props = {
   state: PreviewState
   problems: TemplateProblem[]
@@ -38,9 +38,9 @@ type Props = {
 
 export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
   const { preview } = state
-  const [shown, setShown] = useState<Shown>('desktop')
+  const [mode, setMode] = useState<PreviewMode>('desktop')
   const [large, setLarge] = useState(false)
-  const [last, setLast] = useState<Mail>()
+  const [last, setLast] = useState<Email>()
   // The last valid preview stays while the template has an error.
   const { html, text, subject } = preview.data ?? {}
   if (typeof html === 'string' && (last?.html !== html || last.subject !== subject || last.text !== text)) {
@@ -56,8 +56,8 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
             aria-label="Preview as"
             size="xs"
             data={views}
-            value={shown}
-            onChange={(value) => setShown(value as Shown)}
+            value={mode}
+            onChange={(value) => setMode(value as PreviewMode)}
           />
           <ActionIcon
             variant="default"
@@ -74,7 +74,7 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
       {first && (
         <Notice tone="bad" title={last ? 'The preview is out of date' : 'No preview yet'}>
           <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...first })}>
-            {placeOf(first, mjml)}
+            {locationOf(first, mjml)}
           </Anchor>
           : {first.problem}
         </Notice>
@@ -90,14 +90,14 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
           <Text fw={600} mb="sm" className="break">
             {last.subject}
           </Text>
-          {shown === 'text' ? (
-            <MailText text={last.text} />
+          {mode === 'text' ? (
+            <EmailText text={last.text} />
           ) : (
-            <MailFrame
+            <EmailFrame
               html={last.html}
               title="Preview of the email"
               height="min(560px, 60vh)"
-              layoutWidth={shown === 'phone' ? phoneWidth : desktopWidth}
+              layoutWidth={mode === 'phone' ? phoneWidth : desktopWidth}
             />
           )}
           <Modal
@@ -107,7 +107,7 @@ export function FlowPreview({ state, problems, mjml, onChoose }: Props) {
             title={last.subject}
             closeButtonProps={{ 'aria-label': 'Close' }}
           >
-            <MailFrame html={last.html} title="Email in full window" height="calc(100dvh - 90px)" />
+            <EmailFrame html={last.html} title="Email in full window" height="calc(100dvh - 90px)" />
           </Modal>
         </>
       ) : (

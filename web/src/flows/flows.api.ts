@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { FlowRow, FlowStatus, FlowText } from '../api/types.ts'
 import type { Context } from './sample-data.ts'
@@ -9,7 +9,7 @@ const choicesMax = '100'
 
 export const useFlows = (filter: { query: string; status: FlowStatus | '' }) =>
   usePages<FlowRow>(['flows', 'list', filter], (from, signal) =>
-    pageOf(api.GET('/api/v1/organization/flows', { params: { query: { ...given(filter), ...from } }, signal })),
+    pageOf(api.GET('/api/v1/organization/flows', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
   )
 
 /** The first hundred, for a filter's drop-down. */
@@ -27,7 +27,7 @@ export const createFlow = (body: FlowText) => dataOf(api.POST('/api/v1/organizat
 type FlowChanges = Partial<FlowText> & { status?: FlowStatus; base_version?: number }
 export const changeFlow = (id: string, body: FlowChanges) =>
   dataOf(api.PATCH('/api/v1/organization/flows/{id}', { ...at(id), body }))
-export const deleteFlow = (id: string) => done(api.DELETE('/api/v1/organization/flows/{id}', at(id)))
+export const deleteFlow = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/flows/{id}', at(id)))
 export const sendTest = (id: string, body: { to: string; context: Context }) =>
   dataOf(api.POST('/api/v1/organization/flows/{id}/test', { ...at(id), body }))
 

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { remainingProblem } from '../api/api-error.ts'
+import { formProblem } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine } from '../ui/states.tsx'
@@ -11,7 +11,7 @@ import { newDraft, sameDraft } from './flow-draft.ts'
 import { FlowEditor } from './flow-editor.tsx'
 import { createFlow, flowQuery } from './flows.api.ts'
 import type { Sample } from './sample-data.ts'
-import { keepSample } from './sample-storage.ts'
+import { storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
 import { UnsavedGuard } from './unsaved-guard.tsx'
 import { usePreview } from './use-preview.ts'
@@ -27,7 +27,7 @@ export function NewFlowPage() {
     onSuccess: async (flow) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, flow)
       await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
-      keepSample(flow.id, sample)
+      storeSample(flow.id, sample)
       toast(`Flow “${flow.name}” created.`)
       await navigate(paths.flow(flow.id))
     },
@@ -43,12 +43,12 @@ export function NewFlowPage() {
         </Button>
       }
     >
-      <ErrorLine>{remainingProblem(create.error, shownPaths)}</ErrorLine>
+      <ErrorLine>{formProblem(create.error, shownPaths)}</ErrorLine>
       <FlowEditor
         draft={draft}
         setDraft={(next) => {
           setDraft(next)
-          // What was wrong with the text before says nothing about the text now.
+          // The errors belong to the text before this change.
           if (create.isError) create.reset()
         }}
         sample={sample}

@@ -20,7 +20,7 @@ export function Problems({ problems, mjml, onChoose }: Props) {
             {problems.map((problem) => (
               <List.Item key={`${problem.path} ${problem.line} ${problem.column} ${problem.problem}`}>
                 <Anchor component="button" type="button" ta="left" onClick={() => onChoose({ ...problem })}>
-                  {placeOf(problem, mjml)}
+                  {locationOf(problem, mjml)}
                 </Anchor>
                 : {problem.problem}
               </List.Item>
@@ -33,7 +33,7 @@ export function Problems({ problems, mjml, onChoose }: Props) {
 }
 
 /** For example “MJML, line 6, column 3”. */
-export function placeOf({ path, line, column }: TemplateProblem, mjml: boolean): string {
+export function locationOf({ path, line, column }: TemplateProblem, mjml: boolean): string {
   const part = (mjml ? mjmlNames : partNames)[path] ?? path
   return line === undefined ? part : `${part}, line ${line}, column ${column ?? 1}`
 }

@@ -1,16 +1,16 @@
 export type Context = Record<string, unknown>
-/** What the person typed for each variable, by its dotted name. */
+/** The typed value of each variable, by its dotted name. */
 export type Sample = Record<string, string>
 
-/** The names that a context can give; the others are those of the contact, the organization and the mail itself. */
-export const isOfContext = ({ name }: { name: string }): boolean =>
+/** Whether the variable comes from `context`, and not from the contact, the organization or Waxwing. */
+export const isContextVariable = ({ name }: { name: string }): boolean =>
   !/^(?:contact|organization|unsubscribe_url)(?:\.|$)/.test(name)
 
-/** `order.id` and `context.order.id` become `{ order: { id } }`. Text that reads as a JSON list or object is taken as one. */
+/** `order.id` and `context.order.id` become `{ order: { id } }`. Text that is a JSON list or object is parsed. */
 export function toContext(sample: Sample, variables: readonly { name: string }[]): Context {
   // Without a prototype: a variable may be called `__proto__`.
   const context: Context = Object.create(null)
-  for (const { name } of variables.filter(isOfContext)) {
+  for (const { name } of variables.filter(isContextVariable)) {
     const text = sample[name]
     if (text === undefined || text === '') continue
     const parts = name.replace(/^context\./, '').split('.')

@@ -1,6 +1,6 @@
 import { Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { Variable } from '../api/types.ts'
-import { isOfContext, type Sample } from './sample-data.ts'
+import { isContextVariable, type Sample } from './sample-data.ts'
 
 type Props = {
   variables: Variable[]
@@ -12,9 +12,9 @@ type Props = {
 
 /** One field for each variable that the app sends, used by the preview and the test email. */
 export function SampleForm({ variables, loading, missing, sample, setSample }: Props) {
-  const sent = variables.filter(isOfContext)
-  const known = variables.filter((variable) => !isOfContext(variable))
-  const lacking = known.filter(({ name }) => missing.includes(name))
+  const sent = variables.filter(isContextVariable)
+  const known = variables.filter((variable) => !isContextVariable(variable))
+  const missingKnown = known.filter(({ name }) => missing.includes(name))
   return (
     <Paper withBorder p="md" component="section" aria-label="Sample data">
       <Title order={2}>Sample data</Title>
@@ -42,9 +42,9 @@ export function SampleForm({ variables, loading, missing, sample, setSample }: P
           Filled in automatically: {namesOf(known)}.
         </Text>
       )}
-      {lacking.length > 0 && (
+      {missingKnown.length > 0 && (
         <Text c="var(--warn-text)" size="xs" mt="xs">
-          Sends to contacts without {namesOf(lacking)} are rejected. Add a default to the template to allow them.
+          Sends to contacts without {namesOf(missingKnown)} are rejected. Add a default to the template to allow them.
         </Text>
       )}
     </Paper>

@@ -2,7 +2,7 @@ import type { Sample } from './sample-data.ts'
 
 const keyOf = (flowId: string) => `waxwing.sample:${flowId}`
 
-/** Kept in this tab, so that the sample data survives a walk to the versions and back. */
+/** Stored for this browser tab, so that the sample data survives navigation. */
 export function readSample(flowId: string): Sample {
   try {
     return JSON.parse(sessionStorage.getItem(keyOf(flowId)) ?? '{}') as Sample
@@ -11,6 +11,6 @@ export function readSample(flowId: string): Sample {
   }
 }
 
-export function keepSample(flowId: string, sample: Sample): void {
+export function storeSample(flowId: string, sample: Sample): void {
   sessionStorage.setItem(keyOf(flowId), JSON.stringify(sample))
 }

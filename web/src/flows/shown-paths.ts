@@ -1,2 +1,2 @@
-/** Problems of these inputs stand at the inputs themselves. */
+/** The fields that show their errors themselves. */
 export const shownPaths = ['name', 'subject', 'html', 'text', 'from_name', 'from_email', 'reply_to']

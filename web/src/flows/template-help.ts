@@ -1,4 +1,4 @@
-// What most templates need. docs/templates.md has the rest, and a test finds all of this there.
+// The most common variables, filters and tags. A test checks that docs/templates.md contains all of them.
 
 export const nameHelp = [
   { name: 'contact.email', meaning: 'Recipient’s email' },

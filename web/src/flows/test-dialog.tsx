@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { Flow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
@@ -57,7 +57,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
             Uses the sample data from the editor. Test emails count in your stats, trigger webhooks, and create a
             contact if the address is new.
           </Text>
-          <ErrorLine>{remainingProblem(send.error, ['to'])}</ErrorLine>
+          <ErrorLine>{formProblem(send.error, ['to'])}</ErrorLine>
           {send.data?.status === 'suppressed' && <NotSent messageId={send.data.message_id} />}
           {send.data?.status === 'queued' && (
             <Notice tone="info" role="status" title="Queued for sending">
@@ -68,7 +68,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
                 <>
                   {' '}
                   or{' '}
-                  <Anchor component={Link} to={paths.inboxMail(send.data.message_id)}>
+                  <Anchor component={Link} to={paths.inboxEmail(send.data.message_id)}>
                     open it in the inbox
                   </Anchor>
                 </>

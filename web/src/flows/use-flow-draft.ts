@@ -6,21 +6,21 @@ import { toast } from '../ui/toast.tsx'
 import { changesOf, draftOf, rebase, sameDraft } from './flow-draft.ts'
 import { changeFlow, flowQuery } from './flows.api.ts'
 
-type Saving = { sent: FlowText; on: Flow }
+type SaveInput = { sent: FlowText; on: Flow }
 
 /**
- * What is being written, and the way to save it. A draft in which nothing was changed follows the flow. One that was
- * changed stays with the version it was made from, its base, until the person has decided.
+ * The draft of a flow and the actions to save it. An unchanged draft follows the flow. A changed draft keeps the version it
+ * is based on until the user decides what to do with a newer one.
  */
 export function useFlowDraft(flow: Flow) {
   const queries = useQueryClient()
-  const [{ base, draft }, setWork] = useState(() => workOn(flow))
+  const [{ base, draft }, setWork] = useState(() => startFrom(flow))
   const save = useMutation({
-    mutationFn: ({ sent, on }: Saving) =>
+    mutationFn: ({ sent, on }: SaveInput) =>
       changeFlow(flow.id, { ...changesOf({ ...sent, name: sent.name.trim() }, draftOf(on)), base_version: on.version }),
     onSuccess: async (saved, { sent, on }) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, saved)
-      // What was typed since the save began is not in it.
+      // Text typed after the save started is not part of it.
       setWork((now) => ({ base: saved, draft: rebase(now.draft, sent, draftOf(saved)) }))
       toast(saved.version === on.version ? 'Saved.' : `Saved as version ${saved.version}.`)
       await Promise.all([
@@ -34,38 +34,38 @@ export function useFlowDraft(flow: Flow) {
   })
 
   const dirty = !sameDraft(draft, draftOf(base))
-  const overtaken = flow.version > base.version && dirty && !sameDraft(draft, draftOf(flow))
-  // While a save is running, the newer flow may be its own.
-  if (isNewer(flow, base) && !overtaken && !save.isPending)
+  const hasConflict = flow.version > base.version && dirty && !sameDraft(draft, draftOf(flow))
+  // During a save, the newer flow may be its result.
+  if (isNewer(flow, base) && !hasConflict && !save.isPending)
     setWork({ base: flow, draft: rebase(draft, draftOf(base), draftOf(flow)) })
-  const newer = overtaken && !save.isPending ? flow : undefined
+  const newer = hasConflict && !save.isPending ? flow : undefined
 
   return {
     base,
     draft,
     setDraft: (next: FlowText) => {
       setWork((now) => ({ ...now, draft: next }))
-      // What was wrong with the text before says nothing about the text now.
+      // The errors belong to the text before this change.
       if (save.isError) save.reset()
     },
     dirty,
-    /** What somebody else has saved since, while the draft holds other changes. */
+    /** The version that someone else saved, if the draft has other changes. */
     newer,
-    /** Goes on from `next` and forgets the draft. */
+    /** Replaces the draft by `next`. */
     load: (next: Flow) => {
-      setWork(workOn(next))
+      setWork(startFrom(next))
       save.reset()
     },
     save: (on: Flow) => save.mutate({ sent: draft, on }),
     saving: save.isPending,
-    // The notice about the newer version says the same, and what to do.
+    // The notice about the newer version already explains the conflict.
     saveError: newer && isConflict(save.error) ? null : save.error,
   }
 }
 
-const workOn = (flow: Flow) => ({ base: flow, draft: draftOf(flow) })
+const startFrom = (flow: Flow) => ({ base: flow, draft: draftOf(flow) })
 
-/** A change of the name or the kind makes no version. */
+/** Changes of the name or the kind create no version, only a new `updated_at`. */
 const isNewer = (flow: Flow, than: Flow) =>
   flow.version > than.version || (flow.version === than.version && flow.updated_at > than.updated_at)
 

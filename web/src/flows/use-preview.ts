@@ -7,7 +7,7 @@ import { type Sample, toContext } from './sample-data.ts'
 
 const typingPauseMs = 350
 
-/** The preview follows the text with a short delay; the variables it finds are what the sample data is made for. */
+/** The preview follows the draft with a short delay. `variables` are those of the last valid template. */
 export function usePreview(draft: FlowText, sample: Sample) {
   const [known, setKnown] = useState<Variable[]>([])
   const context = useMemo(() => toContext(sample, known), [sample, known])
@@ -15,7 +15,7 @@ export function usePreview(draft: FlowText, sample: Sample) {
   const [input] = useDebouncedValue({ ...text, context }, typingPauseMs)
   const preview = useQuery(previewQuery(input))
   const variables = preview.data?.variables
-  // While the template is broken its variables are unknown: the form keeps those of the last sound one.
+  // A template with errors has no known variables, so those of the last valid one are kept.
   if (variables && preview.data?.problems.length === 0 && JSON.stringify(variables) !== JSON.stringify(known)) {
     setKnown(variables)
   }

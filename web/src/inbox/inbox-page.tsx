@@ -15,7 +15,7 @@ import { Page } from '../ui/page.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { emptyInbox, useInbox } from './inbox.api.ts'
-import { InboxMailView } from './inbox-mail.tsx'
+import { InboxEmailView } from './inbox-email.tsx'
 import classes from './inbox-page.module.css'
 
 export function InboxPage() {
@@ -71,7 +71,7 @@ export function InboxPage() {
             </div>
             <div className={classes.mail}>
               {id ? (
-                <InboxMailView key={id} id={id} />
+                <InboxEmailView key={id} id={id} />
               ) : (
                 <Empty title="Select an email to read it" icon={<IconInbox size={32} aria-hidden />} />
               )}
@@ -101,7 +101,7 @@ function Banner() {
   if (dismissed) return null
   if (me.data?.mail.transport !== 'inbox') {
     return me.data ? (
-      <Notice tone="still">A mail server is configured. The emails here were caught before that.</Notice>
+      <Notice tone="neutral">A mail server is configured. The emails here were caught before that.</Notice>
     ) : null
   }
   return (
@@ -122,7 +122,7 @@ function Banner() {
 
 function Row({ row }: { row: InboxRow }) {
   return (
-    <NavLink to={paths.inboxMail(row.id)} className={classes.row ?? ''}>
+    <NavLink to={paths.inboxEmail(row.id)} className={classes.row ?? ''}>
       <span className={classes.line}>
         <span className="one-line">{row.to}</span>
         <Text span size="xs" c="dimmed">

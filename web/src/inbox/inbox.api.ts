@@ -12,7 +12,7 @@ export const useInbox = () =>
     (from, signal) => pageOf(api.GET('/api/v1/organization/inbox', { params: { query: from }, signal })),
     { live: true },
   )
-export const inboxMailQuery = (id: string) =>
+export const inboxEmailQuery = (id: string) =>
   queryOptions({
     queryKey: ['inbox', id],
     queryFn: () => dataOf(api.GET('/api/v1/organization/inbox/{id}', { params: { path: { id } } })),

@@ -1,20 +1,20 @@
 import { Anchor, Paper, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
-import { detailOf, EventMark, evidenceOf } from '../activity/event-list.tsx'
-import type { Happening, MessageDetail } from '../api/types.ts'
+import { detailOf, EventBadges, evidenceOf } from '../activity/event-list.tsx'
+import type { EventSummary, MessageDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { sendingQuery } from '../settings/settings.api.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { describe } from '../ui/descriptions.ts'
+import { EmailFrame, EmailText } from '../ui/email-frame.tsx'
 import { Facts } from '../ui/facts.tsx'
-import { MailFrame, MailText } from '../ui/mail-frame.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { inWords } from '../ui/words.ts'
 import { MessageBadges } from './message-status.tsx'
 import { messageQuery } from './messages.api.ts'
 
@@ -27,13 +27,13 @@ export function MessagePage() {
       beside={message.data && <MessageBadges message={message.data} />}
       back={{ to: paths.messages, label: 'Messages' }}
     >
-      <Load query={message}>{(detail) => <OneMessage message={detail} />}</Load>
+      <Load query={message}>{(detail) => <MessageView message={detail} />}</Load>
     </Page>
   )
 }
 
 /** Why a queued email has not been sent yet, if the mail server is the reason. */
-function Waiting() {
+function QueuedReason() {
   const { data: sending } = useQuery(sendingQuery)
   if (sending?.state !== 'failing') return null
   return (
@@ -50,7 +50,7 @@ function Waiting() {
   )
 }
 
-function OneMessage({ message }: { message: MessageDetail }) {
+function MessageView({ message }: { message: MessageDetail }) {
   return (
     <>
       {message.reason && (
@@ -58,10 +58,10 @@ function OneMessage({ message }: { message: MessageDetail }) {
           tone={message.status === 'suppressed' ? 'warn' : 'bad'}
           title={message.status === 'suppressed' ? 'Not sent' : 'Not delivered'}
         >
-          {inWords(message.reason)}
+          {describe(message.reason)}
         </Notice>
       )}
-      {message.status === 'queued' && <Waiting />}
+      {message.status === 'queued' && <QueuedReason />}
       <Facts
         facts={[
           [
@@ -85,7 +85,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
           ['Queued', <Time key="queued" at={message.queued_at} />],
           ['Sent', <Time key="sent" at={message.sent_at} none="Not sent" />],
           ['Message ID', <Copyable key="id" value={message.id} label="Copy message ID" />],
-          ...(message.relay_response ? [whatTheRelaySaid(message.relay_response)] : []),
+          ...(message.relay_response ? [relayReply(message.relay_response)] : []),
         ]}
       />
       <Section title="Events">
@@ -100,7 +100,7 @@ function OneMessage({ message }: { message: MessageDetail }) {
         )}
       </Section>
       <Section title="Content" description="As sent. Viewing it here doesn’t count as an open.">
-        <Mail message={message} />
+        <Content message={message} />
       </Section>
     </>
   )
@@ -108,14 +108,14 @@ function OneMessage({ message }: { message: MessageDetail }) {
 
 const willBeSent = ({ status }: MessageDetail) => status !== 'suppressed' && status !== 'failed'
 
-// Recorded in place of the reply of a mail server.
-const keptHere = 'kept in the built-in inbox'
+// The API returns this instead of a reply if the email went to the built-in inbox.
+const storedInInbox = 'kept in the built-in inbox'
 
-const whatTheRelaySaid = (reply: string): [string, string] =>
-  reply === keptHere ? ['Delivered to', 'Built-in inbox'] : ['Mail server reply', reply]
+const relayReply = (reply: string): [string, string] =>
+  reply === storedInInbox ? ['Delivered to', 'Built-in inbox'] : ['Mail server reply', reply]
 
-const columns: Column<Happening>[] = [
-  { header: 'Event', phone: 'title', cell: (event) => <EventMark event={event} /> },
+const columns: Column<EventSummary>[] = [
+  { header: 'Event', phone: 'title', cell: (event) => <EventBadges event={event} /> },
   {
     header: 'Detail',
     cell: (event) =>
@@ -144,7 +144,7 @@ const columns: Column<Happening>[] = [
   { header: 'When', align: 'right', cell: (event) => <Time at={event.occurred_at} /> },
 ]
 
-function Mail({ message }: { message: MessageDetail }) {
+function Content({ message }: { message: MessageDetail }) {
   if (!message.html && !message.text) {
     return <Empty title="Not available">The contact was erased, or the email was never generated.</Empty>
   }
@@ -157,12 +157,12 @@ function Mail({ message }: { message: MessageDetail }) {
         </Tabs.List>
         {message.html && (
           <Tabs.Panel value="html">
-            <MailFrame html={message.html} title="Email content" />
+            <EmailFrame html={message.html} title="Email content" />
           </Tabs.Panel>
         )}
         {message.text && (
           <Tabs.Panel value="text">
-            <MailText text={message.text} />
+            <EmailText text={message.text} />
           </Tabs.Panel>
         )}
       </Tabs>

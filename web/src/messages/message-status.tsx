@@ -2,24 +2,24 @@ import { Group } from '@mantine/core'
 import type { MessageStatus } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
-const shown: Record<MessageStatus, { tone: Tone; label: string }> = {
+const badges: Record<MessageStatus, { tone: Tone; label: string }> = {
   queued: { tone: 'info', label: 'Queued' },
   sent: { tone: 'good', label: 'Sent' },
   bounced: { tone: 'bad', label: 'Bounced' },
-  suppressed: { tone: 'still', label: 'Suppressed' },
+  suppressed: { tone: 'neutral', label: 'Suppressed' },
   failed: { tone: 'bad', label: 'Failed' },
 }
 
-export const messageStatusOptions = Object.entries(shown).map(([value, { label }]) => ({ value, label }))
+export const messageStatusOptions = Object.entries(badges).map(([value, { label }]) => ({ value, label }))
 
 type Props = { message: { status: MessageStatus; is_test: boolean } }
 
 export function MessageBadges({ message }: Props) {
-  const { tone, label } = shown[message.status]
+  const { tone, label } = badges[message.status]
   return (
     <Group gap={6}>
       <StatusBadge tone={tone}>{label}</StatusBadge>
-      {message.is_test && <StatusBadge tone="still">Test</StatusBadge>}
+      {message.is_test && <StatusBadge tone="neutral">Test</StatusBadge>}
     </Group>
   )
 }

@@ -6,7 +6,7 @@ import { flowChoicesQuery } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Filters } from '../ui/filters.tsx'
-import { LiveMark } from '../ui/live-mark.tsx'
+import { LiveBadge } from '../ui/live-badge.tsx'
 import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
 import { RowLink } from '../ui/row-link.tsx'
@@ -50,7 +50,7 @@ export function MessagesPage() {
       wide
       title="Messages"
       description="Every email you’ve sent and its status."
-      beside={<LiveMark pages={messages} />}
+      beside={<LiveBadge pages={messages} />}
     >
       <Filters>
         <SearchField

@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, dataOf, given, pageOf } from '../api/client.ts'
+import { api, dataOf, omitEmpty, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { Message, MessageStatus } from '../api/types.ts'
 
-const liveEveryMs = 3_000
+const liveRefetchMs = 3_000
 
 type MessageFilter = { query: string; status: MessageStatus | ''; flow_id: string }
 
@@ -11,16 +11,18 @@ export const useMessages = (filter: MessageFilter) =>
   usePages<Message>(
     ['messages', 'list', filter],
     (from, signal) =>
-      pageOf(api.GET('/api/v1/organization/messages', { params: { query: { ...given(filter), ...from } }, signal })),
+      pageOf(
+        api.GET('/api/v1/organization/messages', { params: { query: { ...omitEmpty(filter), ...from } }, signal }),
+      ),
     { live: true },
   )
 export const messageQuery = (id: string) =>
   queryOptions({
     queryKey: ['messages', id],
     queryFn: () => dataOf(api.GET('/api/v1/organization/messages/{id}', { params: { path: { id } } })),
-    refetchInterval: liveEveryMs,
+    refetchInterval: liveRefetchMs,
   })
-/** The mail to an address that was accepted last; null when there is none. */
+/** The latest message to an address, or null. */
 export const newestMessageQuery = (to: string) =>
   queryOptions({
     queryKey: ['messages', 'newest', to],

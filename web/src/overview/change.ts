@@ -2,12 +2,12 @@ import type { Overview } from '../api/types.ts'
 import { count, share } from '../ui/numbers.ts'
 import type { Measure } from './measures.ts'
 
-/** How far a figure moved since the range before, which is told in a sentence. No `by` where nothing can be compared. */
+/** The change since the previous period. `by` is undefined if the periods cannot be compared. */
 type Change = { by?: number; unit?: string; before: string }
 
 const smallRate = 0.01
 
-/** More mail has more opens and more bounces: what is a share of sent mail is compared as one, in percentage points. */
+/** Rates are compared in percentage points, because more emails have more opens and more bounces. */
 export function changeOf(measure: Measure, { totals, previous }: Overview): Change {
   const now = measure.value(totals)
   const before = measure.value(previous)
@@ -24,7 +24,7 @@ function changeOfRate(now: number, sentNow: number, before: number, sentBefore: 
   if (sentNow === 0) return { before: 'Nothing was sent in this period' }
   if (sentBefore === 0) return { before: 'Nothing was sent in the previous period' }
   const rates = [now / sentNow, before / sentBefore] as const
-  // As fine as the rates themselves are shown.
+  // The same precision as the rates.
   const digits = Math.max(...rates) < smallRate ? 2 : 1
   return {
     by: Number(((rates[0] - rates[1]) * 100).toFixed(digits)),

@@ -16,9 +16,9 @@ import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import classes from './checklist.module.css'
 
-const lookEveryMs = 3_000
+const refetchMs = 3_000
 // A working mail server accepts an email within seconds.
-const patienceMs = 20_000
+const expectedWithinMs = 20_000
 const isDone = (steps: Steps | undefined) => steps !== undefined && Object.values(steps).every(Boolean)
 
 /** The first steps of a new organization. Disappears when complete; people who join later never see it. */
@@ -28,10 +28,10 @@ export function Checklist() {
   const checklist = useQuery({
     ...checklistQuery,
     enabled: !hidden,
-    refetchInterval: (query) => (isDone(query.state.data) ? false : lookEveryMs),
+    refetchInterval: (query) => (isDone(query.state.data) ? false : refetchMs),
   })
   const steps = checklist.data
-  useFreshFigures(steps)
+  useStatisticsRefresh(steps)
   // The congratulation is for those who completed a step on this page.
   const [started, setStarted] = useState(false)
   if (steps && !isDone(steps) && !started) setStarted(true)
@@ -42,7 +42,7 @@ export function Checklist() {
   const goToMail = relay ? (
     steps.sent && <GoToMessage to={me.data?.user.email} />
   ) : (
-    <Go to={paths.inbox}>Open the inbox</Go>
+    <StepLink to={paths.inbox}>Open the inbox</StepLink>
   )
   return (
     <Paper withBorder p="md" mb="lg" component="section" aria-label="Get started">
@@ -61,7 +61,7 @@ export function Checklist() {
           done={steps.sent}
           title="Send yourself a test email"
           purpose="See what your recipients see."
-          action={!steps.sent && <SendFirst email={me.data?.user.email} />}
+          action={!steps.sent && <SendWelcome email={me.data?.user.email} />}
         />
         <Step
           done={steps.opened}
@@ -79,31 +79,31 @@ export function Checklist() {
           done={steps.flow}
           title="Write a flow"
           purpose="An email template your app sends through the API."
-          action={<Go to={paths.newFlow}>Create flow</Go>}
+          action={<StepLink to={paths.newFlow}>Create flow</StepLink>}
         />
         <Step
           done={steps.contacts}
           title="Import contacts"
           purpose="Add your subscribers from a CSV file."
-          action={<Go to={paths.newImport}>Import CSV</Go>}
+          action={<StepLink to={paths.newImport}>Import CSV</StepLink>}
         />
         <Step
           done={relay}
           title="Connect a mail server"
           purpose="Until then, emails stay in the built-in inbox."
-          action={<Go to={paths.sending}>Sending settings</Go>}
+          action={<StepLink to={paths.sending}>Sending settings</StepLink>}
         />
         <Step
           done={steps.api_key}
           title="Create an API key"
           purpose="Lets your app send emails and add contacts."
-          action={<Go to={paths.apiKeys}>API keys</Go>}
+          action={<StepLink to={paths.apiKeys}>API keys</StepLink>}
         />
         <Step
           done={steps.webhook}
           title="Add a webhook"
           purpose="Sends opens, clicks and bounces to your app."
-          action={<Go to={paths.webhooks}>Webhooks</Go>}
+          action={<StepLink to={paths.webhooks}>Webhooks</StepLink>}
         />
       </ol>
     </Paper>
@@ -111,7 +111,7 @@ export function Checklist() {
 }
 
 /** A step that was just completed changed the statistics: they are fetched again at once. */
-function useFreshFigures(steps: Steps | undefined): void {
+function useStatisticsRefresh(steps: Steps | undefined): void {
   const queries = useQueryClient()
   const happened = steps && [steps.sent, steps.opened, steps.clicked].filter(Boolean).length
   const known = useRef(happened)
@@ -143,7 +143,7 @@ function Step({ done, title, purpose, action }: StepProps) {
   )
 }
 
-const Go = ({ to, children }: { to: string; children: string }) => (
+const StepLink = ({ to, children }: { to: string; children: string }) => (
   <Anchor component={Link} to={to} size="sm">
     {children}
   </Anchor>
@@ -152,10 +152,10 @@ const Go = ({ to, children }: { to: string; children: string }) => (
 /** With a mail server the built-in inbox stays empty; the message page shows the delivery. */
 function GoToMessage({ to = '' }: { to: string | undefined }) {
   const newest = useQuery({ ...newestMessageQuery(to), enabled: to !== '' })
-  return newest.data ? <Go to={paths.message(newest.data.id)}>View the message</Go> : null
+  return newest.data ? <StepLink to={paths.message(newest.data.id)}>View the message</StepLink> : null
 }
 
-function SendFirst({ email }: { email: string | undefined }) {
+function SendWelcome({ email }: { email: string | undefined }) {
   const queries = useQueryClient()
   const send = useMutation({
     mutationFn: sendWelcome,
@@ -180,7 +180,7 @@ function SendFirst({ email }: { email: string | undefined }) {
       {suppressed && <NotSent messageId={suppressed.message_id} />}
       {late && (
         <Notice tone="warn" role="status">
-          Not sent yet. See <Go to={paths.messages}>Messages</Go> for the reason.
+          Not sent yet. See <StepLink to={paths.messages}>Messages</StepLink> for the reason.
         </Notice>
       )}
       {send.isError && <ErrorLine>{messageOf(send.error)}</ErrorLine>}
@@ -193,7 +193,7 @@ function useLate(waiting: boolean): boolean {
   const [late, setLate] = useState(false)
   useEffect(() => {
     if (!waiting) return
-    const timer = setTimeout(() => setLate(true), patienceMs)
+    const timer = setTimeout(() => setLate(true), expectedWithinMs)
     return () => {
       clearTimeout(timer)
       setLate(false)

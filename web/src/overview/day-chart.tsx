@@ -10,7 +10,7 @@ const dateOf = (day: string) => new Date(`${day}T00:00:00Z`)
 
 const ticksMax = 8
 
-/** Evenly spaced, counted back from the last day, so that no gap opens beside it. */
+/** Evenly spaced, counted back from the last day, which always has a tick. */
 function ticksOf(series: Day[]): string[] {
   const step = Math.max(1, Math.ceil(series.length / ticksMax))
   return series.filter((_, index) => (series.length - 1 - index) % step === 0).map((day) => day.date)

@@ -5,35 +5,35 @@ export type Day = Overview['series'][number]
 export type Part = { key: string; label: string; color: string; of: (counts: Record<EventName, Count>) => number }
 type Count = { total: number; unique: number; machine: number }
 
-/** One figure of the overview: its number, what it is a share of, and the parts its bars are made of. */
+/** One statistic of the overview: its number, its rate, and the parts of its bars. */
 export type Measure = {
   key: string
   label: string
   meaning: string
-  /** What the bars count, where it is not what the figure counts. */
+  /** Describes the bars if they count something else than the number. */
   bars?: string
   value: (totals: Totals) => number
-  /** Sent mail is no share of anything. */
+  /** Whether it is also shown as a share of the emails sent. */
   rated: boolean
-  /** Whether more of it is good news. */
+  /** Decides the colour of a change. */
   moreIsBetter: boolean
   parts: Part[]
 }
 
-// Blue, vermilion and sky from the palette of Okabe and Ito, and slate: told apart by lightness too, in both themes.
+// Blue, vermilion and sky from the palette of Okabe and Ito, and slate. They also differ in lightness, in both themes.
 const blue = 'light-dark(#0a6aa8, #5eb1e8)'
 const slate = 'light-dark(#a3b1c2, #66758a)'
 const vermilion = 'light-dark(#c2500a, #f0853f)'
 const sky = 'light-dark(#7cc0ea, #a5d6f5)'
 
-const people = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total - counts[name].machine
-const machines = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].machine
-/** How many mails it happened to, however often it did. */
-const mails = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].unique
+const humanCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total - counts[name].machine
+const automatedCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].machine
+/** The number of emails with at least one such event. */
+const uniqueCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].unique
 
-const byMaker = (name: EventName): Part[] => [
-  { key: 'people', label: 'Human', color: blue, of: people(name) },
-  { key: 'machines', label: 'Automated', color: slate, of: machines(name) },
+const bySource = (name: EventName): Part[] => [
+  { key: 'human', label: 'Human', color: blue, of: humanCount(name) },
+  { key: 'automated', label: 'Automated', color: slate, of: automatedCount(name) },
 ]
 
 export const measures: Measure[] = [
@@ -41,30 +41,30 @@ export const measures: Measure[] = [
     key: 'sent',
     label: 'Sent',
     meaning: 'Emails handed to your mail server.',
-    value: mails('emailSent'),
+    value: uniqueCount('emailSent'),
     rated: false,
     moreIsBetter: true,
-    parts: [{ key: 'sent', label: 'Sent', color: blue, of: mails('emailSent') }],
+    parts: [{ key: 'sent', label: 'Sent', color: blue, of: uniqueCount('emailSent') }],
   },
   {
     key: 'opened',
     label: 'Opened',
     meaning: 'Emails a person opened at least once. Scanners and privacy proxies are counted separately.',
     bars: 'All opens, human and automated. The number above counts emails a person opened at least once.',
-    value: mails('emailOpen'),
+    value: uniqueCount('emailOpen'),
     rated: true,
     moreIsBetter: true,
-    parts: byMaker('emailOpen'),
+    parts: bySource('emailOpen'),
   },
   {
     key: 'clicked',
     label: 'Clicked',
     meaning: 'Emails in which a person clicked at least one link.',
     bars: 'All clicks, human and automated. The number above counts emails in which a person clicked.',
-    value: mails('emailClick'),
+    value: uniqueCount('emailClick'),
     rated: true,
     moreIsBetter: true,
-    parts: byMaker('emailClick'),
+    parts: bySource('emailClick'),
   },
   {
     key: 'bounced',
@@ -74,26 +74,26 @@ export const measures: Measure[] = [
     rated: true,
     moreIsBetter: false,
     parts: [
-      { key: 'hard', label: 'Hard', color: vermilion, of: mails('emailHardBounce') },
-      { key: 'soft', label: 'Soft', color: sky, of: mails('emailSoftBounce') },
+      { key: 'hard', label: 'Hard', color: vermilion, of: uniqueCount('emailHardBounce') },
+      { key: 'soft', label: 'Soft', color: sky, of: uniqueCount('emailSoftBounce') },
     ],
   },
   {
     key: 'complaints',
     label: 'Complaints',
     meaning: 'Emails reported as spam.',
-    value: mails('emailComplaint'),
+    value: uniqueCount('emailComplaint'),
     rated: true,
     moreIsBetter: false,
-    parts: [{ key: 'complaints', label: 'Complaints', color: vermilion, of: mails('emailComplaint') }],
+    parts: [{ key: 'complaints', label: 'Complaints', color: vermilion, of: uniqueCount('emailComplaint') }],
   },
   {
     key: 'unsubscribed',
     label: 'Unsubscribed',
     meaning: 'Unsubscribes through an email, in the app or through the API.',
-    value: mails('contactUnsubscribe'),
+    value: uniqueCount('contactUnsubscribe'),
     rated: true,
     moreIsBetter: false,
-    parts: [{ key: 'unsubscribed', label: 'Unsubscribed', color: vermilion, of: mails('contactUnsubscribe') }],
+    parts: [{ key: 'unsubscribed', label: 'Unsubscribed', color: vermilion, of: uniqueCount('contactUnsubscribe') }],
   },
 ]

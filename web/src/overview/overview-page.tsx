@@ -2,7 +2,7 @@ import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { Notices } from '../activity/notices.tsx'
-import { given } from '../api/client.ts'
+import { omitEmpty } from '../api/client.ts'
 import { useMe } from '../session/session.api.ts'
 import { Page } from '../ui/page.tsx'
 import { Load } from '../ui/states.tsx'
@@ -10,11 +10,11 @@ import { calendarDay } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { Checklist } from './checklist.tsx'
 import { DayPanel } from './day-panel.tsx'
-import { LiveStrip } from './live-strip.tsx'
 import { measures } from './measures.ts'
 import { overviewQuery } from './overview.api.ts'
 import { daysOf, rangeOf, type Span, searchOf, spanIn } from './range.ts'
 import { RangePicker } from './range-picker.tsx'
+import { RecentActivity } from './recent-activity.tsx'
 import { Tiles } from './tiles.tsx'
 import { TopFlows } from './top-flows.tsx'
 
@@ -37,7 +37,7 @@ function Figures({ timezone }: { timezone: string }) {
   const [search, setSearch] = useSearchParams()
   const span = spanIn(search)
   const { filter, set } = useFilters('figure')
-  const setSpan = (next: Span) => setSearch({ ...searchOf(next), ...given(filter) }, { replace: true })
+  const setSpan = (next: Span) => setSearch({ ...searchOf(next), ...omitEmpty(filter) }, { replace: true })
   const range = rangeOf(span, timezone)
   const overview = useQuery(overviewQuery(range, timezone))
   const measure = measures.find(({ key }) => key === filter.figure) ?? measures[0]!
@@ -56,7 +56,7 @@ function Figures({ timezone }: { timezone: string }) {
             <DayPanel measure={measure} series={data.series} />
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mt="lg">
               <TopFlows flows={data.top_flows} />
-              <LiveStrip />
+              <RecentActivity />
             </SimpleGrid>
           </>
         )}

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 
-const freshEveryMs = 15_000
+const refetchMs = 15_000
 
 export type Range = { start_date: string; end_date: string }
 
@@ -10,5 +10,5 @@ export const overviewQuery = (range: Range, timezone: string) =>
     queryKey: ['overview', range, timezone],
     queryFn: () => dataOf(api.GET('/api/v1/organization/overview', { params: { query: { ...range, timezone } } })),
     placeholderData: keepPreviousData,
-    refetchInterval: freshEveryMs,
+    refetchInterval: refetchMs,
   })

@@ -28,11 +28,11 @@ export function RangePicker({ span, setSpan, timezone }: Props) {
             if (value !== 'custom') setSpan({ days: Number(value) })
             setOpened(value === 'custom')
           }}
-          // A choice that is made already does not change when it is pressed again, but asks for other days.
+          // Clicking the selected option causes no change event, but should open the form again.
           onClick={(event) => {
             if (isCustom(event.target)) setOpened(true)
           }}
-          // A browser makes no click of a key on it.
+          // Keys cause no click event on a radio button.
           onKeyDown={(event) => {
             if (!isCustom(event.target) || !openingKeys.includes(event.key)) return
             event.preventDefault()

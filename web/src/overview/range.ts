@@ -7,14 +7,14 @@ const isDate = /^\d{4}-\d\d-\d\d$/
 export const spanDays = [7, 30, 90]
 export type Span = { days: number } | Range
 
-/** Today as the organization's calendar has it. */
+/** The current date in the time zone of the organization. */
 export const today = (timezone: string) =>
-  // Canada writes dates as the API does.
+  // The Canadian format is that of the API.
   new Intl.DateTimeFormat('en-CA', { timeZone: timezone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(
     new Date(),
   )
 
-/** The last so many days, today included. */
+/** The last `days` days, including today. */
 function lastDays(days: number, timezone: string): Range {
   const end = today(timezone)
   const start = new Date(Date.parse(`${end}T00:00:00Z`) - (days - 1) * dayMs)
@@ -26,7 +26,7 @@ export const daysOf = ({ start_date: start, end_date: end }: Range) =>
 
 export const rangeOf = (span: Span, timezone: string): Range => ('days' in span ? lastDays(span.days, timezone) : span)
 
-/** What the address asks for, or the last thirty days where it asks for nothing that can be shown. */
+/** Returns the range in the URL, or the last 30 days if there is no valid one. */
 export function spanIn(search: URLSearchParams): Span {
   const range = { start_date: search.get('from') ?? '', end_date: search.get('to') ?? '' }
   if (problemOf(range) === undefined) return range

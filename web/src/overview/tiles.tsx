@@ -8,7 +8,7 @@ import classes from './tiles.module.css'
 
 type Props = { overview: Overview; chosen: string; choose: (key: string) => void }
 
-/** The six figures. Each is a button: it decides what the chart below shows. */
+/** The six statistics. Each is a button that shows its chart below. */
 export function Tiles({ overview, chosen, choose }: Props) {
   return (
     <div className={classes.tiles}>

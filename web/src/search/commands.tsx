@@ -22,7 +22,7 @@ import { useNavigate } from 'react-router'
 import { paths } from '../paths.ts'
 import { setPasswordDialog } from '../session/open-password.ts'
 import { useTheme } from '../shell/color-scheme.ts'
-import { developerPlaces, places } from '../shell/nav.tsx'
+import { developerItems, mainItems } from '../shell/nav.tsx'
 import { useSignOut } from '../shell/sign-out.ts'
 import { apiReference } from '../ui/api-reference.tsx'
 
@@ -37,7 +37,7 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
   const signOut = useSignOut()
   const go = (to: string) => () => void navigate(to)
   const pages: Command[] = [
-    ...[...places, ...developerPlaces].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
+    ...[...mainItems, ...developerItems].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
     { label: 'Groups', icon: <IconUsersGroup {...size} />, run: go(paths.groups) },
     { label: 'Imports', icon: <IconTableImport {...size} />, run: go(paths.imports) },
     {

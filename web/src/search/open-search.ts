@@ -1,21 +1,21 @@
 import { useSyncExternalStore } from 'react'
 
-// The search is loaded when it is first asked for; until then this remembers that somebody asked.
-let wanted = 0
+// The search is loaded when it is first opened. Until then the request to open it is stored here.
+let requests = 0
 const listeners = new Set<() => void>()
 
 export function openSearch(): void {
-  wanted++
+  requests++
   for (const listener of listeners) listener()
 }
 
-/** Counts how often the search was asked for: 0 means it need not be loaded. */
-export function useSearchWanted(): number {
+/** Returns how often the search was opened. 0 means that it need not be loaded. */
+export function useSearchRequests(): number {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    () => wanted,
+    () => requests,
   )
 }

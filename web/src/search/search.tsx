@@ -12,7 +12,7 @@ import { paths } from '../paths.ts'
 import { webhooksQuery } from '../webhooks/webhooks.api.ts'
 import { byIdQuery, idAction, isId } from './by-id.tsx'
 import { useCommands } from './commands.tsx'
-import { useSearchWanted } from './open-search.ts'
+import { useSearchRequests } from './open-search.ts'
 
 const typingPauseMs = 200
 const perKind = 5
@@ -20,15 +20,15 @@ const perKind = 5
 /** Ctrl-K: finds contacts, flows, messages, groups, webhooks, ids and pages, and runs actions. */
 export function Search() {
   const navigate = useNavigate()
-  const wanted = useSearchWanted()
+  const requests = useSearchRequests()
   const [text, setText] = useState('')
   const [query] = useDebouncedValue(text.trim(), typingPauseMs)
   const { groups, searching } = useFound(query, navigate)
   const { pages, actions } = useCommands(text.trim())
 
   useEffect(() => {
-    if (wanted > 0) spotlight.open()
-  }, [wanted])
+    if (requests > 0) spotlight.open()
+  }, [requests])
 
   return (
     <Spotlight
@@ -45,7 +45,7 @@ export function Search() {
         placeholder: 'Search, paste an ID, or run a command',
         'aria-label': 'Search',
         onKeyDown: (event) => {
-          if (event.key === 'Enter') takeFirst(event.currentTarget)
+          if (event.key === 'Enter') openFirstResult(event.currentTarget)
         },
       }}
       attributes={{ content: { 'aria-label': 'Search' } }}
@@ -59,7 +59,7 @@ export function Search() {
 }
 
 /** Enter without a selection runs the first result. */
-function takeFirst(field: HTMLElement): void {
+function openFirstResult(field: HTMLElement): void {
   const dialog = field.closest('[role=dialog]')
   if (dialog?.querySelector('[data-action][data-selected]')) return
   dialog?.querySelector<HTMLElement>('[data-action]')?.click()

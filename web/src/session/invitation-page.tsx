@@ -2,11 +2,11 @@ import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { InvitationInfo } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { ErrorLine, Load } from '../ui/states.tsx'
-import { Entry } from './entry.tsx'
+import { AuthLayout } from './auth-layout.tsx'
 import { acceptInvitation, findInvitation } from './session.api.ts'
 import { startSession } from './session.ts'
 
@@ -16,9 +16,9 @@ export function InvitationPage() {
   const { token = '' } = useParams()
   const invitation = useQuery({ queryKey: ['invitation', token], queryFn: () => findInvitation(token), retry: false })
   return (
-    <Entry title="You’ve been invited">
+    <AuthLayout title="You’ve been invited">
       <Load query={invitation}>{(info) => <AcceptForm token={token} info={info} />}</Load>
-    </Entry>
+    </AuthLayout>
   )
 }
 
@@ -64,7 +64,7 @@ function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
           onChange={(event) => setPassword(event.currentTarget.value)}
           error={fieldProblem(accept.error, 'password')}
         />
-        <ErrorLine>{remainingProblem(accept.error, shownPaths)}</ErrorLine>
+        <ErrorLine>{formProblem(accept.error, shownPaths)}</ErrorLine>
         <Button type="submit" loading={accept.isPending}>
           Join {info.organization_name}
         </Button>

@@ -5,7 +5,7 @@ import { Link, Navigate, useSearchParams } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
 import { ErrorLine } from '../ui/states.tsx'
-import { Entry } from './entry.tsx'
+import { AuthLayout } from './auth-layout.tsx'
 import { authStateQuery, login } from './session.api.ts'
 import { startSession, useSession } from './session.ts'
 
@@ -24,7 +24,7 @@ export function LoginPage() {
   if (authState.data && !authState.data.has_users) return <Navigate to={paths.register} replace />
 
   return (
-    <Entry title="Sign in">
+    <AuthLayout title="Sign in">
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -60,14 +60,14 @@ export function LoginPage() {
               </Anchor>
             </Text>
           )}
-          <Forgotten />
+          <ForgotPassword />
         </Stack>
       </form>
-    </Entry>
+    </AuthLayout>
   )
 }
 
-function Forgotten() {
+function ForgotPassword() {
   return (
     <Text component="details" c="dimmed" size="sm">
       <Text component="summary" ta="center" inherit>
@@ -81,7 +81,7 @@ function Forgotten() {
   )
 }
 
-/** Only a place of this app: `next` comes from the address bar. */
+/** Accepts only paths of this app, because `next` comes from the URL. */
 function safeNext(next: string | null): string {
   return next?.startsWith('/') && !next.startsWith('//') && !next.includes('\\') ? next : paths.overview
 }

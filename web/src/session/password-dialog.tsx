@@ -1,7 +1,7 @@
 import { Button, Group, PasswordInput, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
@@ -49,7 +49,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
             onChange={(event) => setNext(event.currentTarget.value)}
             error={fieldProblem(change.error, 'new_password')}
           />
-          <ErrorLine>{remainingProblem(change.error, shownPaths)}</ErrorLine>
+          <ErrorLine>{formProblem(change.error, shownPaths)}</ErrorLine>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel

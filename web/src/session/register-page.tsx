@@ -2,11 +2,11 @@ import { Anchor, Box, Button, PasswordInput, Stack, Text, TextInput } from '@man
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, Navigate } from 'react-router'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
-import { Entry } from './entry.tsx'
+import { AuthLayout } from './auth-layout.tsx'
 import { authStateQuery, register } from './session.api.ts'
 import { startSession, useSession } from './session.ts'
 
@@ -22,10 +22,10 @@ export function RegisterPage() {
     ? 'Create your organization and your owner account to get started.'
     : 'You will be the owner of the new organization.'
   return (
-    <Entry title={first ? 'Welcome to Waxwing' : 'Create an organization'} lead={!closed && lead}>
+    <AuthLayout title={first ? 'Welcome to Waxwing' : 'Create an organization'} lead={!closed && lead}>
       {closed ? (
         <Box mt="sm">
-          <Notice tone="still">Registration is closed. Ask an owner of your organization for an invitation.</Notice>
+          <Notice tone="neutral">Registration is closed. Ask an owner of your organization for an invitation.</Notice>
         </Box>
       ) : (
         <RegisterForm />
@@ -38,7 +38,7 @@ export function RegisterPage() {
           </Anchor>
         </Text>
       )}
-    </Entry>
+    </AuthLayout>
   )
 }
 
@@ -87,7 +87,7 @@ function RegisterForm() {
           onChange={(event) => setPassword(event.currentTarget.value)}
           error={fieldProblem(create.error, 'password')}
         />
-        <ErrorLine>{remainingProblem(create.error, shownPaths)}</ErrorLine>
+        <ErrorLine>{formProblem(create.error, shownPaths)}</ErrorLine>
         <Button type="submit" loading={create.isPending} mt={4}>
           Create organization
         </Button>

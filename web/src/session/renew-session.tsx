@@ -7,7 +7,7 @@ import { ErrorLine } from '../ui/states.tsx'
 import { login } from './session.api.ts'
 import { startSession, useSession } from './session.ts'
 
-/** Lies over the page that was being worked on. What waited for the session goes on when it is renewed. */
+/** Covers the current page. Requests that wait for the session continue when it is renewed. */
 export function RenewSession({ email }: { email: string }) {
   const [password, setPassword] = useState('')
   const signOut = useSignOut()
@@ -25,7 +25,7 @@ export function RenewSession({ email }: { email: string }) {
       closeOnEscape={false}
       closeOnClickOutside={false}
       title={signedOut ? 'You signed out in another tab' : 'Your session has expired'}
-      // Who signed out wants nothing left to be read on the screen.
+      // After signing out, nothing may be readable on the screen.
       {...(signedOut && { overlayProps: { color: 'var(--page)', backgroundOpacity: 1 } })}
       zIndex={400}
     >

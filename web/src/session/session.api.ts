@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api, dataOf, done } from '../api/client.ts'
+import { api, dataOf, ensureSuccess } from '../api/client.ts'
 
 const meQuery = queryOptions({
   queryKey: ['me'],
@@ -25,6 +25,6 @@ export const findInvitation = (token: string) =>
   dataOf(api.GET('/api/v1/auth/invitations/{token}', { params: { path: { token } } }))
 export const acceptInvitation = (body: { token: string; email?: string; password: string }) =>
   dataOf(api.POST('/api/v1/auth/accept-invitation', { body }))
-export const signOutEverywhere = () => done(api.POST('/api/v1/me/sign-out-everywhere'))
+export const signOutEverywhere = () => ensureSuccess(api.POST('/api/v1/me/sign-out-everywhere'))
 export const changePassword = (body: { current_password: string; new_password: string }) =>
   dataOf(api.POST('/api/v1/me/password', { body }))

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { basePath } from '../api/base.ts'
 
 type Session = { token: string; expiresAt: string; email: string }
-type Granted = { token: string; expires_at: string; user: { email: string } }
+type SessionResponse = { token: string; expires_at: string; user: { email: string } }
 
 /** `expired`: the app stays as it is, with all input, and a dialog asks for the password over it. */
 type SessionState =
@@ -10,12 +10,12 @@ type SessionState =
   | { kind: 'in'; session: Session }
   | { kind: 'expired'; session: Session; signedOut: boolean }
 
-// Two services may share one origin under different paths.
+// Two installations may share one origin with different base paths.
 const storageKey = `waxwing.session:${basePath}`
 
 let state: SessionState = read()
 const listeners = new Set<() => void>()
-let forget = () => {}
+let clearCache = () => {}
 let renewal: { promise: Promise<void>; resolve: () => void } | undefined
 
 export const getSession = (): Session | undefined => (state.kind === 'out' ? undefined : state.session)
@@ -24,21 +24,21 @@ export function useSession(): SessionState {
   return useSyncExternalStore(subscribe, () => state)
 }
 
-/** Says how to forget what was read with a session, for when it ends or another account's begins. */
-export function forgetBy(how: () => void): void {
-  forget = how
+/** Registers the function that clears cached data when a session ends or another account signs in. */
+export function onAccountChange(clear: () => void): void {
+  clearCache = clear
 }
 
-/** Begins what the service has just granted. */
-export function startSession({ token, expires_at: expiresAt, user }: Granted): void {
+/** Stores a new session and continues the requests that wait for it. */
+export function startSession({ token, expires_at: expiresAt, user }: SessionResponse): void {
   const session = { token, expiresAt, email: user.email }
-  // An invitation can be accepted while somebody else is still signed in.
-  if (getSession()?.email !== session.email) leave()
+  // An invitation can be accepted while another account is signed in.
+  if (getSession()?.email !== session.email) dropAccount()
   localStorage.setItem(storageKey, JSON.stringify(session))
-  goOn(session)
+  resume(session)
 }
 
-function goOn(session: Session): void {
+function resume(session: Session): void {
   change({ kind: 'in', session })
   renewal?.resolve()
   renewal = undefined
@@ -47,34 +47,34 @@ function goOn(session: Session): void {
 export function endSession(): void {
   localStorage.removeItem(storageKey)
   change({ kind: 'out' })
-  leave()
+  dropAccount()
 }
 
-/** What still waits for the account before must never go out in the name of the next. */
-function leave(): void {
+/** Requests that wait for the previous account must never be sent with the session of the next one. */
+function dropAccount(): void {
   renewal = undefined
-  forget()
+  clearCache()
 }
 
-/** Waits until the person has signed in again. Requests that come here meanwhile wait for the same renewal. */
+/** Waits until the user has signed in again. Concurrent requests wait for the same renewal. */
 export async function expireSession(token: string): Promise<void> {
   if (state.kind === 'in' && state.session.token !== token) return
   if (state.kind === 'in') change({ kind: 'expired', session: state.session, signedOut: false })
-  await renewed()
+  await waitForRenewal()
 }
 
-/** The session to ask with. Nothing is asked with one that is over, though its token may still be good. */
+/** Returns the session for the next request. Waits for the renewal of an expired one, even if its token may still be valid. */
 export async function currentSession(): Promise<Session | undefined> {
-  if (state.kind === 'expired') await renewed()
+  if (state.kind === 'expired') await waitForRenewal()
   return getSession()
 }
 
-function renewed(): Promise<void> {
-  renewal ??= newRenewal()
+function waitForRenewal(): Promise<void> {
+  renewal ??= createRenewal()
   return renewal.promise
 }
 
-function newRenewal() {
+function createRenewal() {
   let resolve = () => {}
   const promise = new Promise<void>((done) => {
     resolve = done
@@ -97,14 +97,14 @@ function read(): SessionState {
     const session = JSON.parse(localStorage.getItem(storageKey) ?? '') as Session
     if (typeof session.token === 'string') return { kind: 'in', session }
   } catch {
-    // Nothing stored, or not ours: signed out.
+    // Nothing valid is stored: signed out.
   }
   return { kind: 'out' }
 }
 
 /**
- * Follows what another tab does. Signing out there asks for the password here, over work that may not be saved; the
- * same account signing in again goes on with it, and another account finds nothing of it.
+ * Follows sign-ins and sign-outs in other tabs. A sign-out there asks for the password here, because this tab may have
+ * unsaved changes. If the same account signs in again they are kept; another account does not see them.
  */
 export function followOtherTabs(): void {
   window.addEventListener('storage', (event) => {
@@ -112,15 +112,15 @@ export function followOtherTabs(): void {
     const next = read()
     const before = getSession()
     if (next.kind === 'in') {
-      if (before && before.email !== next.session.email) startOver()
-      else goOn(next.session)
+      if (before && before.email !== next.session.email) reloadForOtherAccount()
+      else resume(next.session)
     } else if (before) change({ kind: 'expired', session: before, signedOut: true })
   })
 }
 
-/** Takes the page away first: one with unsaved work would ask whether to leave, and could stay. */
-function startOver(): void {
+/** Removes the page first: with unsaved changes it would ask for confirmation and could prevent the reload. */
+function reloadForOtherAccount(): void {
   change({ kind: 'out' })
-  leave()
+  dropAccount()
   setTimeout(() => window.location.reload())
 }

@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { baseUrl } from '../api/base.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
 import { ApiReferenceLink } from '../ui/api-reference.tsx'
@@ -112,7 +112,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
         queries.invalidateQueries({ queryKey: ['checklist'] }),
       ]),
   })
-  if (create.data) return <KeyOnce apiKey={create.data.api_key} onClose={onClose} />
+  if (create.data) return <NewKeyDialog apiKey={create.data.api_key} onClose={onClose} />
   return (
     <Dialog opened onClose={onClose} title="Create API key">
       <form
@@ -140,7 +140,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
               ))}
             </Stack>
           </Checkbox.Group>
-          <ErrorLine>{remainingProblem(create.error, ['name'])}</ErrorLine>
+          <ErrorLine>{formProblem(create.error, ['name'])}</ErrorLine>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel
@@ -155,8 +155,8 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** The server keeps only a hash, so this is the one chance to copy the key. */
-function KeyOnce({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
+/** The server stores only a hash, so the key cannot be shown again. */
+function NewKeyDialog({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
   return (
     <Dialog
       opened

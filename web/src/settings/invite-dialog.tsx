@@ -1,8 +1,8 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
-import { given } from '../api/client.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
+import { omitEmpty } from '../api/client.ts'
 import type { Role } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -17,10 +17,10 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
-  // Whoever has such a link could use it, so it makes members only.
+  // Anyone who gets such a link could use it, so it only creates members.
   const open = email.trim() === ''
   const send = useMutation({
-    mutationFn: () => invite({ ...given({ email: email.trim() }), role: open ? 'member' : role }),
+    mutationFn: () => invite({ ...omitEmpty({ email: email.trim() }), role: open ? 'member' : role }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
   })
   return (
@@ -29,7 +29,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       title="Invite member"
       size="lg"
-      // The link must not vanish by a stray key or click.
+      // The link must not disappear because of an accidental key or click.
       closeOnClickOutside={!send.data}
       closeOnEscape={!send.data}
       withCloseButton={!send.data}
@@ -70,7 +70,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
               allowDeselect={false}
               onChange={(value) => setRole((value ?? 'member') as Role)}
             />
-            <ErrorLine>{remainingProblem(send.error, shownPaths)}</ErrorLine>
+            <ErrorLine>{formProblem(send.error, shownPaths)}</ErrorLine>
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={onClose}>
                 Cancel

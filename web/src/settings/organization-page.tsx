@@ -1,7 +1,7 @@
 import { Button, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { Organization } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
 import { useSignOut } from '../shell/sign-out.ts'
@@ -150,7 +150,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             checked={keep}
             onChange={(event) => setKeep(event.currentTarget.checked)}
           />
-          <ErrorLine>{remainingProblem(save.error, shownPaths)}</ErrorLine>
+          <ErrorLine>{formProblem(save.error, shownPaths)}</ErrorLine>
           {owner && (
             <Group>
               <Button type="submit" loading={save.isPending}>

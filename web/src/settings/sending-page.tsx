@@ -2,7 +2,7 @@ import { Button, Stack, Text } from '@mantine/core'
 import { IconInbox, IconPlugConnected } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { messageOf } from '../api/api-error.ts'
-import type { DnsRecord, Sending } from '../api/types.ts'
+import type { DnsRecord, SendingStatus } from '../api/types.ts'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -42,18 +42,18 @@ export function SendingPage() {
   )
 }
 
-const states: Record<Sending['state'], { tone: Tone; label: string }> = {
+const states: Record<SendingStatus['state'], { tone: Tone; label: string }> = {
   ok: { tone: 'good', label: 'Working' },
   failing: { tone: 'bad', label: 'Failing' },
-  unknown: { tone: 'still', label: 'Not checked yet' },
+  unknown: { tone: 'neutral', label: 'Not checked yet' },
 }
 
-function SendingState({ sending }: { sending: Sending }) {
+function SendingState({ sending }: { sending: SendingStatus }) {
   const state = states[sending.state]
   return (
     <Stack gap="md">
-      {sending.transport === 'inbox' && <NoRelay />}
-      {sending.problems.length > 0 && <BeforeGoingLive problems={sending.problems} />}
+      {sending.transport === 'inbox' && <NoMailServer />}
+      {sending.problems.length > 0 && <SetupProblems problems={sending.problems} />}
       {sending.state === 'failing' && (
         <ErrorLine>
           {sending.last_error
@@ -101,21 +101,21 @@ function SendingState({ sending }: { sending: Sending }) {
   )
 }
 
-function destinationOf({ transport, relay }: Sending): string {
+function destinationOf({ transport, relay }: SendingStatus): string {
   if (transport === 'inbox') return 'Built-in inbox'
   return relay ? `${relay.host}:${relay.port}` : 'Mail server of this installation'
 }
 
-function bouncesOf({ bounce_domain: domain, bounce_providers: providers }: Sending): string {
-  const ways = [
+function bouncesOf({ bounce_domain: domain, bounce_providers: providers }: SendingStatus): string {
+  const sources = [
     ...(domain ? [`By email to ${domain}`] : []),
     ...(providers.length > 0 ? [`Reported by ${providers.join(', ')}`] : []),
   ]
-  if (ways.length > 0) return ways.join(' and ')
+  if (sources.length > 0) return sources.join(' and ')
   return 'Not received. Set BOUNCE_DOMAIN and BOUNCE_SMTP_PORT, or the PROVIDER_ setting of your email provider.'
 }
 
-function BeforeGoingLive({ problems }: { problems: Sending['problems'] }) {
+function SetupProblems({ problems }: { problems: SendingStatus['problems'] }) {
   const faults = problems.some(({ severity }) => severity === 'fault')
   return (
     <Notice
@@ -134,7 +134,7 @@ BASE_URL=https://waxwing.example.com \\
 MAIL_FROM=hello@example.com \\
 npm start`
 
-function NoRelay() {
+function NoMailServer() {
   return (
     <Notice tone="warn" icon={<IconInbox size={18} aria-hidden />} title="Emails aren’t being sent yet">
       <Stack gap="xs">
@@ -151,7 +151,7 @@ const recordTones: Record<DnsRecord['status'], { tone: Tone; label: string }> = 
   found: { tone: 'good', label: 'Found' },
   missing: { tone: 'bad', label: 'Missing' },
   different: { tone: 'warn', label: 'Different' },
-  unchecked: { tone: 'still', label: 'Not checked' },
+  unchecked: { tone: 'neutral', label: 'Not checked' },
 }
 
 const recordColumns: Column<DnsRecord>[] = [

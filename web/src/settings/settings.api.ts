@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { OrganizationInput, Role, Scope, Suppression, SuppressionReason } from '../api/types.ts'
 
 const apiKeysRefetchMs = 10_000
 
-// The search finds parts of addresses, so that others may be among what it finds.
+// The search also finds addresses that contain this one.
 const reasonsMax = '100'
 const searchMax = 200
 
@@ -19,13 +19,15 @@ export const apiKeysQuery = queryOptions({
 })
 export const createApiKey = (body: { name: string; scopes: Scope[] }) =>
   dataOf(api.POST('/api/v1/organization/api-keys', { body }))
-export const revokeApiKey = (id: string) => done(api.DELETE('/api/v1/organization/api-keys/{id}', at(id)))
+export const revokeApiKey = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/api-keys/{id}', at(id)))
 
 export const useSuppressions = (filter: { query: string; reason: SuppressionReason | '' }) =>
   usePages<Suppression>(['suppressions', filter], (from, signal) =>
-    pageOf(api.GET('/api/v1/organization/suppressions', { params: { query: { ...given(filter), ...from } }, signal })),
+    pageOf(
+      api.GET('/api/v1/organization/suppressions', { params: { query: { ...omitEmpty(filter), ...from } }, signal }),
+    ),
   )
-/** Every reason for which one address is suppressed, whatever the list shows. */
+/** All reasons for the suppression of one address, independent of the filters of the list. */
 export const reasonsQuery = (email: string) =>
   queryOptions({
     queryKey: ['suppression-reasons', email],
@@ -35,14 +37,14 @@ export const reasonsQuery = (email: string) =>
       const rows = items.filter((row) => row.email.toLowerCase() === email.toLowerCase())
       return rows.map((row) => row.reason)
     },
-    // What is about to be lifted must not be told from memory.
+    // The confirmation must not show cached reasons.
     staleTime: 0,
     gcTime: 0,
   })
 export const addSuppression = (email: string) =>
   dataOf(api.POST('/api/v1/organization/suppressions', { body: { email } }))
-export const liftSuppression = (email: string) =>
-  done(api.DELETE('/api/v1/organization/suppressions/{email}', { params: { path: { email } } }))
+export const removeSuppression = (email: string) =>
+  ensureSuccess(api.DELETE('/api/v1/organization/suppressions/{email}', { params: { path: { email } } }))
 
 export const sendingQuery = queryOptions({
   queryKey: ['sending'],
@@ -58,7 +60,7 @@ export const changeMember = (id: string, role: Role) =>
   dataOf(api.PATCH('/api/v1/organization/members/{id}', { ...at(id), body: { role } }))
 type Removal = { revokeApiKeys: boolean; pauseWebhooks: boolean }
 export const removeMember = (id: string, removal: Removal = { revokeApiKeys: false, pauseWebhooks: false }) =>
-  done(
+  ensureSuccess(
     api.DELETE('/api/v1/organization/members/{id}', {
       params: {
         path: { id },
@@ -76,12 +78,13 @@ export const invitationsQuery = queryOptions({
 })
 export const invite = (body: { email?: string; role: Role }) =>
   dataOf(api.POST('/api/v1/organization/invitations', { body }))
-export const withdrawInvitation = (id: string) => done(api.DELETE('/api/v1/organization/invitations/{id}', at(id)))
+export const revokeInvitation = (id: string) =>
+  ensureSuccess(api.DELETE('/api/v1/organization/invitations/{id}', at(id)))
 
 export const organizationQuery = queryOptions({
   queryKey: ['organization'],
   queryFn: () => dataOf(api.GET('/api/v1/organization')),
 })
 export const deleteOrganization = (body: { name: string; password: string }) =>
-  done(api.DELETE('/api/v1/organization', { body }))
+  ensureSuccess(api.DELETE('/api/v1/organization', { body }))
 export const changeOrganization = (body: OrganizationInput) => dataOf(api.PATCH('/api/v1/organization', { body }))

@@ -2,11 +2,12 @@ import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconBan, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { describe } from '../ui/descriptions.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
@@ -15,8 +16,7 @@ import { Empty, ErrorLine, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
-import { inWords } from '../ui/words.ts'
-import { addSuppression, liftSuppression, reasonsQuery, useSuppressions } from './settings.api.ts'
+import { addSuppression, reasonsQuery, removeSuppression, useSuppressions } from './settings.api.ts'
 
 const reasons: Record<SuppressionReason, string> = {
   hard_bounce: 'Hard bounce',
@@ -31,7 +31,7 @@ export function SuppressionsPage() {
   const { query, reason } = filter
   const suppressions = useSuppressions({ query, reason: reason as SuppressionReason | '' })
   const [adding, setAdding] = useState(false)
-  const [lifting, setLifting] = useState<Suppression>()
+  const [removing, setRemoving] = useState<Suppression>()
   const queries = useQueryClient()
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
@@ -70,7 +70,7 @@ export function SuppressionsPage() {
         {(list) => (
           <DataTable
             label="Suppressions"
-            columns={columns(setLifting)}
+            columns={columns(setRemoving)}
             rows={list}
             rowKey={(row) => `${row.email} ${row.reason}`}
           />
@@ -79,23 +79,23 @@ export function SuppressionsPage() {
       <More pages={suppressions} />
       {adding && <AddDialog onClose={() => setAdding(false)} />}
       <Confirm
-        opened={lifting !== undefined}
-        onClose={() => setLifting(undefined)}
+        opened={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
         title="Remove suppression"
         action="Remove suppression"
         run={async () => {
-          if (lifting) await liftSuppression(lifting.email)
+          if (removing) await removeSuppression(removing.email)
           await Promise.all(['suppressions', 'contacts'].map((name) => queries.invalidateQueries({ queryKey: [name] })))
         }}
       >
-        {lifting && <WhatIsLifted row={lifting} />}
+        {removing && <RemovalDetails row={removing} />}
       </Confirm>
     </ContactsFrame>
   )
 }
 
 /** All reasons of an address are removed at once, so all are named, including those that the list does not show. */
-function WhatIsLifted({ row }: { row: Suppression }) {
+function RemovalDetails({ row }: { row: Suppression }) {
   const found = useQuery(reasonsQuery(row.email))
   const names = reasonOptions.filter(({ value }) => found.data?.some((reason) => reason === value))
   return (
@@ -112,24 +112,24 @@ function WhatIsLifted({ row }: { row: Suppression }) {
   )
 }
 
-const columns = (lift: (row: Suppression) => void): Column<Suppression>[] => [
+const columns = (remove: (row: Suppression) => void): Column<Suppression>[] => [
   { header: 'Address', phone: 'title', minWidth: '260px', cell: (row) => <Text fw={600}>{row.email}</Text> },
   {
     header: 'Reason',
     cell: (row) => (
-      <StatusBadge tone={row.reason === 'hard_bounce' || row.reason === 'complaint' ? 'bad' : 'still'}>
+      <StatusBadge tone={row.reason === 'hard_bounce' || row.reason === 'complaint' ? 'bad' : 'neutral'}>
         {reasons[row.reason] ?? row.reason}
       </StatusBadge>
     ),
   },
-  { header: 'Detail', phone: 'hide', cell: (row) => <Text size="xs">{row.detail ? inWords(row.detail) : '–'}</Text> },
+  { header: 'Detail', phone: 'hide', cell: (row) => <Text size="xs">{row.detail ? describe(row.detail) : '–'}</Text> },
   { header: 'Added', align: 'right', cell: (row) => <Time at={row.created_at} /> },
   {
     header: 'Actions',
     align: 'right',
     phone: 'bare',
     cell: (row) => (
-      <Button size="compact-sm" variant="default" onClick={() => lift(row)} aria-label={`Remove ${row.email}`}>
+      <Button size="compact-sm" variant="default" onClick={() => remove(row)} aria-label={`Remove ${row.email}`}>
         Remove
       </Button>
     ),
@@ -166,7 +166,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
             onChange={(event) => setEmail(event.currentTarget.value)}
             error={fieldProblem(add.error, 'email')}
           />
-          <ErrorLine>{remainingProblem(add.error, ['email'])}</ErrorLine>
+          <ErrorLine>{formProblem(add.error, ['email'])}</ErrorLine>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -20,7 +20,7 @@ import {
   invitationsQuery,
   membersQuery,
   removeMember,
-  withdrawInvitation,
+  revokeInvitation,
 } from './settings.api.ts'
 
 const roles: Record<Role, string> = { owner: 'Owner', member: 'Member' }
@@ -83,15 +83,15 @@ function Members({ owner, myId }: MembersProps) {
   )
 }
 
-/** API keys and webhooks outlive their creator, so the owner decides about them here. */
+/** API keys and webhooks keep working without their creator, so the owner decides about them here. */
 function Remove({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const queries = useQueryClient()
   const keys = useQuery({ ...apiKeysQuery, enabled: member !== undefined })
   const webhooks = useQuery({ ...webhooksQuery, enabled: member !== undefined })
   const [revokeApiKeys, setRevokeApiKeys] = useState(true)
   const [pauseWebhooks, setPauseWebhooks] = useState(true)
-  const byMember = <Made extends { name: string; created_by: { id: string } | null }>(list: Made[] | undefined) =>
-    (list ?? []).filter((made) => member && made.created_by?.id === member.id).map((made) => made.name)
+  const byMember = <Item extends { name: string; created_by: { id: string } | null }>(list: Item[] | undefined) =>
+    (list ?? []).filter((item) => member && item.created_by?.id === member.id).map((item) => item.name)
   const [keyNames, webhookNames] = [byMember(keys.data), byMember(webhooks.data)]
   return (
     <Confirm
@@ -134,7 +134,7 @@ function Remove({ member, onClose }: { member: Member | undefined; onClose: () =
   )
 }
 
-/** For the person's own row: the session ends with the membership, so there is nothing to come back to. */
+/** For the own row: leaving also ends the session. */
 function Leave({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const me = useMe()
   const signOut = useSignOut()
@@ -194,10 +194,10 @@ const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<
   },
   { header: 'Last sign-in', align: 'right', cell: (member) => <Time at={member.last_login_at} /> },
   { header: 'Joined', align: 'right', cell: (member) => <Time at={member.created_at} /> },
-  ...(owner ? [removal({ myId, remove })] : []),
+  ...(owner ? [removeColumn({ myId, remove })] : []),
 ]
 
-const removal = ({ myId, remove }: Pick<MemberActions, 'myId' | 'remove'>): Column<Member> => ({
+const removeColumn = ({ myId, remove }: Pick<MemberActions, 'myId' | 'remove'>): Column<Member> => ({
   header: 'Actions',
   align: 'right',
   phone: 'bare',
@@ -216,8 +216,8 @@ const removal = ({ myId, remove }: Pick<MemberActions, 'myId' | 'remove'>): Colu
 function Invitations() {
   const invitations = useQuery(invitationsQuery)
   const queries = useQueryClient()
-  const withdraw = useMutation({
-    mutationFn: withdrawInvitation,
+  const revoke = useMutation({
+    mutationFn: revokeInvitation,
     onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
   })
   if (invitations.data?.length === 0) return null
@@ -234,7 +234,7 @@ function Invitations() {
           size="compact-sm"
           variant="default"
           aria-label={`Revoke the invitation for ${invitation.email ?? 'anyone with the link'}`}
-          onClick={() => withdraw.mutate(invitation.id)}
+          onClick={() => revoke.mutate(invitation.id)}
         >
           Revoke
         </Button>
@@ -243,7 +243,7 @@ function Invitations() {
   ]
   return (
     <Section title="Invitations" description="Links that haven’t been used yet.">
-      {withdraw.isError && <ErrorLine>{messageOf(withdraw.error)}</ErrorLine>}
+      {revoke.isError && <ErrorLine>{messageOf(revoke.error)}</ErrorLine>}
       <Load query={invitations}>
         {(list) => (
           <DataTable label="Invitations" columns={columns} rows={list} rowKey={(invitation) => invitation.id} />

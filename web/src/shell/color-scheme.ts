@@ -1,6 +1,6 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 
-/** Follows the system until the person chooses; the choice is kept in this browser. */
+/** Follows the system until the user chooses a theme, which is stored in this browser. */
 export function useTheme(): { dark: boolean; toggle: () => void } {
   const { setColorScheme } = useMantineColorScheme()
   const dark = useComputedColorScheme('light') === 'dark'

@@ -32,9 +32,9 @@ import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
 import { useSignOut } from './sign-out.ts'
 
-type Place = { to: string; label: string; icon: ReactNode }
+type NavItem = { to: string; label: string; icon: ReactNode }
 
-export const places: Place[] = [
+export const mainItems: NavItem[] = [
   { to: paths.overview, label: 'Overview', icon: <IconChartBar size={18} aria-hidden /> },
   { to: paths.flows, label: 'Flows', icon: <IconMailForward size={18} aria-hidden /> },
   { to: paths.contacts, label: 'Contacts', icon: <IconUsers size={18} aria-hidden /> },
@@ -42,11 +42,11 @@ export const places: Place[] = [
   { to: paths.activity, label: 'Activity', icon: <IconActivity size={18} aria-hidden /> },
   { to: paths.inbox, label: 'Inbox', icon: <IconInbox size={18} aria-hidden /> },
 ]
-export const developerPlaces: Place[] = [
+export const developerItems: NavItem[] = [
   { to: paths.webhooks, label: 'Webhooks', icon: <IconWebhook size={18} aria-hidden /> },
   { to: paths.apiKeys, label: 'API keys', icon: <IconKey size={18} aria-hidden /> },
 ]
-export const settingsPlace: Place = {
+export const settingsItem: NavItem = {
   to: paths.settings,
   label: 'Settings',
   icon: <IconSettings size={18} aria-hidden />,
@@ -76,37 +76,32 @@ export function Nav({ onLeave }: { onLeave?: () => void }) {
           Ctrl K
         </Kbd>
       </UnstyledButton>
-      <nav aria-label="Main" className={classes.places}>
-        {places.map((place) => (
-          <PlaceLink key={place.to} place={place} onLeave={onLeave} />
+      <nav aria-label="Main" className={classes.items}>
+        {mainItems.map((item) => (
+          <ItemLink key={item.to} item={item} onLeave={onLeave} />
         ))}
         <div className={classes.heading}>Developers</div>
-        {developerPlaces.map((place) => (
-          <PlaceLink key={place.to} place={place} onLeave={onLeave} />
+        {developerItems.map((item) => (
+          <ItemLink key={item.to} item={item} onLeave={onLeave} />
         ))}
-        <a href={apiReference} target="_blank" rel="noreferrer" className={classes.place}>
+        <a href={apiReference} target="_blank" rel="noreferrer" className={classes.item}>
           <IconBook size={18} aria-hidden />
           API reference
           <IconExternalLink size={14} className={classes.external} role="img" aria-label="opens in a new tab" />
         </a>
         <div className={classes.gap} />
-        <PlaceLink place={settingsPlace} onLeave={onLeave} />
+        <ItemLink item={settingsItem} onLeave={onLeave} />
       </nav>
       <Account />
     </div>
   )
 }
 
-function PlaceLink({ place, onLeave }: { place: Place; onLeave: (() => void) | undefined }) {
+function ItemLink({ item, onLeave }: { item: NavItem; onLeave: (() => void) | undefined }) {
   return (
-    <NavLink
-      to={place.to}
-      end={place.to === paths.overview}
-      className={classes.place ?? ''}
-      onClick={() => onLeave?.()}
-    >
-      {place.icon}
-      {place.label}
+    <NavLink to={item.to} end={item.to === paths.overview} className={classes.item ?? ''} onClick={() => onLeave?.()}>
+      {item.icon}
+      {item.label}
     </NavLink>
   )
 }

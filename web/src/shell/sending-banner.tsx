@@ -7,11 +7,11 @@ import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 import classes from './sending-banner.module.css'
 
-const checkEveryMs = 20_000
+const refetchMs = 20_000
 
 /** On every page while emails are queued that cannot be sent. */
 export function SendingBanner() {
-  const { data: sending } = useQuery({ ...sendingQuery, refetchInterval: checkEveryMs })
+  const { data: sending } = useQuery({ ...sendingQuery, refetchInterval: refetchMs })
   if (sending?.state !== 'failing' || sending.queued === 0) return null
   return (
     <div className={classes.banner}>

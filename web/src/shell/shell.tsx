@@ -4,7 +4,7 @@ import { IconSearch } from '@tabler/icons-react'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Link, Navigate, Outlet, useLocation, useNavigation } from 'react-router'
 import { paths } from '../paths.ts'
-import { openSearch, useSearchWanted } from '../search/open-search.ts'
+import { openSearch, useSearchRequests } from '../search/open-search.ts'
 import { setPasswordDialog, usePasswordDialog } from '../session/open-password.ts'
 import { useSession } from '../session/session.ts'
 import { Brand, Nav } from './nav.tsx'
@@ -28,23 +28,23 @@ export function Shell() {
   }
   return (
     <>
-      <Chrome />
+      <AppLayout />
       <Suspense>{session.kind === 'expired' && <RenewSession email={session.session.email} />}</Suspense>
     </>
   )
 }
 
-function Chrome() {
+function AppLayout() {
   const [opened, drawer] = useDisclosure(false)
   const main = useFocusOnNavigation()
-  const leaving = useNavigation().state === 'loading'
+  const isLoading = useNavigation().state === 'loading'
   useHotkeys([['mod+K', openSearch]], [])
   return (
     <div className={classes.frame}>
       <button type="button" className={classes.skip} onClick={() => main.current?.focus()}>
         Skip to content
       </button>
-      <div className={`${classes.progress} progress-line`} data-on={leaving || undefined} />
+      <div className={`${classes.progress} progress-line`} data-on={isLoading || undefined} />
       <aside className={classes.side}>
         <Link to={paths.overview} className={classes.home}>
           <Brand />
@@ -82,7 +82,7 @@ function Chrome() {
 }
 
 function SearchOnDemand() {
-  const wanted = useSearchWanted()
+  const wanted = useSearchRequests()
   return <Suspense>{wanted > 0 && <Search />}</Suspense>
 }
 

@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { basePath } from '../api/base.ts'
 
-/** The service itself shows it, outside of this app. */
+/** Served outside of this app. */
 export const apiReference = `${basePath}docs/`
 
 export function ApiReferenceLink() {

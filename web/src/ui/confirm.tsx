@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { remainingProblem } from '../api/api-error.ts'
+import { formProblem } from '../api/api-error.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorLine } from './states.tsx'
 
@@ -10,14 +10,14 @@ type Props = {
   title: string
   children: ReactNode
   action: string
-  /** Where “Cancel” could be taken for the action itself. */
+  /** For actions that “Cancel” could be confused with. */
   dismiss?: string
-  /** For what cannot be undone: the person types this word first. */
+  /** For actions that cannot be undone: the user has to type this text first. */
   typed?: string
   run: () => Promise<unknown>
 }
 
-/** Asks before something is destroyed. A refusal is shown here, where the person is looking. */
+/** Asks for confirmation. Stays open and shows the error if the action fails. */
 export function Confirm({ opened, onClose, title, children, action, dismiss = 'Cancel', typed, run }: Props) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -60,7 +60,7 @@ export function Confirm({ opened, onClose, title, children, action, dismiss = 'C
               data-autofocus
             />
           )}
-          <ErrorLine>{remainingProblem(error)}</ErrorLine>
+          <ErrorLine>{formProblem(error)}</ErrorLine>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
               {dismiss}

@@ -26,11 +26,11 @@ export function Copyable({ value, label }: { value: string; label: string }) {
   )
 }
 
-/** `shown` is for reading where what is copied reads badly, such as JSON on one line. */
+/** `shown` is a readable form of `code`, for example indented JSON. `code` is copied. */
 export function CodeBlock({ code, label, shown }: { code: string; label: string; shown?: string }) {
   return (
     <Paper withBorder className={classes.block}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
       <figure tabIndex={0} aria-label={label} className={classes.code}>
         <pre>{shown ?? code}</pre>
       </figure>

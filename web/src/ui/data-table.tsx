@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: on a phone `display: block` takes the elements' own roles away.
+// biome-ignore-all lint/a11y/noRedundantRoles: on a phone `display: block` removes the implicit roles.
 // biome-ignore-all lint/a11y/useSemanticElements: as above.
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: a row's link is reached by keyboard; clicking beside it is a convenience.
 import { Paper } from '@mantine/core'

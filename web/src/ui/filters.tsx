@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './filters.module.css'
 
-/** The row above a list. On a phone two stand beside each other, and the search takes a line of its own. */
+/** The row above a list. On a phone the search has its own line, followed by two filters per line. */
 export function Filters({ children }: { children: ReactNode }) {
   return <div className={classes.filters}>{children}</div>
 }

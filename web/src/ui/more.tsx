@@ -2,17 +2,17 @@ import { Button, Group } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import type { Pages } from '../api/pages.ts'
 
-/** Stands after its list. The first of the rows that come gets the focus: there the reading goes on. */
+/** The button after a list that loads its next page and moves the focus to the first new row. */
 export function More({ pages }: { pages: Pages<unknown> }) {
-  const asked = useRef<{ list: Element; rows: number }>(undefined)
+  const pending = useRef<{ list: Element; rows: number }>(undefined)
   const shown = pages.data?.length ?? 0
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows are there when the data has grown.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the new rows are rendered when the data has grown.
   useEffect(() => {
-    if (!asked.current) return
-    const { list, rows } = asked.current
+    if (!pending.current) return
+    const { list, rows } = pending.current
     const first = rowsOf(list)[rows]
     if (!first) return
-    asked.current = undefined
+    pending.current = undefined
     focusIn(first)
   }, [shown])
   if (!pages.hasMore) return null
@@ -23,7 +23,7 @@ export function More({ pages }: { pages: Pages<unknown> }) {
         loading={pages.loadingMore}
         onClick={(event) => {
           const list = event.currentTarget.parentElement?.previousElementSibling
-          if (list) asked.current = { list, rows: rowsOf(list).length }
+          if (list) pending.current = { list, rows: rowsOf(list).length }
           void pages.loadMore()
         }}
       >

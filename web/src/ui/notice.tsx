@@ -10,10 +10,10 @@ const icons: Record<Tone, ReactNode> = {
   warn: <IconAlertTriangle size={18} aria-hidden />,
   bad: <IconAlertTriangle size={18} aria-hidden />,
   info: <IconInfoCircle size={18} aria-hidden />,
-  still: <IconInfoCircle size={18} aria-hidden />,
+  neutral: <IconInfoCircle size={18} aria-hidden />,
 }
 
-/** Something to know before going on, said where it matters. */
+/** A message next to the content it concerns. */
 export function Notice({ tone, title, icon, role, children }: Props) {
   return (
     <div className={classes.notice} data-tone={tone} role={role}>

@@ -4,11 +4,11 @@ const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionD
 
 export const count = (value: number) => whole.format(value)
 /** A number with its noun: “1 line”, “2,000 lines”. */
-export const counted = (value: number, one: string, many: string) => `${count(value)} ${value === 1 ? one : many}`
+export const pluralize = (value: number, one: string, many: string) => `${count(value)} ${value === 1 ? one : many}`
 export const shortCount = (value: number) => compact.format(value)
 const smallShare = 0.01
 const smallPercent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 2 })
 
-/** A dash where there is nothing to take a share of. */
+/** A percentage, or a dash if `all` is 0. */
 export const share = (part: number, all: number) =>
   all === 0 ? '–' : (part / all < smallShare ? smallPercent : percent).format(part / all)

@@ -1,29 +1,29 @@
 import type { ComponentProps, MouseEvent } from 'react'
 import { useEffect, useRef } from 'react'
 
-// Enter held down repeats faster; and a request that began is shown as loading by then.
+// Longer than the key repeat of a held Enter; a started request sets the loading state within this time.
 const samePressMs = 250
-/** Systems take two clicks within half a second for one double click, and count them. */
+/** Operating systems count two clicks within half a second as a double click. */
 const sameDoubleClickMs = 500
 const never = Number.NEGATIVE_INFINITY
 
 type Props = ComponentProps<'button'> & { 'data-loading'?: boolean }
 
 /**
- * The element of every button. One that works keeps the focus, which the browser takes from what is disabled, and is
- * deaf instead; so is one that was pressed a moment ago, and nothing is sent twice.
+ * The element of every button. While loading it ignores clicks instead of being disabled, because browsers remove the focus
+ * from disabled buttons. It also ignores a second click shortly after the first, so that nothing is sent twice.
  */
 export function PressOnce({ type = 'button', disabled, onClick, onBlur, ...props }: Props) {
   const pressedAt = useRef(never)
   const loading = Boolean(props['data-loading'])
-  // Once it has worked, or something else had the focus, the next press is meant, however soon it comes.
+  // After loading, or after the focus was elsewhere, the next press counts even if it follows quickly.
   useEffect(() => {
     if (loading) pressedAt.current = never
   }, [loading])
   const press = (event: MouseEvent<HTMLButtonElement>) => {
     const samePress = event.detail > 1 ? sameDoubleClickMs : samePressMs
     const again = event.timeStamp - pressedAt.current < samePress
-    // Prevented, so that a form is not submitted either.
+    // Also prevents submitting the form.
     if (loading || again) return event.preventDefault()
     pressedAt.current = event.timeStamp
     onClick?.(event)

@@ -1,19 +1,19 @@
 import { useEffect, useState } from 'react'
 
-const passing = '[role=menu], .mantine-Modal-content'
+const temporaryContainers = '[role=menu], .mantine-Modal-content'
 
-// Items of a menu and fields of a dialog are gone when a dialog closes; what was focused before them is not.
-let lasting: HTMLElement | undefined
+// Menu items and fields of dialogs no longer exist when a dialog closes, so the focus before them is remembered.
+let lastOutside: HTMLElement | undefined
 document.addEventListener('focusin', ({ target }) => {
-  if (target instanceof HTMLElement && !target.closest(passing)) lasting = target
+  if (target instanceof HTMLElement && !target.closest(temporaryContainers)) lastOutside = target
 })
 
-/** Stands in a dialog. When it goes, the keyboard is back at what opened it, or at the page where that is gone. */
+/** Rendered in a dialog. When it closes, the focus returns to its opener, or to the main content if the opener is gone. */
 export function ReturnFocus() {
-  const [opener] = useState(lasting)
+  const [opener] = useState(lastOutside)
   useEffect(
     () => () => {
-      // Whoever is elsewhere by now, such as on the next page, stays there.
+      // The focus is already elsewhere, for example on the next page.
       if (document.activeElement !== document.body) return
       const back = opener?.isConnected ? opener : document.getElementById('main')
       back?.focus({ preventScroll: true })

@@ -22,7 +22,7 @@ export function openRow(event: MouseEvent<HTMLElement>): void {
   const { target, currentTarget, button, ctrlKey, metaKey, shiftKey } = event
   if (!(target instanceof Element) || target.closest(controls) || window.getSelection()?.isCollapsed === false) return
   const row = target.closest('tr')
-  // A menu opened from a row is elsewhere in the document, but its events reach the row all the same.
+  // A menu opened from a row is rendered elsewhere, but React bubbles its events to the row.
   if (!row || !currentTarget.contains(row)) return
   const link = row.querySelector<HTMLAnchorElement>(`a[${mark}]`)
   if (!link) return

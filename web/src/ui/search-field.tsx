@@ -7,22 +7,22 @@ const typingPauseMs = 250
 
 type Props = { label: string; placeholder?: string; value: string; onChange: (value: string) => void }
 
-/** Asks once the person pauses, not at every key, and follows when the search is changed from elsewhere. */
+/** Reports the search when typing pauses, and follows changes of `value` from outside. */
 export function SearchField({ label, placeholder, value, onChange }: Props) {
   const [text, setText] = useState(value)
-  const asked = useRef(value)
-  const askNow = (next: string) => {
-    asked.current = next
+  const sent = useRef(value)
+  const send = (next: string) => {
+    sent.current = next
     onChange(next)
   }
-  const ask = useDebouncedCallback(askNow, typingPauseMs)
+  const sendLater = useDebouncedCallback(send, typingPauseMs)
   useEffect(() => {
-    // What was asked from here comes back as the value, and must not undo what was typed meanwhile.
-    if (value === asked.current) return
-    asked.current = value
-    ask.cancel()
+    // The value that this field sent comes back and must not replace newer text.
+    if (value === sent.current) return
+    sent.current = value
+    sendLater.cancel()
     setText(value)
-  }, [value, ask])
+  }, [value, sendLater])
   return (
     <TextInput
       type="search"
@@ -32,7 +32,7 @@ export function SearchField({ label, placeholder, value, onChange }: Props) {
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value)
-        ask(event.currentTarget.value.trim())
+        sendLater(event.currentTarget.value.trim())
       }}
       rightSection={
         text && (
@@ -40,9 +40,9 @@ export function SearchField({ label, placeholder, value, onChange }: Props) {
             size="sm"
             aria-label="Clear search"
             onClick={() => {
-              ask.cancel()
+              sendLater.cancel()
               setText('')
-              askNow('')
+              send('')
             }}
           />
         )

@@ -9,7 +9,7 @@ type Loadable<T> = {
   data: T | undefined
   error: unknown
   isFetching: boolean
-  /** Whether `data` is still the answer to another question, such as the search before. */
+  /** Whether `data` still belongs to the previous filter. */
   isPlaceholderData?: boolean
   refetch: () => unknown
 }
@@ -23,7 +23,7 @@ type Props<T> = {
   children: (data: T) => ReactNode
 }
 
-/** The four states every page has: loading, failed with a retry, empty with the next step, and the thing itself. */
+/** The four states of a page: loading, failed with a retry, empty with the next step, and loaded. */
 export function Load<T>({ query, empty, isEmpty, loading, children }: Props<T>) {
   if (query.data === undefined) {
     if (query.error) return <Failed error={query.error} retry={query.refetch} retrying={query.isFetching} />
@@ -102,7 +102,7 @@ export function Empty({ title, icon, children, action }: EmptyProps) {
   )
 }
 
-/** What an action answered, beside the button that was pressed. */
+/** The error of an action, next to its button. */
 export function ErrorLine({ children }: { children: ReactNode }) {
   if (!children) return null
   return (

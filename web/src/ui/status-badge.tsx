@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './status-badge.module.css'
 
-export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'still'
+export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'neutral'
 
 export function StatusBadge({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (

@@ -4,16 +4,16 @@ import classes from './tab-links.module.css'
 
 type Props = { label: string; tabs: { to: string; label: string; end?: boolean }[] }
 
-/** Tabs that are places of their own: each has an address, and the browser's back button works. */
+/** Tabs with their own URLs, so that the back button works. */
 export function TabLinks({ label, tabs }: Props) {
   const nav = useRef<HTMLElement>(null)
   const { pathname } = useLocation()
-  // On a phone the row scrolls, and the tab one stands on may lie outside.
+  // On a phone the row scrolls, and the current tab may be outside of the visible part.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current tab changes with the path.
   useEffect(() => {
     const row = nav.current
     const here = row?.querySelector<HTMLElement>('[aria-current]')
-    // Not scrollIntoView: the next Tab would then start from here and miss the way past the navigation.
+    // Not scrollIntoView: the next Tab key would then start here and skip the skip link.
     if (row && here) row.scrollLeft = here.offsetLeft - row.offsetLeft - (row.clientWidth - here.clientWidth) / 2
   }, [pathname])
   return (

@@ -22,18 +22,18 @@ const calendar = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short',
 /** A date of the API (2026-10-17) in the format of all other dates (Oct 17, 2026). */
 export const calendarDay = (date: string) => calendar.format(new Date(`${date}T00:00:00Z`))
 
-/** A moment in the person's own zone: roughly for reading, exactly on hover. */
+/** A time in the user's time zone: relative, with the exact time as tooltip. */
 export function Time({ at, none = 'Never' }: { at: string | null | undefined; none?: string }) {
   if (!at) return <span>{none}</span>
   const date = new Date(at)
   return (
     <time dateTime={at} title={exact.format(date)} style={{ whiteSpace: 'nowrap' }}>
-      {roughly(date, new Date())}
+      {relativeTime(date, new Date())}
     </time>
   )
 }
 
-/** A moment by calendar and clock, for what follows a “since” or an “until”. */
+/** A time as date and clock time, to follow “since” or “until”. */
 export function DayAndClock({ at }: { at: string }) {
   const date = new Date(at)
   return (
@@ -43,7 +43,7 @@ export function DayAndClock({ at }: { at: string }) {
   )
 }
 
-/** A moment where the second matters, as in a log. */
+/** A time with seconds, for logs. */
 export function ExactTime({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at} className="number">
@@ -52,7 +52,7 @@ export function ExactTime({ at }: { at: string }) {
   )
 }
 
-function roughly(date: Date, now: Date): string {
+function relativeTime(date: Date, now: Date): string {
   const ms = date.getTime() - now.getTime()
   const size = Math.abs(ms)
   if (size < 10_000) return 'just now'

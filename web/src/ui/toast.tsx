@@ -35,13 +35,13 @@ export function Toasts() {
   return (
     <div className={classes.corner} aria-live="polite">
       {shown.map((one) => (
-        <OneToast key={one.id} toast={one} />
+        <ToastView key={one.id} toast={one} />
       ))}
     </div>
   )
 }
 
-function OneToast({ toast: { id, text, tone } }: { toast: Toast }) {
+function ToastView({ toast: { id, text, tone } }: { toast: Toast }) {
   useEffect(() => {
     const timer = setTimeout(() => dismiss(id), shownForMs)
     return () => clearTimeout(timer)

@@ -2,13 +2,13 @@ import { useSearchParams } from 'react-router'
 
 type Filters<Name extends string> = {
   filter: Record<Name, string>
-  /** Empty or null takes the filter away. */
+  /** Empty or null removes the filter. */
   set: (name: Name, value: string | null) => void
-  /** Whether anything is filtered at all. */
+  /** Whether any filter is set. */
   filtered: boolean
 }
 
-/** Filters that stand in the page's address: a reload, the back button and a link that is sent on keep them. */
+/** Filters in the query string, so that a reload, the back button and shared links keep them. */
 export function useFilters<Name extends string>(...names: Name[]): Filters<Name> {
   const [search, setSearch] = useSearchParams()
   const filter = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>

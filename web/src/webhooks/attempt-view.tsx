@@ -4,7 +4,7 @@ import { CodeBlock } from '../ui/copy.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { ExactTime } from '../ui/time.tsx'
 
-/** One try: when, how long, what was sent, what came back, and why it did or did not count. */
+/** One delivery attempt: time, duration, request, response and result. */
 export function AttemptView({ attempt }: { attempt: Attempt }) {
   const good = attempt.status_code === 200
   const headers = Object.entries(attempt.request_headers ?? {})

@@ -32,7 +32,7 @@ const columns: Column<Delivery>[] = [
         {delivery.is_test && (
           <>
             {' '}
-            <StatusBadge tone="still">Test</StatusBadge>
+            <StatusBadge tone="neutral">Test</StatusBadge>
           </>
         )}
       </>

@@ -36,7 +36,7 @@ export function DeliveryPage() {
         delivery.data && (
           <>
             <DeliveryStatusBadge delivery={delivery.data} />
-            {delivery.data.is_test && <StatusBadge tone="still">Test</StatusBadge>}
+            {delivery.data.is_test && <StatusBadge tone="neutral">Test</StatusBadge>}
           </>
         )
       }
@@ -53,12 +53,12 @@ export function DeliveryPage() {
       }
     >
       {replay.isError && <ErrorLine>{messageOf(replay.error)}</ErrorLine>}
-      <Load query={delivery}>{(detail) => <OneDelivery delivery={detail} />}</Load>
+      <Load query={delivery}>{(detail) => <DeliveryView delivery={detail} />}</Load>
     </Page>
   )
 }
 
-function OneDelivery({ delivery }: { delivery: DeliveryDetail }) {
+function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <>
       <Facts

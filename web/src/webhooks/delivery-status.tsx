@@ -4,7 +4,7 @@ import { Time } from '../ui/time.tsx'
 
 const soonMs = 10_000
 
-/** A try that comes at once, as after a replay: there is no time to name. */
+/** Whether the next attempt starts immediately, for example after a replay. */
 export const isDue = (nextAttemptAt: string) => Date.parse(nextAttemptAt) < Date.now() + soonMs
 
 export function DeliveryStatusBadge({ delivery }: { delivery: Delivery }) {

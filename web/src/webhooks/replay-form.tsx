@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { Webhook } from '../api/types.ts'
-import { counted } from '../ui/numbers.ts'
+import { pluralize } from '../ui/numbers.ts'
 import { ErrorLine } from '../ui/states.tsx'
 import { toast } from '../ui/toast.tsx'
 import { replayFailed, useRefreshWebhooks } from './webhooks.api.ts'
@@ -28,7 +28,7 @@ export function ReplayForm({ webhook, resumed, onDone }: Props) {
       toast(
         replayed === 0
           ? 'No deliveries failed in this period.'
-          : `${counted(replayed, 'delivery', 'deliveries')} queued for replay.`,
+          : `${pluralize(replayed, 'delivery', 'deliveries')} queued for replay.`,
       )
       onDone()
     },

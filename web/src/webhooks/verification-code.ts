@@ -1,4 +1,4 @@
-/** Code that verifies a delivery, ready to paste. None of it needs anything but the language's own library. */
+/** Code that verifies a delivery, ready to paste. It uses only the standard library of each language. */
 export const verificationCode: { language: string; code: string }[] = [
   {
     language: 'TypeScript',

@@ -7,7 +7,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { toast } from '../ui/toast.tsx'
 import { ReplayForm } from './replay-form.tsx'
 import { RotateForm } from './rotate-form.tsx'
-import { SecretOnce } from './secret-once.tsx'
+import { SigningSecret } from './signing-secret.tsx'
 import { TestForm } from './test-form.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { changeWebhook, deleteWebhook, useRefreshWebhooks } from './webhooks.api.ts'
@@ -25,7 +25,7 @@ const titles: Record<Exclude<WebhookDialog, 'delete'>, string> = {
 type Props = { webhook: Webhook; dialog: WebhookDialog | undefined; close: () => void }
 
 export function WebhookDialogs({ webhook, dialog, close }: Props) {
-  // Kept here and not by the form: whoever closes the form while the service makes the secret must see it all the same.
+  // Stored here and not in the form, so that a secret created while the form is being closed is still shown.
   const [secret, setSecret] = useState<string>()
   const refresh = useRefreshWebhooks()
   const navigate = useNavigate()
@@ -81,13 +81,13 @@ export function WebhookDialogs({ webhook, dialog, close }: Props) {
         onClose={closeSecret}
         size="lg"
         title="New signing secret"
-        // It must not vanish by a stray key or click.
+        // It must not disappear because of an accidental key or click.
         closeOnClickOutside={false}
         closeOnEscape={false}
         withCloseButton={false}
       >
         {secret !== undefined && (
-          <SecretOnce secret={secret} retrySchedule={webhook.retry_schedule} onDone={closeSecret} />
+          <SigningSecret secret={secret} retrySchedule={webhook.retry_schedule} onDone={closeSecret} />
         )}
       </Dialog>
     </>

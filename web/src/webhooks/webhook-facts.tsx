@@ -4,10 +4,10 @@ import { CreatedBy } from '../ui/created-by.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { DayAndClock, Time } from '../ui/time.tsx'
 import { eventsOf, successShare } from './webhook-health.tsx'
-import { useRetriesInWords } from './webhooks.api.ts'
+import { useRetryText } from './webhooks.api.ts'
 
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
-  const retries = useRetriesInWords(webhook.retry_schedule)
+  const retries = useRetryText(webhook.retry_schedule)
   return (
     <Facts
       facts={[

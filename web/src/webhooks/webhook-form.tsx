@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Paper, Radio, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, remainingProblem } from '../api/api-error.ts'
+import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { EventName, EventType, Webhook, WebhookInput } from '../api/types.ts'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { eventTypesQuery, retrySchedulesQuery } from './webhooks.api.ts'
@@ -75,7 +75,7 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
           )}
         </Load>
         <RetryChoice schedule={schedule} setSchedule={setSchedule} />
-        <ErrorLine>{remainingProblem(saving.error, shownPaths)}</ErrorLine>
+        <ErrorLine>{formProblem(saving.error, shownPaths)}</ErrorLine>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onCancel}>
             Cancel
@@ -90,8 +90,8 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
 }
 
 /**
- * What can be known before the service is asked, so that all of it is said at once. Which hosts are allowed is a
- * setting of the service.
+ * The problems that can be found without a request, so that all are shown together. The allowed hosts depend on the
+ * configuration of the server.
  */
 function problemsOf({ name, url, all, chosen }: { name: string; url: string; all: boolean; chosen: EventName[] }) {
   return {

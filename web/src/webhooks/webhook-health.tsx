@@ -3,7 +3,7 @@ import { StatusBadge } from '../ui/status-badge.tsx'
 import { DayAndClock } from '../ui/time.tsx'
 
 export function WebhookHealth({ webhook }: { webhook: Webhook }) {
-  if (webhook.status === 'paused') return <StatusBadge tone="still">Paused</StatusBadge>
+  if (webhook.status === 'paused') return <StatusBadge tone="neutral">Paused</StatusBadge>
   if (webhook.failing_since) {
     return (
       <StatusBadge tone="bad">

@@ -30,7 +30,7 @@ const back = { to: paths.webhooks, label: 'Webhooks' }
 export function WebhookPage() {
   const { id = '' } = useParams()
   const webhook = useQuery(webhookQuery(id))
-  if (webhook.data) return <OneWebhook webhook={webhook.data} />
+  if (webhook.data) return <WebhookView webhook={webhook.data} />
   return (
     <Page title="Webhook" back={back}>
       <Load query={webhook}>{() => null}</Load>
@@ -38,7 +38,7 @@ export function WebhookPage() {
   )
 }
 
-function OneWebhook({ webhook }: { webhook: Webhook }) {
+function WebhookView({ webhook }: { webhook: Webhook }) {
   const [dialog, setDialog] = useState<WebhookDialog>()
   const refresh = useRefreshWebhooks()
   const paused = webhook.status === 'paused'

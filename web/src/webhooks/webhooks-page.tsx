@@ -12,7 +12,7 @@ import { RowLink } from '../ui/row-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { SecretOnce } from './secret-once.tsx'
+import { SigningSecret } from './signing-secret.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { eventsOf, successShare, WebhookHealth } from './webhook-health.tsx'
 import { createWebhook, useRefreshWebhooks, webhooksQuery } from './webhooks.api.ts'
@@ -77,19 +77,19 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
   const [created, setCreated] = useState<NewWebhook>()
   return (
     <Dialog
-      // A dialog of its own for the secret: it starts at its top.
+      // A separate dialog for the secret, so that it starts at its top.
       key={created ? 'secret' : 'form'}
       opened
       onClose={onClose}
       size="lg"
       title={created ? 'Webhook created' : 'Add webhook'}
-      // The secret must not vanish by a stray click.
+      // The secret must not disappear because of an accidental key or click.
       closeOnClickOutside={!created}
       closeOnEscape={!created}
       withCloseButton={!created}
     >
       {created ? (
-        <SecretOnce secret={created.signing_secret} retrySchedule={created.retry_schedule} onDone={onClose} />
+        <SigningSecret secret={created.signing_secret} retrySchedule={created.retry_schedule} onDone={onClose} />
       ) : (
         <WebhookForm
           action="Create webhook"

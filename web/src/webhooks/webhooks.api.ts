@@ -1,9 +1,9 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, dataOf, done, given, pageOf } from '../api/client.ts'
+import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { usePages } from '../api/pages.ts'
 import type { Delivery, DeliveryStatus, EventName, Webhook, WebhookChange, WebhookInput } from '../api/types.ts'
 
-const stillGoingEveryMs = 2_000
+const pendingRefetchMs = 2_000
 const at = (id: string) => ({ params: { path: { id } } })
 
 export const webhooksQuery = queryOptions({
@@ -30,7 +30,7 @@ export const retrySchedulesQuery = queryOptions({
 })
 
 /** For example "3 times over 3.5 minutes". Undefined until it is loaded. */
-export function useRetriesInWords(schedule: Webhook['retry_schedule']): string | undefined {
+export function useRetryText(schedule: Webhook['retry_schedule']): string | undefined {
   const schedules = useQuery(retrySchedulesQuery)
   return schedules.data?.find(({ name }) => name === schedule)?.in_words
 }
@@ -43,7 +43,7 @@ export const useDeliveries = (id: string, filter: DeliveryFilter) =>
     (from, signal) =>
       pageOf(
         api.GET('/api/v1/organization/webhooks/{id}/deliveries', {
-          params: { path: { id }, query: { ...given(filter), ...from } },
+          params: { path: { id }, query: { ...omitEmpty(filter), ...from } },
           signal,
         }),
       ),
@@ -54,13 +54,13 @@ export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: ['deliveries', id],
     queryFn: () => dataOf(api.GET('/api/v1/organization/deliveries/{id}', at(id))),
-    refetchInterval: (query) => (query.state.data?.status === 'pending' ? stillGoingEveryMs : false),
+    refetchInterval: (query) => (query.state.data?.status === 'pending' ? pendingRefetchMs : false),
   })
 
 export const createWebhook = (body: WebhookInput) => dataOf(api.POST('/api/v1/organization/webhooks', { body }))
 export const changeWebhook = (id: string, body: WebhookChange) =>
   dataOf(api.PATCH('/api/v1/organization/webhooks/{id}', { ...at(id), body }))
-export const deleteWebhook = (id: string) => done(api.DELETE('/api/v1/organization/webhooks/{id}', at(id)))
+export const deleteWebhook = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/webhooks/{id}', at(id)))
 export const rotateSecret = (id: string, overlapHours: number) =>
   dataOf(
     api.POST('/api/v1/organization/webhooks/{id}/rotate-secret', { ...at(id), body: { overlap_hours: overlapHours } }),
@@ -71,7 +71,7 @@ export const replayDelivery = (id: string) => dataOf(api.POST('/api/v1/organizat
 export const replayFailed = (id: string, since: string) =>
   dataOf(api.POST('/api/v1/organization/webhooks/{id}/replay', { ...at(id), body: { since } }))
 
-/** After any change: the list, the records and the logs may all be different now. */
+/** Refreshes the lists, details and delivery logs after a change. */
 export function useRefreshWebhooks(): () => Promise<unknown> {
   const queries = useQueryClient()
   return () =>

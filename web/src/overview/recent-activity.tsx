@@ -1,24 +1,24 @@
 import { Anchor, Group, Paper, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import { EventMark } from '../activity/event-list.tsx'
+import { EventBadges } from '../activity/event-list.tsx'
 import { useEvents } from '../activity/events.api.ts'
 import { paths } from '../paths.ts'
-import { LiveMark } from '../ui/live-mark.tsx'
+import { LiveBadge } from '../ui/live-badge.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import classes from './live-strip.module.css'
+import classes from './recent-activity.module.css'
 
 const shown = 10
 
-export function LiveStrip() {
+export function RecentActivity() {
   const events = useEvents({ limit: String(shown) })
   return (
     <Section
       title="Recent activity"
       actions={
         <>
-          <LiveMark pages={events} />
+          <LiveBadge pages={events} />
           <Anchor component={Link} to={paths.activity}>
             All activity
           </Anchor>
@@ -35,7 +35,7 @@ export function LiveStrip() {
             {list.slice(0, shown).map((event) => (
               <Group component="li" key={event.id} gap="xs" wrap="nowrap" justify="space-between">
                 <Group gap="xs" wrap="nowrap" miw={0}>
-                  <EventMark event={event} />
+                  <EventBadges event={event} />
                   <span className="one-line">
                     {event.contact ? (
                       <Anchor component={Link} to={paths.contact(event.contact.id)} c="inherit">

@@ -1,5 +1,5 @@
 import { useElementSize } from '@mantine/hooks'
-import classes from './mail-frame.module.css'
+import classes from './email-frame.module.css'
 
 type Props = {
   html: string
@@ -13,7 +13,7 @@ type Props = {
  * Shows an email like an email client. The sandbox runs no script, cannot read the app and opens links in a new tab only:
  * the content comes from whoever wrote the template and its data.
  */
-export function MailFrame({ html, title, layoutWidth, height = '60vh' }: Props) {
+export function EmailFrame({ html, title, layoutWidth, height = '60vh' }: Props) {
   const { ref, width } = useElementSize()
   const scale = layoutWidth && width > 0 ? Math.min(1, width / layoutWidth) : 1
   return (
@@ -41,6 +41,6 @@ function withLinksInNewTab(html: string): string {
 }
 
 /** The plain-text part of an email. */
-export function MailText({ text }: { text: string }) {
+export function EmailText({ text }: { text: string }) {
   return <pre className={classes.text}>{text}</pre>
 }

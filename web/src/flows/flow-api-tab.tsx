@@ -8,7 +8,7 @@ import { Section } from '../ui/section.tsx'
 import type { Context } from './sample-data.ts'
 
 /** API calls for this flow, filled with the editor's sample data. */
-export function FlowUse({ flow, context }: { flow: Flow; context: Context }) {
+export function FlowApiTab({ flow, context }: { flow: Flow; context: Context }) {
   const body = { flow_id: flow.id, contact_email: 'ada@example.com', context }
   return (
     <Section
@@ -47,7 +47,7 @@ export function FlowUse({ flow, context }: { flow: Flow; context: Context }) {
 type Body = { flow_id: string; contact_email: string; context: Context }
 
 function curlCall(body: Body): string {
-  // Within single quotes a shell needs only the quote itself to be spelt out.
+  // Within single quotes, a shell requires only the quote itself to be escaped.
   const json = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`)
   return `curl -X POST ${baseUrl}/public/api/v1/flow/send-email-through-flow \\
   -H 'X-Api-Token: YOUR_API_KEY' \\

@@ -1,4 +1,4 @@
-const words: Record<string, string> = {
+const descriptions: Record<string, string> = {
   not_subscribed: 'The contact is not subscribed to marketing email.',
   unsubscribe: 'The contact unsubscribed from marketing email.',
   unsubscribed: 'The contact unsubscribed from marketing email.',
@@ -16,4 +16,4 @@ const words: Record<string, string> = {
 }
 
 /** The text for a code of the API. Other text, such as the reply of a mail server, is returned as it is. */
-export const inWords = (text: string) => words[text] ?? text
+export const describe = (text: string) => descriptions[text] ?? text

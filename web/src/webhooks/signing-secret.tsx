@@ -4,13 +4,13 @@ import type { Webhook } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { verificationCode } from './verification-code.ts'
-import { useRetriesInWords } from './webhooks.api.ts'
+import { useRetryText } from './webhooks.api.ts'
 
 type Props = { secret: string; retrySchedule: Webhook['retry_schedule']; onDone: () => void }
 
-/** The one moment at which the signing secret can be seen. */
-export function SecretOnce({ secret, retrySchedule, onDone }: Props) {
-  const retries = useRetriesInWords(retrySchedule)
+/** Shows the signing secret, which cannot be shown again later. */
+export function SigningSecret({ secret, retrySchedule, onDone }: Props) {
+  const retries = useRetryText(retrySchedule)
   return (
     <Stack gap="md">
       <Notice tone="warn" icon={<IconKey size={18} aria-hidden />} title="Copy the signing secret now">

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { IconFeather } from '@tabler/icons-react'
 import { Link, useRouteError } from 'react-router'
-import { messageOf, unreachable } from '../api/api-error.ts'
+import { messageOf, unreachableError } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { Empty, Failed, LoadingRows } from '../ui/states.tsx'
-import { isUnloaded, useReload } from './unloaded.ts'
+import { isLoadError, useReload } from './load-errors.ts'
 
-export function MissingPage() {
+export function NotFoundPage() {
   return (
     <Page title="Page not found">
       <Empty
@@ -25,22 +25,22 @@ export function MissingPage() {
   )
 }
 
-/** A part of the app that could not be fetched, or a fault of ours. */
-export function BrokenPage() {
+/** Shown if a script of the app could not be loaded, or if rendering failed. */
+export function ErrorPage() {
   const error = useRouteError()
-  return isUnloaded(error) ? <UnloadedPage error={error} /> : <FaultyPage error={error} />
+  return isLoadError(error) ? <LoadErrorPage error={error} /> : <CrashPage error={error} />
 }
 
-function UnloadedPage({ error }: { error: Error }) {
+function LoadErrorPage({ error }: { error: Error }) {
   const { reload, reloading } = useReload(error)
   return (
     <Page title="Page not loaded">
-      <Failed error={unreachable()} retry={reload} retrying={reloading} />
+      <Failed error={unreachableError()} retry={reload} retrying={reloading} />
     </Page>
   )
 }
 
-function FaultyPage({ error }: { error: unknown }) {
+function CrashPage({ error }: { error: unknown }) {
   return (
     <Page title="Something went wrong">
       <Empty
@@ -53,7 +53,7 @@ function FaultyPage({ error }: { error: unknown }) {
   )
 }
 
-export function StartingPage() {
+export function LoadingPage() {
   return (
     <Page title="Waxwing">
       <LoadingRows />

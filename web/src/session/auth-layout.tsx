@@ -1,10 +1,10 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import logo from '../logo.svg'
-import classes from './entry.module.css'
+import classes from './auth-layout.module.css'
 
-/** The frame of the pages before the app: first visit, login, invitation. */
-export function Entry({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+/** The layout of the pages for signing in, registering and accepting an invitation. */
+export function AuthLayout({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   return (
     <main className={classes.place}>
       <title>{`${title} · Waxwing`}</title>
