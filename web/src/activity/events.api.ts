@@ -1,4 +1,5 @@
 import { api, omitEmpty, pageOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type { EmailEvent, EventName } from '../api/types.ts'
 
@@ -6,7 +7,7 @@ export type EventFilter = { event_name: EventName | ''; flow_id: string; machine
 
 export const useEvents = (filter: Partial<EventFilter> & { limit?: string }) =>
   usePages<EmailEvent>(
-    ['events', filter],
+    keys.events(filter),
     (from, signal) =>
       pageOf(api.GET('/api/v1/organization/events', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
     { live: true },

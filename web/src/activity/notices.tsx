@@ -2,6 +2,7 @@ import { Anchor, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { api, dataOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 import { paths } from '../paths.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
@@ -13,7 +14,7 @@ const refetchMs = 30_000
 /** What Waxwing did on its own recently, such as pausing a webhook that failed for days. */
 export function Notices() {
   const notices = useQuery({
-    queryKey: ['notices'],
+    queryKey: keys.notices,
     queryFn: () => dataOf(api.GET('/api/v1/organization/notices')),
     refetchInterval: refetchMs,
   })

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
+import { keys } from '../api/keys.ts'
 import type { Contact } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -93,7 +94,7 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
   const erase = async () => {
     await eraseContact(contact.id)
     await navigate(paths.contacts)
-    queries.removeQueries({ queryKey: ['contacts', contact.id] })
+    queries.removeQueries({ queryKey: keys.contact(contact.id) })
     await refresh()
     toast('Contact erased.')
   }

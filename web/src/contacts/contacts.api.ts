@@ -1,5 +1,6 @@
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import { useLocalPages, usePages } from '../api/pages.ts'
 import type { Contact, ContactImport, ContactInput, ContactStatus, NewContact, TimelineEntry } from '../api/types.ts'
 import type { Mapping } from './import-mapping.ts'
@@ -10,17 +11,17 @@ const at = (id: string) => ({ params: { path: { id } } })
 type ContactFilter = { query: string; group_id: string; status: ContactStatus | '' }
 
 export const useContacts = (filter: ContactFilter) =>
-  usePages<Contact>(['contacts', 'list', filter], (from, signal) =>
+  usePages<Contact>(keys.contactList(filter), (from, signal) =>
     pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
   )
 export const contactQuery = (id: string) =>
   queryOptions({
-    queryKey: ['contacts', id],
+    queryKey: keys.contact(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/contacts/{id}', at(id))),
   })
 export const useTimeline = (id: string) =>
   usePages<TimelineEntry>(
-    ['contacts', id, 'timeline'],
+    keys.contactTimeline(id),
     (from, signal) =>
       pageOf(api.GET('/api/v1/organization/contacts/{id}/timeline', { params: { path: { id }, query: from }, signal })),
     { live: true },
@@ -32,7 +33,7 @@ export const changeContact = (id: string, body: ContactInput) =>
 export const eraseContact = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/contacts/{id}', at(id)))
 
 export const groupsQuery = queryOptions({
-  queryKey: ['groups'],
+  queryKey: keys.groups,
   queryFn: () => dataOf(api.GET('/api/v1/organization/groups')),
 })
 export function useGroups(query: string) {
@@ -53,12 +54,12 @@ export const removeFromGroup = (id: string, contactId: string) =>
   )
 
 export const importsQuery = queryOptions({
-  queryKey: ['imports'],
+  queryKey: keys.imports,
   queryFn: () => dataOf(api.GET('/api/v1/organization/imports')),
 })
 export const importQuery = (id: string) =>
   queryOptions({
-    queryKey: ['imports', id],
+    queryKey: keys.contactImport(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/imports/{id}', at(id))),
     refetchInterval: (query) => (isFinished(query.state.data) ? false : pendingRefetchMs),
   })
@@ -92,10 +93,6 @@ export const startImport = (file: File, mapping: Mapping, options: ImportOptions
   )
 
 export function useRefreshContacts(): () => Promise<unknown> {
-  const queries = useQueryClient()
-  return () =>
-    Promise.all([
-      queries.invalidateQueries({ queryKey: ['contacts'] }),
-      queries.invalidateQueries({ queryKey: ['groups'] }),
-    ])
+  const invalidate = useInvalidate()
+  return () => invalidate(keys.contacts, keys.groups)
 }

@@ -16,7 +16,7 @@ export type ColumnChoice = { title: string; position: number; target: Target; at
 
 const attributesMax = 100
 
-/** The columns of a file with the mapping that Waxwing suggests, for the person to change. */
+/** The columns of a file with the mapping that Waxwing suggests, which the user can change. */
 export function suggestedChoices({ columns, mapping }: FileInspection): ColumnChoice[] {
   const attributeAt = new Map(Object.entries(mapping.attributes).map(([name, position]) => [position, name]))
   const fields = ['email', 'first_name', 'last_name', 'status'] as const

@@ -3,6 +3,7 @@ import { IconArchive, IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } fro
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Flow, FlowStatus } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { toast } from '../ui/toast.tsx'
@@ -16,12 +17,13 @@ const done: Record<FlowStatus, string> = {
 
 export function FlowMenu({ flow, onDeleted }: { flow: Flow; onDeleted: () => void }) {
   const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [deleting, setDeleting] = useState(false)
   const change = useMutation({
     mutationFn: (status: FlowStatus) => changeFlow(flow.id, { status }),
     onSuccess: async (changed) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, changed)
-      await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
+      await invalidate(keys.flowLists)
       toast(done[changed.status])
     },
     onError: (error) => toast(messageOf(error), 'bad'),
@@ -29,7 +31,7 @@ export function FlowMenu({ flow, onDeleted }: { flow: Flow; onDeleted: () => voi
   const deleteIt = async () => {
     await deleteFlow(flow.id)
     onDeleted()
-    await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
+    await invalidate(keys.flowLists)
   }
   return (
     <>

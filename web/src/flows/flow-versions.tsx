@@ -2,6 +2,7 @@ import { Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Flow, FlowVersion, FlowVersionRow } from '../api/types.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Section } from '../ui/section.tsx'
@@ -123,6 +124,7 @@ const shown = (version: FlowVersion, name: keyof typeof lines) =>
 function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVersion }) {
   const [asking, setAsking] = useState(false)
   const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const restore = useMutation({
     mutationFn: () =>
       changeFlow(flow.id, {
@@ -139,10 +141,10 @@ function Restore({ flow, dirty, version, onRestored }: Props & { version: FlowVe
       queries.setQueryData(flowQuery(flow.id).queryKey, saved)
       onRestored(saved)
       toast(`Restored version ${version.version} as version ${saved.version}.`)
-      await queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] })
+      await invalidate(keys.flowVersions(flow.id))
     },
-    // The flow may have a newer version than this page knew: it is shown before the person tries again.
-    onError: () => queries.invalidateQueries({ queryKey: flowQuery(flow.id).queryKey }),
+    // The flow may have a newer version, which is shown before the user tries again.
+    onError: () => invalidate(keys.flow(flow.id)),
   })
   return (
     <>

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type { FlowRow, FlowStatus, FlowText } from '../api/types.ts'
 import type { Context } from './sample-data.ts'
@@ -8,20 +9,20 @@ const at = (id: string) => ({ params: { path: { id } } })
 const choicesMax = '100'
 
 export const useFlows = (filter: { query: string; status: FlowStatus | '' }) =>
-  usePages<FlowRow>(['flows', 'list', filter], (from, signal) =>
+  usePages<FlowRow>(keys.flowList(filter), (from, signal) =>
     pageOf(api.GET('/api/v1/organization/flows', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
   )
 
 /** The first hundred, for a filter's drop-down. */
 export const flowChoicesQuery = queryOptions({
-  queryKey: ['flows', 'choices'],
+  queryKey: keys.flowChoices,
   queryFn: async () =>
     (await pageOf(api.GET('/api/v1/organization/flows', { params: { query: { limit: choicesMax } } }))).items,
   staleTime: 60_000,
 })
 
 export const flowQuery = (id: string) =>
-  queryOptions({ queryKey: ['flows', id], queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}', at(id))) })
+  queryOptions({ queryKey: keys.flow(id), queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}', at(id))) })
 
 export const createFlow = (body: FlowText) => dataOf(api.POST('/api/v1/organization/flows', { body }))
 type FlowChanges = Partial<FlowText> & { status?: FlowStatus; base_version?: number }
@@ -36,7 +37,7 @@ type PreviewInput = Pick<FlowText, 'kind' | 'subject' | 'html' | 'html_format' |
 /** The email as it would be sent to the current user, saved or not. The last preview stays while the next one loads. */
 export const previewQuery = (body: PreviewInput) =>
   queryOptions({
-    queryKey: ['flow-preview', body],
+    queryKey: keys.flowPreview(body),
     queryFn: ({ signal }) => dataOf(api.POST('/api/v1/organization/flows/preview', { body, signal })),
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
@@ -45,12 +46,12 @@ export const previewQuery = (body: PreviewInput) =>
 
 export const versionsQuery = (id: string) =>
   queryOptions({
-    queryKey: ['flows', id, 'versions'],
+    queryKey: keys.flowVersions(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/flows/{id}/versions', at(id))),
   })
 export const versionQuery = (id: string, version: number) =>
   queryOptions({
-    queryKey: ['flows', id, 'versions', version],
+    queryKey: keys.flowVersion(id, version),
     queryFn: () =>
       dataOf(
         api.GET('/api/v1/organization/flows/{id}/versions/{version}', {

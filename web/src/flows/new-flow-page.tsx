@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { formProblem } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import { paths } from '../paths.ts'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine } from '../ui/states.tsx'
@@ -19,6 +20,7 @@ import { usePreview } from './use-preview.ts'
 export function NewFlowPage() {
   const navigate = useNavigate()
   const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [draft, setDraft] = useState(newDraft)
   const [sample, setSample] = useState<Sample>({ order_id: 'A-1001' })
   const state = usePreview(draft, sample)
@@ -26,7 +28,7 @@ export function NewFlowPage() {
     mutationFn: () => createFlow({ ...draft, name: draft.name.trim() }),
     onSuccess: async (flow) => {
       queries.setQueryData(flowQuery(flow.id).queryKey, flow)
-      await queries.invalidateQueries({ queryKey: ['flows', 'list'] })
+      await invalidate(keys.flowLists)
       storeSample(flow.id, sample)
       toast(`Flow “${flow.name}” created.`)
       await navigate(paths.flow(flow.id))

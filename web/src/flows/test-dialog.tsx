@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Flow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
@@ -17,17 +18,12 @@ type Props = { opened: boolean; onClose: () => void; flow: Flow; context: Contex
 
 export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
   const me = useMe()
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [typed, setTyped] = useState<string>()
   const to = typed ?? me.data?.user.email ?? ''
   const send = useMutation({
     mutationFn: () => sendTest(flow.id, { to: to.trim(), context }),
-    onSuccess: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: ['messages'] }),
-        queries.invalidateQueries({ queryKey: ['inbox'] }),
-        queries.invalidateQueries({ queryKey: ['checklist'] }),
-      ]),
+    onSuccess: () => invalidate(keys.messages, keys.inbox, keys.checklist),
   })
   const close = () => {
     send.reset()

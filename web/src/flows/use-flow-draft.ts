@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Flow, FlowText } from '../api/types.ts'
 import { toast } from '../ui/toast.tsx'
 import { changesOf, draftOf, rebase, sameDraft } from './flow-draft.ts'
@@ -14,6 +15,7 @@ type SaveInput = { sent: FlowText; on: Flow }
  */
 export function useFlowDraft(flow: Flow) {
   const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [{ base, draft }, setWork] = useState(() => startFrom(flow))
   const save = useMutation({
     mutationFn: ({ sent, on }: SaveInput) =>
@@ -23,13 +25,10 @@ export function useFlowDraft(flow: Flow) {
       // Text typed after the save started is not part of it.
       setWork((now) => ({ base: saved, draft: rebase(now.draft, sent, draftOf(saved)) }))
       toast(saved.version === on.version ? 'Saved.' : `Saved as version ${saved.version}.`)
-      await Promise.all([
-        queries.invalidateQueries({ queryKey: ['flows', 'list'] }),
-        queries.invalidateQueries({ queryKey: ['flows', flow.id, 'versions'] }),
-      ])
+      await invalidate(keys.flowLists, keys.flowVersions(flow.id))
     },
     onError: async (error) => {
-      if (isConflict(error)) await queries.invalidateQueries({ queryKey: flowQuery(flow.id).queryKey })
+      if (isConflict(error)) await invalidate(keys.flow(flow.id))
     },
   })
 

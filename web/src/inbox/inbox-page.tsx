@@ -1,10 +1,10 @@
 import { Anchor, Button, CloseButton, Group, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconInbox, IconMailOff } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, NavLink, useParams } from 'react-router'
 import { basePath } from '../api/base.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { InboxRow } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { useMe } from '../session/session.api.ts'
@@ -22,7 +22,7 @@ export function InboxPage() {
   const { id } = useParams()
   const inbox = useInbox()
   const [emptying, setEmptying] = useState(false)
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const some = (inbox.data?.length ?? 0) > 0
   return (
     <Page
@@ -86,7 +86,7 @@ export function InboxPage() {
         action="Empty inbox"
         run={async () => {
           await emptyInbox()
-          await queries.invalidateQueries({ queryKey: ['inbox'] })
+          await invalidate(keys.inbox)
         }}
       >
         All emails in the inbox will be deleted. Messages and statistics are kept.

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf, pageOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type { InboxRow } from '../api/types.ts'
 
@@ -8,13 +9,13 @@ const arrivalCheckMs = 1_000
 
 export const useInbox = () =>
   usePages<InboxRow>(
-    ['inbox', 'list'],
+    keys.inboxList,
     (from, signal) => pageOf(api.GET('/api/v1/organization/inbox', { params: { query: from }, signal })),
     { live: true },
   )
 export const inboxEmailQuery = (id: string) =>
   queryOptions({
-    queryKey: ['inbox', id],
+    queryKey: keys.inboxEmail(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/inbox/{id}', { params: { path: { id } } })),
     staleTime: Number.POSITIVE_INFINITY,
     // The link of a test email may be followed before the email has arrived.

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf, omitEmpty, pageOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type { Message, MessageStatus } from '../api/types.ts'
 
@@ -9,7 +10,7 @@ type MessageFilter = { query: string; status: MessageStatus | ''; flow_id: strin
 
 export const useMessages = (filter: MessageFilter) =>
   usePages<Message>(
-    ['messages', 'list', filter],
+    keys.messageList(filter),
     (from, signal) =>
       pageOf(
         api.GET('/api/v1/organization/messages', { params: { query: { ...omitEmpty(filter), ...from } }, signal }),
@@ -18,14 +19,14 @@ export const useMessages = (filter: MessageFilter) =>
   )
 export const messageQuery = (id: string) =>
   queryOptions({
-    queryKey: ['messages', id],
+    queryKey: keys.message(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/messages/{id}', { params: { path: { id } } })),
     refetchInterval: liveRefetchMs,
   })
 /** The latest message to an address, or null. */
 export const newestMessageQuery = (to: string) =>
   queryOptions({
-    queryKey: ['messages', 'newest', to],
+    queryKey: keys.newestMessage(to),
     queryFn: async () => {
       const query = { query: to, limit: '1' }
       return (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items[0] ?? null

@@ -1,11 +1,12 @@
 import { Anchor, Button, CloseButton, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { messageOf } from '../api/api-error.ts'
 import { basePath } from '../api/base.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Checklist as Steps } from '../api/types.ts'
 import { NotSent } from '../flows/not-sent.tsx'
 import { sendWelcome } from '../flows/send-welcome.ts'
@@ -112,14 +113,13 @@ export function Checklist() {
 
 /** A step that was just completed changed the statistics: they are fetched again at once. */
 function useStatisticsRefresh(steps: Steps | undefined): void {
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const happened = steps && [steps.sent, steps.opened, steps.clicked].filter(Boolean).length
   const known = useRef(happened)
   useEffect(() => {
-    if (known.current !== undefined && known.current !== happened)
-      void queries.invalidateQueries({ queryKey: ['overview'] })
+    if (known.current !== undefined && known.current !== happened) void invalidate(keys.overviews)
     known.current = happened
-  }, [happened, queries])
+  }, [happened, invalidate])
 }
 
 type StepProps = { done: boolean; title: string; purpose: string; action?: ReactNode }
@@ -156,13 +156,10 @@ function GoToMessage({ to = '' }: { to: string | undefined }) {
 }
 
 function SendWelcome({ email }: { email: string | undefined }) {
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const send = useMutation({
     mutationFn: sendWelcome,
-    onSuccess: () =>
-      Promise.all(
-        ['checklist', 'flows', 'inbox', 'messages'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
-      ),
+    onSuccess: () => invalidate(keys.checklist, keys.flows, keys.inbox, keys.messages),
   })
   const suppressed = send.data?.status === 'suppressed' ? send.data : undefined
   const waiting = send.isSuccess && !suppressed

@@ -12,6 +12,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { NavigateFunction } from 'react-router'
 import { ApiError } from '../api/api-error.ts'
 import { api, dataOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 import { paths } from '../paths.ts'
 
 type Found = { to: string; label: string; description: string; icon: React.ReactNode }
@@ -70,7 +71,7 @@ export const isId = (text: string) => idPattern.test(text)
 /** The thing with this id; null if there is none in this organization. */
 export const byIdQuery = (id: string) =>
   queryOptions({
-    queryKey: ['by-id', id],
+    queryKey: keys.byId(id),
     queryFn: async () => {
       try {
         return (await lookups[id.slice(0, 3).toLowerCase()]?.(id)) ?? null

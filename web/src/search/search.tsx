@@ -1,3 +1,4 @@
+import { keys } from '../api/keys.ts'
 import '@mantine/spotlight/styles.css'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
@@ -73,17 +74,17 @@ function useFound(query: string, navigate: NavigateFunction) {
   const byId = useQuery(byIdQuery(query))
   const asked = (signal: AbortSignal) => ({ params: { query: { query, limit: String(perKind) } }, signal })
   const contacts = useQuery({
-    queryKey: ['search', 'contacts', query],
+    queryKey: keys.search('contacts', query),
     queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/contacts', asked(signal))),
     ...search,
   })
   const flows = useQuery({
-    queryKey: ['search', 'flows', query],
+    queryKey: keys.search('flows', query),
     queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/flows', asked(signal))),
     ...search,
   })
   const messages = useQuery({
-    queryKey: ['search', 'messages', query],
+    queryKey: keys.search('messages', query),
     queryFn: ({ signal }) => pageOf(api.GET('/api/v1/organization/messages', asked(signal))),
     ...search,
   })

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
+import { keys } from '../api/keys.ts'
 import type { InvitationInfo } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { ErrorLine, Load } from '../ui/states.tsx'
@@ -14,7 +15,7 @@ const shownPaths = ['email', 'password']
 
 export function InvitationPage() {
   const { token = '' } = useParams()
-  const invitation = useQuery({ queryKey: ['invitation', token], queryFn: () => findInvitation(token), retry: false })
+  const invitation = useQuery({ queryKey: keys.invitation(token), queryFn: () => findInvitation(token), retry: false })
   return (
     <AuthLayout title="You’ve been invited">
       <Load query={invitation}>{(info) => <AcceptForm token={token} info={info} />}</Load>

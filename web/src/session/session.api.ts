@@ -1,20 +1,21 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 
 const meQuery = queryOptions({
-  queryKey: ['me'],
+  queryKey: keys.me,
   queryFn: () => dataOf(api.GET('/api/v1/me')),
   staleTime: 60_000,
 })
 export const useMe = () => useQuery(meQuery)
 
 export const authStateQuery = queryOptions({
-  queryKey: ['auth-state'],
+  queryKey: keys.authState,
   queryFn: () => dataOf(api.GET('/api/v1/auth/state')),
 })
 
 export const checklistQuery = queryOptions({
-  queryKey: ['checklist'],
+  queryKey: keys.checklist,
   queryFn: () => dataOf(api.GET('/api/v1/organization/checklist')),
 })
 

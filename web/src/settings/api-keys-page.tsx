@@ -1,9 +1,10 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { baseUrl } from '../api/base.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
 import { ApiReferenceLink } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
@@ -24,8 +25,8 @@ const scopes: { value: Scope; label: string; description: string }[] = [
 ]
 
 export function ApiKeysPage() {
-  const keys = useQuery(apiKeysQuery)
-  const queries = useQueryClient()
+  const apiKeys = useQuery(apiKeysQuery)
+  const invalidate = useInvalidate()
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<ApiKey>()
   const add = (
@@ -41,10 +42,10 @@ export function ApiKeysPage() {
           Your app authenticates with an API key in the X-Api-Token header. See the <ApiReferenceLink />.
         </>
       }
-      actions={keys.data && keys.data.length > 0 && add}
+      actions={apiKeys.data && apiKeys.data.length > 0 && add}
     >
       <Load
-        query={keys}
+        query={apiKeys}
         isEmpty={(list) => list.length === 0}
         empty={
           <Empty title="No API keys yet" icon={<IconKey size={32} aria-hidden />} action={add}>
@@ -62,7 +63,7 @@ export function ApiKeysPage() {
         action="Revoke key"
         run={async () => {
           if (revoking) await revokeApiKey(revoking.id)
-          await queries.invalidateQueries({ queryKey: ['api-keys'] })
+          await invalidate(keys.apiKeys)
         }}
       >
         Apps that use <strong>{revoking?.name}</strong> lose access within seconds. This can’t be undone.
@@ -101,16 +102,12 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
 ]
 
 function CreateDialog({ onClose }: { onClose: () => void }) {
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [name, setName] = useState('')
   const [chosen, setChosen] = useState<Scope[]>(scopes.map((scope) => scope.value))
   const create = useMutation({
     mutationFn: () => createApiKey({ name: name.trim(), scopes: chosen }),
-    onSuccess: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: ['api-keys'] }),
-        queries.invalidateQueries({ queryKey: ['checklist'] }),
-      ]),
+    onSuccess: () => invalidate(keys.apiKeys, keys.checklist),
   })
   if (create.data) return <NewKeyDialog apiKey={create.data.api_key} onClose={onClose} />
   return (

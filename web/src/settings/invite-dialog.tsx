@@ -1,8 +1,9 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { omitEmpty } from '../api/client.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Role } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -14,14 +15,14 @@ import { roleOptions } from './team-page.tsx'
 const shownPaths = ['email', 'role']
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
   // Anyone who gets such a link could use it, so it only creates members.
   const open = email.trim() === ''
   const send = useMutation({
     mutationFn: () => invite({ ...omitEmpty({ email: email.trim() }), role: open ? 'member' : role }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
+    onSuccess: () => invalidate(keys.invitations),
   })
   return (
     <Dialog

@@ -2,6 +2,7 @@ import { Button, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextI
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Organization } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
 import { useSignOut } from '../shell/sign-out.ts'
@@ -100,6 +101,7 @@ function DeleteOrganization({ name }: { name: string }) {
 function OrganizationForm({ organization }: { organization: Organization }) {
   const me = useMe()
   const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const owner = me.data?.role === 'owner'
   const [name, setName] = useState(organization.name)
   const [timezone, setTimezone] = useState(organization.timezone)
@@ -108,7 +110,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     mutationFn: () => changeOrganization({ name: name.trim(), timezone, keep_addresses: keep }),
     onSuccess: async (saved) => {
       queries.setQueryData(organizationQuery.queryKey, saved)
-      await queries.invalidateQueries({ queryKey: ['me'] })
+      await invalidate(keys.me)
       toast('Organization saved.')
     },
   })

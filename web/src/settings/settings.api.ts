@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type { OrganizationInput, Role, Scope, Suppression, SuppressionReason } from '../api/types.ts'
 
@@ -12,7 +13,7 @@ const searchMax = 200
 const at = (id: string) => ({ params: { path: { id } } })
 
 export const apiKeysQuery = queryOptions({
-  queryKey: ['api-keys'],
+  queryKey: keys.apiKeys,
   queryFn: () => dataOf(api.GET('/api/v1/organization/api-keys')),
   // For the time of last use.
   refetchInterval: apiKeysRefetchMs,
@@ -22,7 +23,7 @@ export const createApiKey = (body: { name: string; scopes: Scope[] }) =>
 export const revokeApiKey = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/api-keys/{id}', at(id)))
 
 export const useSuppressions = (filter: { query: string; reason: SuppressionReason | '' }) =>
-  usePages<Suppression>(['suppressions', filter], (from, signal) =>
+  usePages<Suppression>(keys.suppressionList(filter), (from, signal) =>
     pageOf(
       api.GET('/api/v1/organization/suppressions', { params: { query: { ...omitEmpty(filter), ...from } }, signal }),
     ),
@@ -30,7 +31,7 @@ export const useSuppressions = (filter: { query: string; reason: SuppressionReas
 /** All reasons for the suppression of one address, independent of the filters of the list. */
 export const reasonsQuery = (email: string) =>
   queryOptions({
-    queryKey: ['suppression-reasons', email],
+    queryKey: keys.suppressionReasons(email),
     queryFn: async () => {
       const query = { query: email.slice(0, searchMax), limit: reasonsMax }
       const { items } = await pageOf(api.GET('/api/v1/organization/suppressions', { params: { query } }))
@@ -47,13 +48,13 @@ export const removeSuppression = (email: string) =>
   ensureSuccess(api.DELETE('/api/v1/organization/suppressions/{email}', { params: { path: { email } } }))
 
 export const sendingQuery = queryOptions({
-  queryKey: ['sending'],
+  queryKey: keys.sending,
   queryFn: () => dataOf(api.GET('/api/v1/organization/sending')),
 })
 export const checkSending = () => dataOf(api.POST('/api/v1/organization/sending/check'))
 
 export const membersQuery = queryOptions({
-  queryKey: ['members'],
+  queryKey: keys.members,
   queryFn: () => dataOf(api.GET('/api/v1/organization/members')),
 })
 export const changeMember = (id: string, role: Role) =>
@@ -73,7 +74,7 @@ export const removeMember = (id: string, removal: Removal = { revokeApiKeys: fal
   )
 
 export const invitationsQuery = queryOptions({
-  queryKey: ['invitations'],
+  queryKey: keys.invitations,
   queryFn: () => dataOf(api.GET('/api/v1/organization/invitations')),
 })
 export const invite = (body: { email?: string; role: Role }) =>
@@ -82,7 +83,7 @@ export const revokeInvitation = (id: string) =>
   ensureSuccess(api.DELETE('/api/v1/organization/invitations/{id}', at(id)))
 
 export const organizationQuery = queryOptions({
-  queryKey: ['organization'],
+  queryKey: keys.organization,
   queryFn: () => dataOf(api.GET('/api/v1/organization')),
 })
 export const deleteOrganization = (body: { name: string; password: string }) =>

@@ -1,8 +1,9 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconBan, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { Confirm } from '../ui/confirm.tsx'
@@ -32,7 +33,7 @@ export function SuppressionsPage() {
   const suppressions = useSuppressions({ query, reason: reason as SuppressionReason | '' })
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Suppression>()
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
       Add address
@@ -85,7 +86,7 @@ export function SuppressionsPage() {
         action="Remove suppression"
         run={async () => {
           if (removing) await removeSuppression(removing.email)
-          await Promise.all(['suppressions', 'contacts'].map((name) => queries.invalidateQueries({ queryKey: [name] })))
+          await invalidate(keys.suppressions, keys.contacts)
         }}
       >
         {removing && <RemovalDetails row={removing} />}
@@ -137,12 +138,12 @@ const columns = (remove: (row: Suppression) => void): Column<Suppression>[] => [
 ]
 
 function AddDialog({ onClose }: { onClose: () => void }) {
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [email, setEmail] = useState('')
   const add = useMutation({
     mutationFn: () => addSuppression(email.trim()),
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['suppressions'] })
+      await invalidate(keys.suppressions)
       onClose()
     },
   })

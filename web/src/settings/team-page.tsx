@@ -1,8 +1,9 @@
 import { Button, Checkbox, Select, Stack, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import type { Invitation, Member, Role } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
 import { useSignOut } from '../shell/sign-out.ts'
@@ -55,15 +56,11 @@ type MembersProps = { owner: boolean; myId: string | undefined }
 
 function Members({ owner, myId }: MembersProps) {
   const members = useQuery(membersQuery)
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const [removing, setRemoving] = useState<Member>()
   const change = useMutation({
     mutationFn: ({ id, role }: { id: string; role: Role }) => changeMember(id, role),
-    onSettled: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: ['members'] }),
-        queries.invalidateQueries({ queryKey: ['me'] }),
-      ]),
+    onSettled: () => invalidate(keys.members, keys.me),
   })
   const columns = memberColumns({
     owner,
@@ -85,14 +82,14 @@ function Members({ owner, myId }: MembersProps) {
 
 /** API keys and webhooks keep working without their creator, so the owner decides about them here. */
 function Remove({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  const queries = useQueryClient()
-  const keys = useQuery({ ...apiKeysQuery, enabled: member !== undefined })
+  const invalidate = useInvalidate()
+  const apiKeys = useQuery({ ...apiKeysQuery, enabled: member !== undefined })
   const webhooks = useQuery({ ...webhooksQuery, enabled: member !== undefined })
   const [revokeApiKeys, setRevokeApiKeys] = useState(true)
   const [pauseWebhooks, setPauseWebhooks] = useState(true)
   const byMember = <Item extends { name: string; created_by: { id: string } | null }>(list: Item[] | undefined) =>
     (list ?? []).filter((item) => member && item.created_by?.id === member.id).map((item) => item.name)
-  const [keyNames, webhookNames] = [byMember(keys.data), byMember(webhooks.data)]
+  const [keyNames, webhookNames] = [byMember(apiKeys.data), byMember(webhooks.data)]
   return (
     <Confirm
       opened={member !== undefined}
@@ -101,11 +98,7 @@ function Remove({ member, onClose }: { member: Member | undefined; onClose: () =
       action="Remove member"
       run={async () => {
         if (member) await removeMember(member.id, { revokeApiKeys, pauseWebhooks })
-        await Promise.all(
-          ['members', 'invitations', 'api-keys', 'webhooks'].map((name) =>
-            queries.invalidateQueries({ queryKey: [name] }),
-          ),
-        )
+        await invalidate(keys.members, keys.invitations, keys.apiKeys, keys.webhooks)
       }}
     >
       <Stack gap="sm">
@@ -215,10 +208,10 @@ const removeColumn = ({ myId, remove }: Pick<MemberActions, 'myId' | 'remove'>):
 
 function Invitations() {
   const invitations = useQuery(invitationsQuery)
-  const queries = useQueryClient()
+  const invalidate = useInvalidate()
   const revoke = useMutation({
     mutationFn: revokeInvitation,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
+    onSuccess: () => invalidate(keys.invitations),
   })
   if (invitations.data?.length === 0) return null
   const columns: Column<Invitation>[] = [

@@ -11,7 +11,7 @@ type Props = {
 
 /**
  * Shows an email like an email client. The sandbox runs no script, cannot read the app and opens links in a new tab only:
- * the content comes from whoever wrote the template and its data.
+ * the content is controlled by the authors of the template and its data.
  */
 export function EmailFrame({ html, title, layoutWidth, height = '60vh' }: Props) {
   const { ref, width } = useElementSize()

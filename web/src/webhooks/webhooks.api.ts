@@ -1,5 +1,6 @@
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
+import { keys, useInvalidate } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
 import type { Delivery, DeliveryStatus, EventName, Webhook, WebhookChange, WebhookInput } from '../api/types.ts'
 
@@ -7,24 +8,24 @@ const pendingRefetchMs = 2_000
 const at = (id: string) => ({ params: { path: { id } } })
 
 export const webhooksQuery = queryOptions({
-  queryKey: ['webhooks'],
+  queryKey: keys.webhooks,
   queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks')),
 })
 
 export const webhookQuery = (id: string) =>
   queryOptions({
-    queryKey: ['webhooks', id],
+    queryKey: keys.webhook(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks/{id}', at(id))),
   })
 
 export const eventTypesQuery = queryOptions({
-  queryKey: ['event-types'],
+  queryKey: keys.eventTypes,
   queryFn: () => dataOf(api.GET('/api/v1/event-types')),
   staleTime: Number.POSITIVE_INFINITY,
 })
 
 export const retrySchedulesQuery = queryOptions({
-  queryKey: ['retry-schedules'],
+  queryKey: keys.retrySchedules,
   queryFn: () => dataOf(api.GET('/api/v1/organization/webhooks/retry-schedules')),
   staleTime: Number.POSITIVE_INFINITY,
 })
@@ -39,7 +40,7 @@ export type DeliveryFilter = { status: DeliveryStatus | ''; event_name: EventNam
 
 export const useDeliveries = (id: string, filter: DeliveryFilter) =>
   usePages<Delivery>(
-    ['webhooks', id, 'deliveries', filter],
+    keys.webhookDeliveries(id, filter),
     (from, signal) =>
       pageOf(
         api.GET('/api/v1/organization/webhooks/{id}/deliveries', {
@@ -52,7 +53,7 @@ export const useDeliveries = (id: string, filter: DeliveryFilter) =>
 
 export const deliveryQuery = (id: string) =>
   queryOptions({
-    queryKey: ['deliveries', id],
+    queryKey: keys.delivery(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/deliveries/{id}', at(id))),
     refetchInterval: (query) => (query.state.data?.status === 'pending' ? pendingRefetchMs : false),
   })
@@ -73,11 +74,6 @@ export const replayFailed = (id: string, since: string) =>
 
 /** Refreshes the lists, details and delivery logs after a change. */
 export function useRefreshWebhooks(): () => Promise<unknown> {
-  const queries = useQueryClient()
-  return () =>
-    Promise.all([
-      queries.invalidateQueries({ queryKey: ['webhooks'] }),
-      queries.invalidateQueries({ queryKey: ['deliveries'] }),
-      queries.invalidateQueries({ queryKey: ['checklist'] }),
-    ])
+  const invalidate = useInvalidate()
+  return () => invalidate(keys.webhooks, keys.deliveries, keys.checklist)
 }

@@ -1,0 +1,68 @@
+import { type QueryKey, useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+
+/** The keys of all cached queries. Invalidating a key also invalidates the keys that start with it. */
+export const keys = {
+  me: ['me'],
+  authState: ['auth-state'],
+  invitation: (token: string) => ['invitation', token],
+  checklist: ['checklist'],
+  notices: ['notices'],
+  overviews: ['overview'],
+  overview: (range: object, timezone: string) => ['overview', range, timezone],
+  events: (filter: object) => ['events', filter],
+
+  contacts: ['contacts'],
+  contactList: (filter: object) => ['contacts', 'list', filter],
+  contact: (id: string) => ['contacts', id],
+  contactTimeline: (id: string) => ['contacts', id, 'timeline'],
+  groups: ['groups'],
+  imports: ['imports'],
+  contactImport: (id: string) => ['imports', id],
+  suppressions: ['suppressions'],
+  suppressionList: (filter: object) => ['suppressions', filter],
+  suppressionReasons: (email: string) => ['suppression-reasons', email],
+
+  flows: ['flows'],
+  flowLists: ['flows', 'list'],
+  flowList: (filter: object) => ['flows', 'list', filter],
+  flowChoices: ['flows', 'choices'],
+  flow: (id: string) => ['flows', id],
+  flowVersions: (id: string) => ['flows', id, 'versions'],
+  flowVersion: (id: string, version: number) => ['flows', id, 'versions', version],
+  flowPreview: (input: object) => ['flow-preview', input],
+
+  messages: ['messages'],
+  messageList: (filter: object) => ['messages', 'list', filter],
+  newestMessage: (to: string) => ['messages', 'newest', to],
+  message: (id: string) => ['messages', id],
+  inbox: ['inbox'],
+  inboxList: ['inbox', 'list'],
+  inboxEmail: (id: string) => ['inbox', id],
+
+  webhooks: ['webhooks'],
+  webhook: (id: string) => ['webhooks', id],
+  webhookDeliveries: (id: string, filter: object) => ['webhooks', id, 'deliveries', filter],
+  deliveries: ['deliveries'],
+  delivery: (id: string) => ['deliveries', id],
+  eventTypes: ['event-types'],
+  retrySchedules: ['retry-schedules'],
+  apiKeys: ['api-keys'],
+
+  organization: ['organization'],
+  members: ['members'],
+  invitations: ['invitations'],
+  sending: ['sending'],
+
+  search: (kind: string, query: string) => ['search', kind, query],
+  byId: (id: string) => ['by-id', id],
+} as const satisfies Record<string, QueryKey | ((...args: never[]) => QueryKey)>
+
+/** Returns a function that marks cached data as outdated and refetches what is shown. */
+export function useInvalidate(): (...outdated: QueryKey[]) => Promise<unknown> {
+  const queries = useQueryClient()
+  return useCallback(
+    (...outdated) => Promise.all(outdated.map((queryKey) => queries.invalidateQueries({ queryKey }))),
+    [queries],
+  )
+}
