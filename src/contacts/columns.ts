@@ -4,7 +4,7 @@ import { attributeKeysMax } from './fields.ts'
 import { readStatus } from './row-status.ts'
 import type { SuppressionReason } from './suppressions.sql.ts'
 
-/** A column by its name in the header, of which the first counts, or by its position, counted from 1. */
+/** A column by its header, of which the first match counts, or by its position, counted from 1. */
 export type ColumnRef = string | number
 
 /** Which column becomes which field. */
@@ -14,13 +14,13 @@ export type Mapping = {
   last_name?: ColumnRef
   status?: ColumnRef
   attributes?: Record<string, ColumnRef>
-  /** False when the first row is data; columns are given by their positions then. */
+  /** False if the first row is data; columns are then given by position. */
   has_header?: boolean
 }
 
-/** The same by position. */
+/** A mapping with resolved positions, counted from 0. */
 export type Columns = {
-  /** How many there are. */
+  /** The number of columns. */
   width: number
   email: number
   firstName: number | null
@@ -31,7 +31,7 @@ export type Columns = {
 
 const columnsShownMax = 20
 
-/** Finds the columns that a mapping names. */
+/** Resolves the columns of a mapping. Throws `CsvFault` if one does not exist. */
 export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
   refuseIfTooWide(firstRow)
   if (mapping.has_header ?? true) refuseUnlessUtf8(firstRow)
@@ -39,7 +39,7 @@ export function mapColumns(firstRow: string[], mapping: Mapping): Columns {
   const find = (column: ColumnRef): number => {
     const index = typeof column === 'number' ? column - 1 : indexOfName(names, column.trim())
     if (index < 0 || index >= names.length)
-      throw new CsvFault(`There is no column ${JSON.stringify(column)}. ${listOf(names)}`)
+      throw new CsvFault(`Column ${JSON.stringify(column)} not found. ${listOf(names)}`)
     return index
   }
   return {
@@ -63,7 +63,7 @@ function indexOfName(names: string[], name: string): number {
 
 const firstNames = ['first name', 'firstname', 'first', 'given name', 'forename', 'vorname', 'prénom', 'nombre']
 const lastNames = ['last name', 'lastname', 'last', 'surname', 'family name', 'nachname', 'nom', 'apellido']
-/** None that says no: a "yes" below it would be read as one. */
+/** Does not include negated names: a "yes" below "opted out" would be read as a subscription. */
 const statuses = [
   'status',
   'subscription',
@@ -77,21 +77,21 @@ const statuses = [
   'accepts email marketing',
 ]
 
-/** `note` says what the owner of the file would not expect. */
+/** `note` explains what the user may not expect. */
 export type Guess = { columns: Columns; hasHeader: boolean; note: string | null }
 
-/** By rank: a later pattern counts only if no column matches an earlier one. Compared with `plain` names. */
+/** By priority: a later pattern counts only if no column matches an earlier one. Matched against `plain` names. */
 const emailPatterns = [
   /^(e ?mail|mail)( ?(address|adresse|addr|id))?$/,
   /^(primary|work|personal|home|customer|subscriber|contact|user|billing|client|member) e ?mail( ?address)?$/,
   /^e ?mail( ?address)? 1( value)?$|^correo( electr[oó]nico)?$|^courriel$/,
   /\be ?mail\b(?!.*\b(type|status|opt|consent|verified|valid|subscribed|permission|date|count|id|label)\b)|mail( ?address)?$/,
 ]
-/** In the report of rejected rows, which can be imported again. */
+/** Columns of the report of rejected rows, which can be imported again. */
 const reportColumns = ['import line', 'import problem']
 const nameOnly = { firstName: null, lastName: null, status: null, attributes: [] }
 
-/** A guess in which the address column may be missing. */
+/** A guess that may lack the address column. */
 export type Suggestion = {
   columns: Omit<Columns, 'email'> & { email: number | null }
   hasHeader: boolean
@@ -99,20 +99,20 @@ export type Suggestion = {
 }
 
 /**
- * Guesses the columns from their names: addresses and names by the usual ones, all others become attributes. A status is
- * both: it tells who unsubscribed, and may be one of another kind. A file without a header is recognized by an address in its
- * first row, which is data then. If no name matches, the column whose cells mostly are addresses counts.
+ * Guesses the columns from their names: address and names by common headers, and all others as attributes. A status
+ * column is used both as status and as attribute, because it may mean something else. An address in the first row means
+ * that the file has no header. If no header matches, the column with mostly addresses is used.
  *
- * Throws `CsvFault` if no column holds the address.
+ * Throws `CsvFault` if no column contains the address.
  */
 export function guessColumns(firstRow: string[], sampleRows: string[][] = []): Guess {
   const { columns, ...rest } = suggestColumns(firstRow, sampleRows)
   const { email } = columns
-  if (email === null) throw new CsvFault(`No column holds the email address. ${listOf(firstRow)}`)
+  if (email === null) throw new CsvFault(`No column contains email addresses. ${listOf(firstRow)}`)
   return { columns: { ...columns, email }, ...rest }
 }
 
-/** The same for a person who completes the guess. `given` is whether the file has a header, if the person knows. */
+/** Like `guessColumns`, for a user who completes the guess. `given` says whether the file has a header, if known. */
 export function suggestColumns(firstRow: string[], sampleRows: string[][], given?: boolean): Suggestion {
   refuseIfTooWide(firstRow)
   const names = firstRow.map(plain)
@@ -136,14 +136,14 @@ export function suggestColumns(firstRow: string[], sampleRows: string[][], given
   return { columns: { width, email, firstName, lastName, status, attributes }, hasHeader, note }
 }
 
-/** The column with the most addresses, if more than half of its cells are. */
+/** Returns the column with the most addresses, or undefined if at most half of its cells are addresses. */
 function columnOfAddresses(width: number, rows: string[][]): number | undefined {
   const counts = Array.from({ length: width }, (_, index) => rows.filter((row) => parseEmail(row[index]).ok).length)
   const best = counts.indexOf(Math.max(...counts))
   return best >= 0 && counts[best]! * 2 > rows.length ? best : undefined
 }
 
-/** One for each name; a column without a name becomes none. */
+/** One attribute per name; columns without a name are skipped. */
 function guessAttributes(
   header: string[],
   fields: (number | null)[],
@@ -159,23 +159,23 @@ function guessAttributes(
     else beyond.push(name)
   })
   const sentences = [
-    repeated.length > 0 && `Columns that share their name with an earlier one were left out: ${quoted(repeated)}.`,
+    repeated.length > 0 && `Skipped columns with the same name as an earlier column: ${quoted(repeated)}.`,
     beyond.length > 0 &&
-      `A contact has at most ${attributeKeysMax} attributes, so these columns were left out: ${quoted(beyond)}.`,
+      `Skipped columns because a contact can have at most ${attributeKeysMax} attributes: ${quoted(beyond)}.`,
   ].filter((sentence) => sentence !== false)
-  const note = sentences.length > 0 ? [...sentences, 'A mapping can say which columns to take.'].join(' ') : null
+  const note = sentences.length > 0 ? [...sentences, 'Choose the columns to import in the mapping.'].join(' ') : null
   return { attributes: [...attributes], note }
 }
 
-/** In another encoding the names would not be those that people see. */
+/** In another encoding, the names would differ from those that users see. */
 function refuseUnlessUtf8(header: string[]): void {
   if (header.some((name) => !isUtf8(name)))
     throw new CsvFault(
-      'The first row contains characters that are not UTF-8. Save the file as CSV (UTF-8) and import that.',
+      'The first row contains characters that are not UTF-8. Save the file as CSV (UTF-8) and import that file.',
     )
 }
 
-/** Reading replaces bytes that are no character by this one. */
+/** Decoding replaces invalid bytes by U+FFFD. */
 const isUtf8 = (cell: string): boolean => !cell.includes('\ufffd')
 
 /** Lower case, words separated by one space. */
@@ -185,21 +185,21 @@ const plain = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-const listOf = (names: string[]): string => `The first row has ${quoted(names)}.`
+const listOf = (names: string[]): string => `The columns are ${quoted(names)}.`
 
 function quoted(names: string[]): string {
-  // A character that is cut in two is none, and could not be stored; those that control something would not be seen.
+  // Removes lone surrogates, which cannot be stored, and invisible control characters.
   const shown = names.slice(0, columnsShownMax).map((name) => `"${name.slice(0, 60).replace(/\p{C}/gu, '')}"`)
   return `${shown.join(', ')}${names.length > shown.length ? ' and more' : ''}`
 }
 
 export type RowMember = { email: string; first_name?: string; last_name?: string; attributes?: Record<string, string> }
-/** `objection` is what the row says against sending mail to the person. */
-export type Row = { member: RowMember; objection: SuppressionReason | null }
+/** `suppression` is the reason, according to the row's status, not to email the contact. */
+export type Row = { member: RowMember; suppression: SuppressionReason | null }
 
 /**
- * A row as it would come in a request, or why it cannot. An empty cell says nothing, so it keeps what is known. What a status
- * says that was only guessed to be one may mean anything.
+ * Returns the row as member input, or why it is rejected. An empty cell keeps the existing value. If the status column
+ * was auto-detected, unknown values are ignored.
  */
 export function readRow(
   cells: string[],
@@ -208,23 +208,23 @@ export function readRow(
 ): Row | { email: string | null; problem: string } {
   if (cells.length > cellsMax) return { email: null, problem: `has more than ${cellsMax} columns` }
   if (cells.slice(columns.width).some((cell) => cell.trim() !== ''))
-    return { email: null, problem: `has ${cells.length} columns where the first row has ${columns.width}` }
+    return { email: null, problem: `has ${cells.length} columns, but the first row has ${columns.width}` }
   if (!cells.every(isUtf8)) return { email: null, problem: 'contains characters that are not UTF-8' }
-  // The report of rejected rows puts a quote before what a spreadsheet would take for a formula.
+  // The report of rejected rows puts a quote before values that a spreadsheet would treat as a formula.
   const cellAt = (index: number | null) =>
     index === null ? '' : (cells[index] ?? '').trim().replace(/^'(?=[=+\-@])/, '')
   const member: RowMember = { email: cellAt(columns.email) }
   const status = cellAt(columns.status)
-  const objection = readStatus(status)
-  if (objection === undefined && !isGuess) return { email: member.email, problem: unknownStatus(status) }
+  const suppression = readStatus(status)
+  if (suppression === undefined && !isGuess) return { email: member.email, problem: unknownStatus(status) }
   const [firstName, lastName] = [cellAt(columns.firstName), cellAt(columns.lastName)]
   if (firstName !== '') member.first_name = firstName
   if (lastName !== '') member.last_name = lastName
   const attributes = columns.attributes.map(([name, index]) => [name, cellAt(index)] as const)
   const given = attributes.filter(([, value]) => value !== '')
   if (given.length > 0) member.attributes = Object.fromEntries(given)
-  return { member, objection: objection ?? null }
+  return { member, suppression: suppression ?? null }
 }
 
 const unknownStatus = (status: string): string =>
-  `status ${quoted([status])} is not known: subscribed, unsubscribed, bounced, complained and suppressed are.`
+  `status ${quoted([status])} is unknown: use subscribed, unsubscribed, bounced, complained or suppressed`

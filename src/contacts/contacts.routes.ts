@@ -49,12 +49,14 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
     {
       schema: {
         tags,
-        summary: 'Search contacts, newest first',
+        summary: 'List contacts',
+        description: 'Newest first.',
         querystring: Type.Object({
           query: Type.Optional(
             Type.String({
               maxLength: queryMax,
-              description: 'Parts of the address or a name; with an @, the beginning of the address.',
+              description:
+                'Words to find in the address or the name. A word with an @ matches the start of the address.',
             }),
           ),
           group_id: Type.Optional(Type.String()),
@@ -83,7 +85,7 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
     {
       schema: {
         tags,
-        summary: 'Add a contact by hand',
+        summary: 'Create a contact',
         body: Type.Object({
           email: Type.String({ minLength: 1 }),
           ...fieldsIn,
@@ -102,7 +104,7 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
 function readOne(api: Api, { db }: Parts): void {
   api.get(
     '/contacts/:id',
-    { schema: { tags, summary: 'Read a contact', params: IdParams, response: answers(ContactOut) } },
+    { schema: { tags, summary: 'Get a contact', params: IdParams, response: answers(ContactOut) } },
     async (request) =>
       ok(contactOut(await getContact(db, memberOf(request).organizationId, parseIdParam('con', request.params.id)))),
   )
@@ -114,9 +116,9 @@ function edit(api: Api, { db }: Parts): void {
     {
       schema: {
         tags,
-        summary: 'Edit a contact',
+        summary: 'Update a contact',
         description:
-          'Fields left out keep their value, null clears a name, attributes are replaced as a whole. Unsubscribing is recorded as an event; subscribing lifts an unsubscription, but no other suppression.',
+          'Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.',
         params: IdParams,
         body: Type.Object({
           email: Type.Optional(Type.String({ minLength: 1 })),

@@ -24,7 +24,7 @@ export type Contact = {
   groups: { id: GroupId; name: string }[]
 }
 
-/** 'unsubscribe' is no reason here: it shows in the contact's own subscription. */
+/** Excludes 'unsubscribe', which the contact's subscription already reflects. */
 const isSuppressed = sql`exists (
   select from suppressions
   where suppressions.organization_id = contacts.organization_id and suppressions.email_key = contacts.email_key
@@ -53,7 +53,7 @@ export async function selectContact(
 
 export type RecipientFields = Pick<Contact, 'email' | 'firstName' | 'lastName' | 'attributes'>
 
-/** The fields that templates use, of the contact with this address. */
+/** Returns the fields that templates use, or undefined if no contact has this address. */
 export async function selectRecipient(
   db: Reader,
   organizationId: OrganizationId,
@@ -71,14 +71,14 @@ export type ContactFilter = {
   status?: ContactStatus | undefined
 }
 
-/** Newest first: ids are made in the order of time. */
+/** Newest first, since ids are ordered by time. */
 export async function selectContacts(
   db: Reader,
   organizationId: OrganizationId,
   filter: ContactFilter,
   { limit, cursor }: PageRequest,
 ): Promise<Contact[]> {
-  // By group the list is read along the group's own index, so that a small group of a large organization is found fast.
+  // A group filter reads along the group's index, so that a small group in a large organization is found quickly.
   const [source, id] = filter.groupId
     ? [
         sql`group_members
@@ -102,14 +102,17 @@ export async function selectContacts(
 }
 
 function hasStatus(organizationId: OrganizationId, status: ContactStatus): Sql {
-  // Not by `isSuppressed`: few are suppressed, and this way the planner can start from them.
+  // Does not use `isSuppressed`: few contacts are suppressed, and this form lets the planner start from them.
   return status === 'suppressed'
     ? sql`contacts.email_key in (
         select email_key from suppressions where organization_id = ${organizationId} and reason <> 'unsubscribe')`
     : sql`contacts.subscription = ${status} and not ${isSuppressed}`
 }
 
-/** Undefined when the address is taken. Whoever objected before and was erased since comes back as unsubscribed. */
+/**
+ * Returns undefined if the address is taken. An address that unsubscribed before its contact was erased is created as
+ * unsubscribed.
+ */
 export async function insertContact(
   tx: Tx,
   organizationId: OrganizationId,
@@ -137,7 +140,7 @@ export async function insertContact(
 
 export type LockedContact = { email: string; emailKey: string; subscription: Subscription }
 
-/** Locked until the end of the transaction. */
+/** Locks the contact until the end of the transaction. Returns undefined if it does not exist. */
 export async function lockContact(
   tx: Tx,
   organizationId: OrganizationId,
@@ -151,8 +154,8 @@ export async function lockContact(
 }
 
 /**
- * Undefined keeps a field, '' clears a name; attributes are replaced. Returns the names of the fields that changed.
- * Violates the unique index of addresses if the address is taken.
+ * Undefined leaves a field unchanged, and '' clears a name; attributes are replaced. Returns the names of the changed
+ * fields. Violates the unique index on addresses if the address is taken.
  */
 export async function updateContact(
   tx: Tx,
@@ -186,7 +189,7 @@ export async function updateContact(
   return row?.edited ?? []
 }
 
-/** Undefined when there is no such contact, or it has this subscription already. */
+/** Returns undefined if the contact does not exist or already has this subscription. */
 export async function updateSubscription(
   tx: Tx,
   organizationId: OrganizationId,
@@ -200,7 +203,7 @@ export async function updateSubscription(
   return row
 }
 
-/** Locked in the order of the key, as whoever adds many contacts does. */
+/** Locks the contacts in key order, as all statements that add many contacts do. */
 export async function unsubscribeByEmail(
   tx: Tx,
   organizationId: OrganizationId,
@@ -221,7 +224,7 @@ export async function unsubscribeByEmail(
     where contacts.organization_id = ${organizationId} and contacts.id = held.id`
 }
 
-/** Subscribes whoever had unsubscribed with this address. */
+/** Resubscribes the contact with this address if it had unsubscribed. */
 export async function subscribeByEmail(
   tx: Tx,
   organizationId: OrganizationId,

@@ -23,7 +23,7 @@ async function otherOrganization(app: TestApp) {
   return (method: string, path: string, body?: unknown) => app.call(method, `/api/v1${path}`, { headers, body })
 }
 
-test('a contact added by hand is subscribed, in the groups named, and can be read again', async () => {
+test('a created contact is subscribed, belongs to the given groups and can be read', async () => {
   await using app = await startTestApp()
   const group = (await app.manage('POST', '/organization/groups', { name: 'Friends' })).body.data
   const made = await create(app, {
@@ -43,7 +43,7 @@ test('a contact added by hand is subscribed, in the groups named, and can be rea
   expect((await app.manage('GET', `${contacts}/${made.id}`)).body.data).toEqual(made)
 })
 
-test('what is wrong with a contact is refused by field, and an address that exists is a conflict', async () => {
+test('invalid fields are rejected by name, and an existing address is a conflict', async () => {
   await using app = await startTestApp()
   await create(app, { email: 'ada@example.com' })
   const refused = async (body: object) => {
@@ -62,7 +62,7 @@ test('what is wrong with a contact is refused by field, and an address that exis
   expect(await app.db`select from contacts`).toHaveLength(1)
 })
 
-test('an edit keeps what it leaves out, clears a name by null and replaces attributes', async () => {
+test('an update keeps omitted fields, clears a name with null and replaces attributes', async () => {
   await using app = await startTestApp()
   const { id } = await create(app, { email: 'ada@example.com', first_name: 'A', last_name: 'L', attributes: { a: 1 } })
   await create(app, { email: 'taken@example.com' })
@@ -85,7 +85,7 @@ test('an edit keeps what it leaves out, clears a name by null and replaces attri
   expect((await app.manage('PATCH', `${contacts}/con_nonsense`, {})).status).toBe(404)
 })
 
-test('the status follows unsubscribing, subscribing again and suppression, and suppression wins', async () => {
+test('the status reflects unsubscribing, resubscribing and suppression, which takes precedence', async () => {
   await using app = await startTestApp()
   const { id } = await create(app, { email: 'ada@example.com' })
   const statusAfter = async (body: object) => (await app.manage('PATCH', `${contacts}/${id}`, body)).body.data.status
@@ -105,7 +105,7 @@ test('the status follows unsubscribing, subscribing again and suppression, and s
 
 const actor = { type: 'system', id: null } as const
 
-test('unsubscribing by an edit records one event, in the same transaction', async () => {
+test('unsubscribing a contact records one event in the same transaction', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const { organizationId, contactId } = await storeContact(db, 'ada@example.com')
@@ -131,7 +131,7 @@ async function storeContact(db: Db, email: string): Promise<{ organizationId: Or
   return { organizationId, contactId }
 }
 
-test('unsubscribing twice happens once, however many try at the same time', async () => {
+test('concurrent requests unsubscribe a contact only once', async () => {
   await using testDb = await createTestDb()
   const { organizationId, contactId } = await storeContact(testDb.db, 'ada@example.com')
   const messageId = newId('msg')
@@ -143,7 +143,7 @@ test('unsubscribing twice happens once, however many try at the same time', asyn
   expect(await testDb.db.begin((tx) => unsubscribe(tx, organizationId, newId('con')))).toBe(false)
 })
 
-test('an objection goes along with a new address, and an address that objected stays so under another contact', async () => {
+test('an unsubscription follows the contact to a new address, and stays with the old one', async () => {
   await using app = await startTestApp()
   const ada = await create(app, { email: 'ada@example.com' })
   await app.manage('PATCH', `${contacts}/${ada.id}`, { status: 'unsubscribed' })
@@ -158,7 +158,7 @@ test('an objection goes along with a new address, and an address that objected s
   expect(renamed.body.data.status).toBe('unsubscribed')
 })
 
-test('search looks into addresses and names, each word somewhere, and wildcards mean themselves', async () => {
+test('search matches every word against addresses and names, and wildcards literally', async () => {
   await using app = await startTestApp()
   await create(app, { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace' })
   await create(app, { email: 'grace_h@navy.example', first_name: 'Grace', last_name: 'Hopper' })
@@ -186,7 +186,7 @@ test('search looks into addresses and names, each word somewhere, and wildcards 
   expect(await found('\0')).toEqual(['oya', 'eva', 'anne', 'grace_h', 'ada'])
 })
 
-test('pages go through all contacts once, newest first, by group and by status as well', async () => {
+test('pages return every contact once, newest first, also by group and by status', async () => {
   await using app = await startTestApp()
   const group = (await app.manage('POST', '/organization/groups', { name: 'Half' })).body.data
   const members = Array.from({ length: 25 }, (_, i) => ({ email: `m${String(i).padStart(2, '0')}@example.com` }))
@@ -219,7 +219,7 @@ test('pages go through all contacts once, newest first, by group and by status a
   expect(await all('group_id=grp_nonsense')).toEqual([])
 })
 
-test('a limit, a cursor or a status that is none is refused by name', async () => {
+test('an invalid limit, cursor or status is rejected by name', async () => {
   await using app = await startTestApp()
   const wrong = { limit: ['0', '101', 'x', '1.5'], cursor: ['x', 'WyJ4Il0', 'W10', 'bnVsbA'], status: ['gone'] }
   for (const [name, values] of Object.entries(wrong))
@@ -273,7 +273,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   const ada = await create(app, { email: 'ada@example.com' })
   const { flowId, sentId, waitingId, openId, bounceId } = await storeHistory(app.db, app.organizationId, ada.id)
   const [queued] = await app.db<{ at: Date }>`select queued_at as at from messages limit 1`
-  // The id of a bounce has the time of its mail, however late the bounce comes.
+  // The id of a bounce contains the time of its message, however late the bounce arrives.
   const later = (minutes: number) => new Date(queued!.at.getTime() + minutes * 60_000)
   const [clickId, lateId] = [eventIdAt(later(1)), derivedEventId(sentId, 'emailSoftBounce')]
   await app.db.statement`update events set occurred_at = ${later(1)}, id = ${clickId} where id = ${openId}`
@@ -343,12 +343,12 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   expect(second.body.next_cursor).toBe(null)
 })
 
-test('every page of the timeline starts behind the one before, at whatever kind of entry that ended', async () => {
+test('every page of the timeline continues after the previous one, whatever its last entry', async () => {
   await using app = await startTestApp({}, ['serve'])
   const ada = await create(app, { email: 'ada@example.com' })
   const [organizationId, contactId] = [parseId('org', app.organizationId)!, parseId('con', ada.id)!]
   const startMs = Date.now()
-  // Three mails within a minute of each other, and around each of them what came before it, with it and much later.
+  // Three messages within a minute, each with events before it, with it and much later.
   const messages = [0, 1, 2].map((minute) => ({
     id: eventIdAt(new Date(startMs + minute * 60_000)) as string as MessageId,
     minute,
@@ -384,7 +384,7 @@ test('every page of the timeline starts behind the one before, at whatever kind 
   }
 })
 
-test('erasing a contact leaves nothing that names it but its suppression, and all counts', async () => {
+test('erasing a contact removes all personal data but its suppression, and keeps counts', async () => {
   await using app = await startTestApp()
   const group = (await app.manage('POST', '/organization/groups', { name: 'G' })).body.data
   const ada = await create(app, { email: 'ada@example.com', first_name: 'Ada', group_ids: [group.id] })
@@ -402,7 +402,7 @@ test('erasing a contact leaves nothing that names it but its suppression, and al
     ...['group_members', 'jobs', 'imports'],
   ]) {
     const { rows } = await app.db.pool.query(`select to_jsonb(t)::text as row from ${table} as t`)
-    // Ids and signatures are hexadecimal, and one in a hundred has an "ada" in it.
+    // Ids and signatures are hexadecimal, and about one in a hundred contains "ada".
     for (const { row } of rows) expect(row.replace(/[\da-f-]{32,}/g, ''), table).not.toMatch(/ada|192\.0/i)
   }
   expect((await app.manage('GET', '/organization/suppressions')).body.data).toMatchObject([
@@ -422,7 +422,7 @@ test('erasing a contact leaves nothing that names it but its suppression, and al
   expect((await app.manage('GET', `/organization/groups/${group.id}`)).body.data.member_count).toBe(1)
 })
 
-test('the timeline names who created, edited, grouped, suppressed, unsubscribed and subscribed a contact', async () => {
+test('the timeline shows who made each change to a contact', async () => {
   await using app = await startTestApp()
   const post = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
   const group = await post('/groups', { name: 'News' })
@@ -484,7 +484,7 @@ test('the history of a contact is bounded', async () => {
   expect(kept).toEqual({ count: 1000, newest: 'subscribed' })
 })
 
-test('another organization sees, edits and erases nothing', async () => {
+test('another organization cannot read, edit or erase a contact', async () => {
   await using app = await startTestApp()
   const ada = await create(app, { email: 'ada@example.com' })
   const manageTheirs = await otherOrganization(app)
@@ -499,7 +499,7 @@ test('another organization sees, edits and erases nothing', async () => {
   expect((await app.manage('GET', `${contacts}/${ada.id}`)).body.data).toEqual(ada)
 })
 
-test('a search finds domains in Unicode', async () => {
+test('search finds Unicode domains', async () => {
   await using app = await startTestApp()
   for (const email of ['idn@exämple.org', 'other@example.org'])
     await app.manage('POST', '/organization/contacts', { email })

@@ -14,7 +14,7 @@ import {
   updateContact,
   updateSubscription,
 } from './contacts.sql.ts'
-import { type Read, readAttributes, readName } from './fields.ts'
+import { type Parsed, readAttributes, readName } from './fields.ts'
 import { joinGroups } from './groups.ts'
 import { insertHistory } from './history.sql.ts'
 import type { Actor } from './history.ts'
@@ -23,7 +23,7 @@ import { inTransaction } from './transaction.ts'
 
 export type { Contact } from './contacts.sql.ts'
 
-const emailTaken = () => new Refusal('conflict', 'A contact with this email already exists.')
+const emailTaken = () => new Refusal('conflict', 'A contact with this email address already exists.')
 
 export async function getContact(db: Reader, organizationId: OrganizationId, id: ContactId): Promise<Contact> {
   const contact = await selectContact(db, organizationId, id)
@@ -31,7 +31,7 @@ export async function getContact(db: Reader, organizationId: OrganizationId, id:
   return contact
 }
 
-/** The contact with this address as templates see it, with empty fields if there is none. */
+/** Returns the contact with this address as templates see it; all fields but the address are empty if there is none. */
 export async function recipientOf(db: Reader, organizationId: OrganizationId, email: string): Promise<RecipientFields> {
   const parsed = parseEmail(email)
   const known = parsed.ok ? await selectRecipient(db, organizationId, parsed.key) : undefined
@@ -45,7 +45,10 @@ export type ContactInput = {
   attributes?: Record<string, unknown>
 }
 
-/** By hand, and therefore subscribed, unless the address objected before. */
+/**
+ * Creates a subscribed contact, or an unsubscribed one if the address unsubscribed earlier. Throws `Refusal` if the
+ * address is taken or a group does not exist.
+ */
 export async function createContact(
   db: Db,
   organizationId: OrganizationId,
@@ -74,15 +77,15 @@ export async function editContact(
   const fields = readFields(edit)
   const email = edit.email === undefined ? { email: undefined, emailKey: undefined } : readEmail(edit.email)
   return inTransaction(db, async (tx) => {
-    const held = await lockContact(tx, organizationId, id)
-    if (!held) throw notFound('contact')
+    const locked = await lockContact(tx, organizationId, id)
+    if (!locked) throw notFound('contact')
     const edited = await updateContact(tx, organizationId, id, { ...fields, ...email }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error
     })
     if (edited.length > 0)
       await insertHistory(tx, organizationId, id, { type: 'edited', actor, details: { fields: edited } })
-    if (email.email !== undefined && email.emailKey !== held.emailKey)
-      await carryObjection(tx, organizationId, id, held, email)
+    if (email.email !== undefined && email.emailKey !== locked.emailKey)
+      await carryUnsubscription(tx, organizationId, id, locked, email)
     if (edit.status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
     if (edit.status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
       const eventId = newId('evt')
@@ -93,16 +96,19 @@ export async function editContact(
   })
 }
 
-/** Who unsubscribed stays so under a new address, and an address that objected is not mailed through another contact. */
-async function carryObjection(
+/**
+ * Keeps an unsubscribed contact unsubscribed under its new address, and unsubscribes a contact whose new address had
+ * unsubscribed.
+ */
+async function carryUnsubscription(
   tx: Tx,
   organizationId: OrganizationId,
   id: ContactId,
-  held: LockedContact,
+  locked: LockedContact,
   address: { email: string; emailKey: string },
 ): Promise<void> {
   const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)
-  if (held.subscription === 'unsubscribed')
+  if (locked.subscription === 'unsubscribed')
     await insertSuppressions(tx, [{ organizationId, ...address, reason: 'unsubscribe', detail: null, messageId: null }])
   else if (
     entries.some(({ reason }) => reason === 'unsubscribe') &&
@@ -111,7 +117,7 @@ async function carryObjection(
     await insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor: { type: 'system', id: null } })
 }
 
-/** No marketing mail any more. False when there is no such contact, or it had unsubscribed before. */
+/** Stops marketing email to the contact. Returns false if it does not exist or had unsubscribed before. */
 export async function unsubscribe(
   tx: Tx,
   organizationId: OrganizationId,
@@ -124,7 +130,10 @@ export async function unsubscribe(
   return true
 }
 
-/** False when there is no such contact, or it is subscribed. A hard bounce, a complaint or a suppression by hand stays. */
+/**
+ * Returns false if the contact does not exist or is already subscribed. Hard bounces, complaints and manual
+ * suppressions stay.
+ */
 export async function resubscribe(
   tx: Tx,
   organizationId: OrganizationId,
@@ -152,7 +161,7 @@ function readFields(input: ContactInput) {
   }
 }
 
-function checked<Value>(path: string, read: Read<Value>): Value {
+function checked<Value>(path: string, read: Parsed<Value>): Value {
   if (!read.ok) throw invalid({ path, problem: read.problem })
   return read.value
 }

@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CsvFault, type CsvPlace, type CsvRow, cellsMax, inspect, readSlice, sliceBytes } from './csv.ts'
+import { CsvFault, type CsvPosition, type CsvRow, cellsMax, inspect, readSlice, sliceBytes } from './csv.ts'
 
 /** Reads as an import does: slice by slice, each from where the one before ended. */
 function read(
   text: string | Buffer,
-  { size = sliceBytes, from = undefined as CsvPlace | undefined, rowsMax = 100 } = {},
+  { size = sliceBytes, from = undefined as CsvPosition | undefined, rowsMax = 100 } = {},
 ): CsvRow[] {
   const bytes = Buffer.from(text)
   const { offset, delimiter } = inspect(bytes)
-  let place = from ?? { offset, line: 0 }
+  let position = from ?? { offset, line: 0 }
   const rows: CsvRow[] = []
-  while (place.offset < bytes.length) {
-    const slice = bytes.subarray(place.offset, place.offset + size)
-    const isLast = place.offset + size >= bytes.length
-    const read = readSlice(slice, delimiter, place, { isLast, rowsMax })
+  while (position.offset < bytes.length) {
+    const slice = bytes.subarray(position.offset, position.offset + size)
+    const isLast = position.offset + size >= bytes.length
+    const read = readSlice(slice, delimiter, position, { isLast, rowsMax })
     rows.push(...read.rows)
-    place = read.place
+    position = read.position
     if (read.fault) throw Object.assign(new CsvFault(read.fault), { rows })
     if (isLast && read.rows.length < rowsMax) break
   }
@@ -25,7 +25,7 @@ function read(
 
 const cellsOf = (rows: CsvRow[]) => rows.map(({ cells }) => cells)
 
-test('comma, semicolon, tab and bar are told apart by the first line, not by what stands in quotes', () => {
+test('the delimiter is detected from the first line, ignoring quoted text', () => {
   const delimiterOf = (text: string) => inspect(Buffer.from(text)).delimiter
   expect(delimiterOf('email,name\n')).toBe(',')
   expect(delimiterOf('email;name\na,b,c,d\n')).toBe(';')
@@ -39,7 +39,7 @@ test('comma, semicolon, tab and bar are told apart by the first line, not by wha
   expect(delimiterOf('')).toBe(',')
 })
 
-test('a byte order mark, any line ending, quotes and blank rows are understood', async () => {
+test('byte order marks, all line endings, quotes and blank rows are handled', async () => {
   const rows = read(
     '\ufeffemail;name\r\n"a@b.c";"Says ""hi"";\r\nand leaves"\r\n\r\n;;\r\n  x@y.z ; O\'Neil \n"q" \r last',
   )
@@ -53,13 +53,13 @@ test('a byte order mark, any line ending, quotes and blank rows are understood',
   expect(rows.map(({ line }) => line)).toEqual([1, 2, 6, 7, 8])
 })
 
-test('quotes that are not quite right spoil no other row', async () => {
+test('malformed quotes do not affect other rows', async () => {
   const rows = read('email,name\na@b.c,"Ada" Lovelace\nb@b.c,5" screen\nc@b.c,Grace\n')
   expect(rows).toHaveLength(4)
   expect(rows[3]!.cells).toEqual(['c@b.c', 'Grace'])
 })
 
-test('a quote that is never closed is a fault that names its line, after the rows before were given', () => {
+test('an unclosed quote is a fault with its line, and earlier rows are returned', () => {
   const text = 'email,name\na@b.c,"two\nlines"\nb@b.c,"open\nc@b.c,x\n'
   expect(() => read(text)).toThrow(expect.objectContaining({ message: expect.stringContaining('line 4') }))
   expect(() => read(text)).toThrow(expect.objectContaining({ rows: [expect.anything(), expect.anything()] }))
@@ -79,7 +79,7 @@ test.each([
   expect(() => read(endless)).toThrow('line 1')
 })
 
-test('rows beyond a large number of blank lines are found, with their line', () => {
+test('rows after many blank lines are found with their line', () => {
   for (const blank of ['\n', '\r', '\r\n', ',\n', ' \r\n', '"",""\n'])
     expect(read(`email,x${'\n'}${blank.repeat(20_001)}a@b.c,1`).at(-1)).toMatchObject({
       line: 20_003,
@@ -87,7 +87,7 @@ test('rows beyond a large number of blank lines are found, with their line', () 
     })
 })
 
-test('a row of very many cells is cut where nobody needs them', () => {
+test('a row with too many cells is truncated', () => {
   expect(read(`email\na@b.c${','.repeat(100_000)}\nb@b.c\n`).map(({ cells }) => cells.length)).toEqual([
     1,
     cellsMax + 1,
@@ -95,12 +95,12 @@ test('a row of very many cells is cut where nobody needs them', () => {
   ])
 })
 
-test('spreadsheets, UTF-16 and other binary files are refused with advice', () => {
+test('spreadsheets, UTF-16 and other binary files are rejected with advice', () => {
   for (const bytes of ['PK\x03\x04rest', '\xff\xfea\0', '\xfe\xff\0a', 'a,b\n\0\0'])
     expect(() => inspect(Buffer.from(bytes, 'latin1'))).toThrow(/Save it as CSV \(UTF-8\)/)
 })
 
-test('reading on from behind any row gives the rows that follow, with their lines', async () => {
+test('reading can continue after any row', async () => {
   const cell = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 8 }),
     fc.constantFrom('a\nb', 'a\r\nb\r\n', '"', ',,', ''),

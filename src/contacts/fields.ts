@@ -1,8 +1,8 @@
 import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../values/text.ts'
 
-// What the fields of a contact may hold, whoever gives them: a program, a person or a file.
+// Limits of the fields of a contact, for the API, the web app and imports alike.
 
-export type Read<Value> = { ok: true; value: Value } | { ok: false; problem: string }
+export type Parsed<Value> = { ok: true; value: Value } | { ok: false; problem: string }
 
 export type Attributes = Record<string, unknown>
 
@@ -11,31 +11,31 @@ export const attributeKeysMax = 100
 export const attributesBytesMax = 16 * 1024
 const attributesDepthMax = 10
 
-const no = (problem: string) => ({ ok: false, problem }) as const
+const fail = (problem: string) => ({ ok: false, problem }) as const
 
-/** A name: undefined when it is left out, '' when it is given as null or empty, which clears it. */
-export function readName(input: unknown): Read<string | undefined> {
+/** Parses a name. The value is undefined if it is omitted, and '' if it is null or empty, which clears it. */
+export function readName(input: unknown): Parsed<string | undefined> {
   if (input === undefined) return { ok: true, value: undefined }
   if (input === null) return { ok: true, value: '' }
-  if (typeof input !== 'string') return no('must be a string')
+  if (typeof input !== 'string') return fail('must be a string')
   const name = input.trim()
-  if (isLongerThan(name, nameMax)) return no(`must have at most ${nameMax} characters`)
-  if (!isStorable(name)) return no(unstorableProblem)
+  if (isLongerThan(name, nameMax)) return fail(`must have at most ${nameMax} characters`)
+  if (!isStorable(name)) return fail(unstorableProblem)
   return { ok: true, value: name }
 }
 
-/** Free-form attributes as JSON text; undefined when they are left out or null: there is nothing to merge then. */
-export function readAttributes(input: unknown): Read<string | undefined> {
+/** Parses free-form attributes into JSON text. The value is undefined if they are omitted or null. */
+export function readAttributes(input: unknown): Parsed<string | undefined> {
   if (input === undefined || input === null) return { ok: true, value: undefined }
-  if (typeof input !== 'object' || Array.isArray(input)) return no('must be an object')
+  if (typeof input !== 'object' || Array.isArray(input)) return fail('must be an object')
   const values = Object.values(input)
-  if (values.length > attributeKeysMax) return no(`must have at most ${attributeKeysMax} keys`)
-  // Before it is written as JSON, which would go as deep as the input does.
+  if (values.length > attributeKeysMax) return fail(`must have at most ${attributeKeysMax} keys`)
+  // Checked before JSON.stringify, which recurses as deeply as the input is nested.
   if (!values.every((value) => isShallow(value, attributesDepthMax - 1)))
-    return no(`must be nested at most ${attributesDepthMax} levels deep`)
+    return fail(`must be nested at most ${attributesDepthMax} levels deep`)
   const text = JSON.stringify(input)
-  if (Buffer.byteLength(text) > attributesBytesMax) return no(`must have at most ${attributesBytesMax} bytes as JSON`)
-  if (!isStorableJson(text)) return no(unstorableProblem)
+  if (Buffer.byteLength(text) > attributesBytesMax) return fail(`must have at most ${attributesBytesMax} bytes as JSON`)
+  if (!isStorableJson(text)) return fail(unstorableProblem)
   return { ok: true, value: text }
 }
 

@@ -40,7 +40,7 @@ export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
 
     api.get(
       '/groups/:id',
-      { schema: { tags, summary: 'Read a group', params: IdParams, response: answers(GroupOut) } },
+      { schema: { tags, summary: 'Get a group', params: IdParams, response: answers(GroupOut) } },
       async (request) =>
         ok(groupOut(await getGroup(db, memberOf(request).organizationId, parseIdParam('grp', request.params.id)))),
     )
@@ -58,10 +58,18 @@ export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
 
     api.delete(
       '/groups/:id',
-      { schema: { tags, summary: 'Delete a group; its contacts stay', params: IdParams, response: answers(Nothing) } },
+      {
+        schema: {
+          tags,
+          summary: 'Delete a group',
+          description: 'The contacts in the group are kept.',
+          params: IdParams,
+          response: answers(Nothing),
+        },
+      },
       async (request) => {
         await removeGroup(db, memberOf(request).organizationId, parseIdParam('grp', request.params.id))
-        return ok(null, 'The group is deleted')
+        return ok(null, 'Group deleted')
       },
     )
 
@@ -75,7 +83,8 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     {
       schema: {
         tags,
-        summary: 'Add contacts to a group, all or none',
+        summary: 'Add contacts to a group',
+        description: 'Adds all contacts or, if one of them does not exist, none.',
         params: IdParams,
         body: Type.Object({ contact_ids: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax }) }),
         response: answers(Type.Object({ added: Type.Integer() })),
@@ -93,7 +102,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     {
       schema: {
         tags,
-        summary: 'Take a contact out of a group',
+        summary: 'Remove a contact from a group',
         params: Type.Object({ id: Type.String(), contact_id: Type.String() }),
         response: answers(Nothing),
       },
@@ -102,7 +111,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
       const contactId = parseIdParam('con', request.params.contact_id)
       const groupId = parseIdParam('grp', request.params.id)
       await removeFromGroup(db, memberOf(request).organizationId, groupId, contactId, actorOf(request))
-      return ok(null, 'The contact is not in the group any more')
+      return ok(null, 'Contact removed from the group')
     },
   )
 }

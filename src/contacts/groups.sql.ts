@@ -8,12 +8,15 @@ import { subscriptionOnJoining } from './subscription.ts'
 
 export type Group = { id: GroupId; name: string; memberCount: number; createdAt: Date }
 
-/** The index of names knows no case beyond ASCII in a database of locale C. It is there for those who come at once. */
+/**
+ * In a database with the C locale, the unique index on lower(name) only folds the case of ASCII letters. It still
+ * decides between concurrent requests.
+ */
 const nameIsFree = (organizationId: OrganizationId, id: GroupId, name: string): Sql => sql`not exists (
   select from groups as other
   where other.organization_id = ${organizationId} and other.id <> ${id} and ${equalsInAnyCase(sql`other.name`, name)})`
 
-/** Undefined when the name is taken. */
+/** Returns undefined if the name is taken. */
 export async function insertGroup(
   db: Writer,
   organizationId: OrganizationId,
@@ -62,7 +65,10 @@ export async function countGroups(db: Reader, organizationId: OrganizationId): P
   return row!.count
 }
 
-/** False when there is no such group or the name is taken, for which the index of names may be violated as well. */
+/**
+ * Returns false if the group does not exist or the name is taken. A concurrent request with the same name violates the
+ * unique index instead.
+ */
 export async function updateGroup(
   db: Writer,
   organizationId: OrganizationId,
@@ -76,7 +82,7 @@ export async function updateGroup(
   return rows.length > 0
 }
 
-/** False when there is no such group. */
+/** Returns false if the group does not exist. */
 export async function deleteGroup(tx: Tx, organizationId: OrganizationId, id: GroupId): Promise<boolean> {
   const rows = await tx`delete from groups where organization_id = ${organizationId} and id = ${id} returning id`
   return rows.length > 0
@@ -87,8 +93,8 @@ export async function deleteGroupMembers(tx: Tx, organizationId: OrganizationId,
 }
 
 /**
- * Held against erasure until the end of the transaction; those who were only ever sent to become subscribed, unless the
- * address objected.
+ * Locks the contacts against erasure until the end of the transaction. Those that are `not_subscribed` become
+ * subscribed, unless the address unsubscribed. Returns the ids of those that exist.
  */
 export async function lockContacts(
   tx: Tx,
@@ -117,7 +123,7 @@ export async function lockContacts(
   return rows.map(({ id }) => id)
 }
 
-/** Answers how many pairs are new. */
+/** Returns how many memberships are new. */
 export async function insertMemberships(
   tx: Tx,
   organizationId: OrganizationId,

@@ -25,7 +25,7 @@ test('groups are listed by name with the number of their members', async () => {
   expect((await app.manage('GET', `${groups}/${zebra.id}`)).body.data.member_count).toBe(2)
 })
 
-test('a name is taken in any case, at creation and at renaming', async () => {
+test('group names are unique regardless of case, on creation and renaming', async () => {
   await using app = await startTestApp()
   const [one, two] = [await create(app, 'One'), await create(app, 'Two')]
   expect((await app.manage('POST', groups, { name: 'one' })).status).toBe(409)
@@ -52,7 +52,7 @@ test('deleting a group keeps its contacts', async () => {
   expect((await app.manage('DELETE', `${groups}/${group.id}`)).status).toBe(404)
 })
 
-test('contacts are added to a group all or none, and those only ever sent to are subscribed by it', async () => {
+test('all contacts are added to a group or none, and not_subscribed ones become subscribed', async () => {
   await using app = await startTestApp()
   const group = await create(app, 'G')
   const [ada, bob] = [await createContact(app, 'ada@example.com'), await createContact(app, 'bob@example.com')]
@@ -74,7 +74,7 @@ test('contacts are added to a group all or none, and those only ever sent to are
   expect((await app.manage('GET', `${groups}/${group.id}`)).body.data.member_count).toBe(1)
 })
 
-test('nobody whose address objected is subscribed by a group, even if the contact does not say so', async () => {
+test('adding to a group never subscribes an address that unsubscribed', async () => {
   await using app = await startTestApp()
   const group = await create(app, 'G')
   const emails = ['by.hand@example.com', 'by.api@example.com']
@@ -92,7 +92,7 @@ test('nobody whose address objected is subscribed by a group, even if the contac
     })
 })
 
-test('another organization neither sees nor changes a group', async () => {
+test('another organization can neither read nor change a group', async () => {
   await using app = await startTestApp()
   const group = await create(app, 'Ours')
   const ada = await createContact(app, 'ada@example.com')

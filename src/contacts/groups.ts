@@ -20,10 +20,13 @@ import { inTransaction } from './transaction.ts'
 
 const groupsMax = 1_000
 
-export async function createGroup(db: Db, organizationId: OrganizationId, nameGiven: string): Promise<Group> {
-  const name = checkName(nameGiven)
+export async function createGroup(db: Db, organizationId: OrganizationId, nameInput: string): Promise<Group> {
+  const name = checkName(nameInput)
   if ((await countGroups(db, organizationId)) >= groupsMax)
-    throw new Refusal('conflict', `An organization can have ${groupsMax} groups. Delete one that is not used any more.`)
+    throw new Refusal(
+      'conflict',
+      `An organization can have at most ${groupsMax} groups. Delete one that is no longer used.`,
+    )
   const group = await insertGroup(db.statement, organizationId, newId('grp'), name)
   if (!group) throw nameTaken()
   return group
@@ -39,9 +42,9 @@ export async function renameGroup(
   db: Db,
   organizationId: OrganizationId,
   id: GroupId,
-  nameGiven: string,
+  nameInput: string,
 ): Promise<Group> {
-  const name = checkName(nameGiven)
+  const name = checkName(nameInput)
   const renamed = await updateGroup(db.statement, organizationId, id, name).catch((error) => {
     throw isUniqueViolation(error) ? nameTaken() : error
   })
@@ -50,16 +53,20 @@ export async function renameGroup(
   return group
 }
 
-/** The contacts stay. */
+/** Deletes the group. Its contacts are kept. */
 export async function removeGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<void> {
   await inTransaction(db, async (tx) => {
-    // The group first: whoever is adding members holds it, and what they added is seen by the second statement.
+    // Deletes the group first: transactions that add members hold a lock on it, so the second statement sees their
+    // rows.
     if (!(await deleteGroup(tx, organizationId, id))) throw notFound('group')
     await deleteGroupMembers(tx, organizationId, id)
   })
 }
 
-/** All of them or none: one that does not exist is named in the refusal. Answers how many were not in the group. */
+/**
+ * Adds all contacts or none, and returns how many were not members yet. Throws `Refusal` with the positions of unknown
+ * contacts.
+ */
 export async function addToGroup(
   db: Db,
   organizationId: OrganizationId,
@@ -70,19 +77,19 @@ export async function addToGroup(
   const ids = contactTexts.map((text) => parseId('con', text))
   return inTransaction(db, async (tx) => {
     if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
-    const held = new Set(
+    const locked = new Set(
       await lockContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor),
     )
     const unknown = ids.flatMap((id, index) =>
-      id && held.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'there is no such contact' }],
+      id && locked.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'contact not found' }],
     )
     if (unknown.length > 0)
-      throw new Refusal('not_found', 'Some of these contacts do not exist, so none was added.', { fields: unknown })
-    return insertMemberships(tx, organizationId, [groupId], [...held], actor)
+      throw new Refusal('not_found', 'Some of these contacts do not exist. No contact was added.', { fields: unknown })
+    return insertMemberships(tx, organizationId, [groupId], [...locked], actor)
   })
 }
 
-/** Puts one contact, held by the transaction, into several groups. */
+/** Adds a contact, locked by the transaction, to several groups. Throws `Refusal` if a group does not exist. */
 export async function joinGroups(
   tx: Tx,
   organizationId: OrganizationId,
@@ -106,7 +113,7 @@ export async function removeFromGroup(
   const removed = await inTransaction(db, (tx) =>
     moveMembershipToHistory(tx, { organizationId, groupId, contactId }, actor),
   )
-  if (!removed) throw new Refusal('not_found', 'This contact is not in this group.')
+  if (!removed) throw new Refusal('not_found', 'The contact is not a member of this group.')
 }
 
-const nameTaken = () => new Refusal('conflict', 'There is a group with this name already.')
+const nameTaken = () => new Refusal('conflict', 'A group with this name already exists.')

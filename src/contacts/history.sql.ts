@@ -3,7 +3,7 @@ import { type Sql, sql } from '../db/sql.ts'
 import { type ContactId, type EventId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
 import type { Actor, Change } from './history.ts'
 
-/** The newest entries that are kept of one contact. */
+/** How many entries are kept per contact. */
 const entriesMax = 1_000
 
 export type HistoryEntry = {
@@ -11,7 +11,7 @@ export type HistoryEntry = {
   actor: Actor
   /** Names of changed fields, reasons of suppressions or the id of a group; never personal data. */
   details?: { fields?: string[]; reasons?: string[]; group_id?: GroupId }
-  /** The event that tells of the same change. The timeline shows only the event, with this actor. */
+  /** The event that records the same change. The timeline shows only the event, with this actor. */
   eventId?: EventId
 }
 
@@ -36,7 +36,7 @@ export async function insertHistory(
       offset ${entriesMax - 1})`
 }
 
-/** The same for the contact with this address, if there is one. */
+/** Like `insertHistory`, for the contact with this address, if there is one. */
 export async function insertHistoryByEmail(
   tx: Tx,
   organizationId: OrganizationId,
@@ -48,12 +48,15 @@ export async function insertHistoryByEmail(
   if (contact) await insertHistory(tx, organizationId, contact.id, entry)
 }
 
-/** For statements that change many contacts at once: an insert of one entry for each row of `source (id)`. */
+/** An insert of one entry per row of `source (id)`, for statements that change many contacts. */
 export const recordChange = (organizationId: OrganizationId, type: Change, actor: Actor, source: Sql): Sql => sql`
   insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id)
   select ${organizationId}, id, gen_random_uuid(), ${type}, ${actor.type}, ${actor.id}::uuid from ${source}`
 
-/** Removes a contact from a group and keeps when it was added and removed, and by whom. False if it was not a member. */
+/**
+ * Removes a contact from a group, and records in its history when it was added and removed, and by whom. Returns false
+ * if it was not a member.
+ */
 export async function moveMembershipToHistory(
   tx: Tx,
   { organizationId, groupId, contactId }: { organizationId: OrganizationId; groupId: GroupId; contactId: ContactId },

@@ -1,6 +1,6 @@
 import type { ApiKeyId, ImportId, UserId } from '../values/ids.ts'
 
-/** Who changed a contact. The name of a user, key or import is looked up when the history is read. */
+/** Who changed a contact. Names of users, keys and imports are looked up when the history is read. */
 export type Actor =
   | { type: 'user'; id: UserId }
   | { type: 'api_key'; id: ApiKeyId }

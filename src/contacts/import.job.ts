@@ -22,27 +22,29 @@ import {
 import { attributesTooLarge } from './member-input.ts'
 import { lockGroups } from './members.sql.ts'
 import { noneStored, storeMembers } from './members.ts'
-import { takeObjections } from './suppressions.ts'
+import { importSuppressions } from './suppressions.ts'
 import { inTransaction } from './transaction.ts'
 
 export const importKind = 'contacts.import'
 
 export const problemsKeptMax = 1_000
-/** After this long an import makes room for others; it continues in its next turn. */
+/** After this time, an import yields to others and continues in its next turn. */
 const turnMs = 3_000
-/** Imports in progress at once in one process. Each takes a connection and a good part of a core. */
+/** Imports in progress at the same time in one process. Each uses a connection and much of a core. */
 const inHandMax = 2
-/** An import that was started this often without progress has ended the process each time, so it fails. */
+/** An import that was started this often without progress has crashed the process each time, so it fails. */
 export const startsMax = 3
 
 export type ImportParts = {
   db: Db
   log: Log
-  /** Parses a slice of a file away from the main thread. */
+  /** Parses a slice of a file in a task process. */
   readSlice: (organizationId: OrganizationId, input: SliceInput) => Promise<ReadSlice>
 }
 
-/** Imports files, a slice at a time. Each import is a lane of its own, so that a long one does not hold up a short one. */
+/**
+ * Imports files, one slice at a time. Each import has its own lane, so that a long import does not delay a short one.
+ */
 export function importWorker(parts: ImportParts): WorkerSpec<Import> {
   const { db } = parts
   return {
@@ -52,7 +54,8 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
     load: (claims: Claim[]) => findUnfinished(db, claims),
     handle: async (claim, record) => {
       const outcome = await importSlice(parts, record, Date.now() + turnMs)
-      // What is finished has no job any more. What another worker carries on is not ours to settle, and this does not.
+      // A finished import has no job anymore. If another worker took over, our token no longer matches and this is a
+      // no-op.
       if (outcome !== 'finished') await endJobs(db.statement, [{ claim, retryInMs: 0 }])
       return { health: 'well' }
     },
@@ -60,8 +63,8 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
 }
 
 /**
- * Imports rows from where the record says until the time is over. Rows and progress are one transaction: whenever the
- * process dies, the next run continues behind the last row that was counted. `lost` means that another worker continued it.
+ * Imports rows from the recorded position until the time is up. Rows and progress are committed together: after a
+ * crash, the next run continues after the last counted row. Returns `lost` if another worker has continued the import.
  */
 export async function importSlice(
   parts: ImportParts,
@@ -81,7 +84,7 @@ export async function importSlice(
       const slice = await parts.readSlice(record.organizationId, {
         bytes,
         isLast,
-        place: { offset, line },
+        position: { offset, line },
         layout,
         mapping: record.mapping,
         problemsMax: Math.max(0, problemsKeptMax - progress.rejected),
@@ -96,7 +99,7 @@ export async function importSlice(
     if (!progress) throw error
     const reason = faultOf(error)
     if (reason === undefined) {
-      // Not the file's fault, so the import is tried again for as long as that takes. A task process that died counts.
+      // The file is not the cause, so the import is retried without limit. A crash of a task process counts as a start.
       if (!(error instanceof Refusal)) await resetStarts(db.statement, record.organizationId, record.id).catch(() => {})
       throw error
     }
@@ -106,16 +109,16 @@ export async function importSlice(
   return finish(db, record, progress, fault)
 }
 
-const gaveUp = `The import was started ${startsMax} times without progress. Split the file, or remove the rows behind the last one that was imported.`
+const gaveUp = `The import was started ${startsMax} times without progress. Split the file, or remove the rows after the last imported row.`
 
-/** The reason for a file that would fail again each time; undefined if the file is not the cause. */
+/** Returns the reason if the file would fail on every attempt, or undefined if the file is not the cause. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof CsvFault || error instanceof TaskLimitExceeded) return error.message
   const isOurs = isDataFault(error) || error instanceof TypeError || error instanceof RangeError
-  return isOurs ? 'Something went wrong on our side.' : undefined
+  return isOurs ? 'An internal error occurred. See the server log for details.' : undefined
 }
 
-/** `sliceBytes` of the file from `offset` on, or what is left of it. */
+/** Returns up to `sliceBytes` bytes of the file from `offset`. */
 async function readBytes(db: Db, { organizationId, id, bytesTotal }: Import, offset: number) {
   const pieces: Buffer[] = []
   let at = offset
@@ -128,7 +131,7 @@ async function readBytes(db: Db, { organizationId, id, bytesTotal }: Import, off
   return { bytes: Buffer.concat(pieces), isLast: offset + sliceBytes >= bytesTotal }
 }
 
-/** Undefined if the import was not where we expected it to be. */
+/** Returns undefined if the import is not at the expected position. */
 async function importRows(db: Db, record: Import, before: Progress, slice: ReadSlice): Promise<Progress | undefined> {
   const { organizationId, id, groupId } = record
   const actor = { type: 'import', id } as const
@@ -136,8 +139,8 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
     if (!(await lockImport(tx, organizationId, id, before.offset))) return undefined
     if (groupId && !(await lockGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
-    // Before the contacts, so that new ones never are subscribed.
-    if (slice.objections.length > 0) await takeObjections(tx, organizationId, slice.objections, actor)
+    // Before the contacts, so that suppressed contacts are never created as subscribed.
+    if (slice.suppressions.length > 0) await importSuppressions(tx, organizationId, slice.suppressions, actor)
     const stored =
       slice.members.length > 0 ? await storeMembers(tx, organizationId, record, slice.members, actor) : noneStored
     const tooLarge = stored.tooLarge.map(({ index, email }) => ({
@@ -152,11 +155,11 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
     const progress = {
       ...before,
       layout: slice.layout,
-      offset: slice.place.offset,
-      line: slice.place.line,
+      offset: slice.position.offset,
+      line: slice.position.line,
       rows: before.rows + slice.rows,
       created: before.created + stored.created,
-      // A person who appears in the file twice was created by one row and updated by the other.
+      // A contact that occurs in two rows was created by one and updated by the other.
       updated: before.updated + slice.rows - rejected - stored.created,
       rejected: before.rejected + rejected,
     }

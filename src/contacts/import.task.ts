@@ -1,22 +1,22 @@
 import { defineTask } from '../tasks/task.ts'
 import { isStorable } from '../values/text.ts'
 import { guessColumns, type Mapping, mapColumns, readRow } from './columns.ts'
-import { CsvFault, type CsvPlace, type CsvRow, cellsMax, inspect, readSlice } from './csv.ts'
+import { CsvFault, type CsvPosition, type CsvRow, cellsMax, inspect, readSlice } from './csv.ts'
 import type { ImportProblem, Layout } from './imports.sql.ts'
 import { type Member, MemberReader, sentenceOf, shownEmailMax } from './member-input.ts'
-import type { Objection } from './suppressions.ts'
+import type { ImportedSuppression } from './suppressions.ts'
 
-/** Rows that are stored and counted by one transaction. */
+/** Rows per transaction. */
 const rowsMax = 5_000
-/** Rows by which the column of addresses is recognized if no header names it. */
+/** Rows examined to find the address column if no header names it. */
 export const sampleRowsMax = 100
 const keptCellsCharsMax = 4_000
 
 export type SliceInput = {
-  /** From `place` on: `sliceBytes` of them, or less if `isLast`. */
+  /** The bytes at `position`: `sliceBytes` of them, or fewer if `isLast`. */
   bytes: Uint8Array
   isLast: boolean
-  place: CsvPlace
+  position: CsvPosition
   /** Null at the start of the file. */
   layout: Layout | null
   mapping: Mapping | null
@@ -25,19 +25,19 @@ export type SliceInput = {
 
 export type ReadSlice = {
   layout: Layout
-  place: CsvPlace
+  position: CsvPosition
   rows: number
-  /** Each with the line of its row as index. */
+  /** Each has the line of its row as index. */
   members: Member[]
-  objections: Objection[]
+  suppressions: ImportedSuppression[]
   rejected: number
-  /** The first of the rejected rows. */
+  /** The first rejected rows. */
   problems: ImportProblem[]
-  /** Why the import cannot continue behind `place`; null if it can. */
+  /** Why the import cannot continue after `position`; null if it can. */
   fault: string | null
 }
 
-/** Parses and validates one slice of a file. Bounded by the size of the slice, not by what the file contains. */
+/** Parses and validates one slice of a file. Its cost is bounded by the size of the slice, not by the content. */
 export const readImportTask = defineTask({
   name: 'contacts.import',
   title: 'Reading this part of the file',
@@ -45,7 +45,7 @@ export const readImportTask = defineTask({
   run: readImportSlice,
 })
 
-/** Throws `CsvFault` as a message in `fault` only; anything else is a bug. */
+/** Reports a `CsvFault` in `fault`; any other error is a bug and is thrown. */
 export function readImportSlice(input: SliceInput): ReadSlice {
   const bytes = Buffer.from(input.bytes.buffer, input.bytes.byteOffset, input.bytes.byteLength)
   try {
@@ -57,19 +57,19 @@ export function readImportSlice(input: SliceInput): ReadSlice {
       columns: mapColumns([''], { email: 1, has_header: false }),
       note: null,
     }
-    const nothing = { rows: 0, members: [], objections: [], rejected: 0, problems: [] }
-    return { ...nothing, layout, place: input.place, fault: error.message }
+    const nothing = { rows: 0, members: [], suppressions: [], rejected: 0, problems: [] }
+    return { ...nothing, layout, position: input.position, fault: error.message }
   }
 }
 
-function readFrom(bytes: Buffer, { isLast, place, layout: known, mapping, problemsMax }: SliceInput): ReadSlice {
+function readFrom(bytes: Buffer, { isLast, position, layout: known, mapping, problemsMax }: SliceInput): ReadSlice {
   const options = { isLast, rowsMax }
   if (known) {
-    const slice = readSlice(bytes, known.delimiter, place, options)
+    const slice = readSlice(bytes, known.delimiter, position, options)
     return {
       ...readRows(slice.rows, known, mapping, problemsMax),
       layout: known,
-      place: slice.place,
+      position: slice.position,
       fault: slice.fault,
     }
   }
@@ -77,7 +77,7 @@ function readFrom(bytes: Buffer, { isLast, place, layout: known, mapping, proble
   const slice = readSlice(bytes.subarray(offset), delimiter, { offset, line: 0 }, options)
   const [first, ...rest] = slice.rows
   if (!first && slice.fault) throw new CsvFault(slice.fault)
-  // A file may start with blank rows that fill the slice.
+  // The file may start with blank rows that fill the slice.
   if (!first && !isLast) throw new CsvFault('The file starts with too many blank lines.')
   if (!first) throw new CsvFault('The file is empty.')
   const { columns, hasHeader, note } = mapping
@@ -89,13 +89,13 @@ function readFrom(bytes: Buffer, { isLast, place, layout: known, mapping, proble
   const header = hasHeader ? first.cells.map((name) => name.slice(0, 100)) : undefined
   const layout: Layout = { delimiter, columns, note, ...(header && { header }) }
   const rows = hasHeader ? rest : slice.rows
-  return { ...readRows(rows, layout, mapping, problemsMax), layout, place: slice.place, fault: slice.fault }
+  return { ...readRows(rows, layout, mapping, problemsMax), layout, position: slice.position, fault: slice.fault }
 }
 
 function readRows(rows: CsvRow[], { columns }: Layout, mapping: Mapping | null, problemsMax: number) {
   const reader = new MemberReader()
   const problems: ImportProblem[] = []
-  const objections: Objection[] = []
+  const suppressions: ImportedSuppression[] = []
   let rejected = 0
   const reject = ({ cells, line }: CsvRow, email: string | null, problem: string) => {
     if (++rejected <= problemsMax) problems.push({ line, email: storable(email), problem, cells: keptCells(cells) })
@@ -106,9 +106,9 @@ function readRows(rows: CsvRow[], { columns }: Layout, mapping: Mapping | null, 
     else if (!reader.add(read.member, row.line)) {
       const refused = reader.rejected.pop()!
       reject(row, refused.email, sentenceOf(refused))
-    } else if (read.objection) objections.push({ email: read.member.email, reason: read.objection })
+    } else if (read.suppression) suppressions.push({ email: read.member.email, reason: read.suppression })
   }
-  return { rows: rows.length, members: reader.members, objections, rejected, problems }
+  return { rows: rows.length, members: reader.members, suppressions, rejected, problems }
 }
 
 function storable(email: string | null): string | null {
@@ -116,7 +116,10 @@ function storable(email: string | null): string | null {
   return shown !== null && isStorable(shown) ? shown : null
 }
 
-/** The cells of a rejected row, so that it can be fixed and imported again; null if they are too long to keep. */
+/**
+ * Returns the cells of a rejected row, so that it can be corrected and imported again, or null if they are too long to
+ * keep.
+ */
 function keptCells(cells: string[]): string[] | null {
   if (cells.length > cellsMax) return null
   let chars = 0

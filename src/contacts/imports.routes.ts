@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
-import { answers, begins, begun, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { accepted, accepts, answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
@@ -11,7 +11,7 @@ import { toText } from '../values/ids.ts'
 import { sliceBytes } from './csv.ts'
 import { importKind } from './import.job.ts'
 import { type Import, selectImports } from './imports.sql.ts'
-import { acceptImport, cancelImport, getImport, readMapping, type Uploading } from './imports.ts'
+import { acceptImport, cancelImport, getImport, readMapping, type UploadCounts } from './imports.ts'
 import { type Inspection, inspectImportTask } from './inspect.task.ts'
 
 const listed = 20
@@ -31,8 +31,8 @@ const ImportOut = Type.Object({
   created: Type.Integer(),
   updated: Type.Integer(),
   rejected: Type.Integer(),
-  problem: Nullable(Type.String({ description: 'Why it failed.' })),
-  note: Nullable(Type.String({ description: 'Which columns were left out, and why.' })),
+  problem: Nullable(Type.String({ description: 'Why the import failed.' })),
+  note: Nullable(Type.String({ description: 'Which columns were skipped, and why.' })),
   created_at: Timestamp,
   finished_at: Nullable(Timestamp),
 })
@@ -45,22 +45,22 @@ const ErrorsOut = Type.Array(
       Type.Array(Type.String(), { description: 'The cells of the row; null if they are too long to keep.' }),
     ),
   }),
-  { description: 'The first 1,000 rows that were rejected.' },
+  { description: 'The first 1,000 rejected rows.' },
 )
 const ColumnsOut = Type.Array(Type.String(), { description: 'The headers of the file; empty if it has none.' })
 const tags = ['Contacts']
 
-const positionNote = 'Positions of columns are counted from 1.'
+const positionNote = 'Column positions start at 1.'
 const InspectionOut = Type.Object({
   delimiter: Type.String(),
-  has_header: Type.Boolean({ description: 'Whether the first row contains the names of the columns.' }),
+  has_header: Type.Boolean({ description: 'Whether the first row is a header.' }),
   columns: Type.Array(
     Type.Object({
       position: Type.Integer(),
-      name: Nullable(Type.String({ description: 'Null without a header, and if its name is empty.' })),
+      name: Nullable(Type.String({ description: 'Null if the column has no header.' })),
     }),
   ),
-  rows: Type.Array(Type.Array(Type.String()), { description: 'The first rows of data, for examples.' }),
+  rows: Type.Array(Type.Array(Type.String()), { description: 'The first rows of data, as examples.' }),
   mapping: Type.Object(
     {
       email: Nullable(Type.Integer({ description: 'Null if no column could be recognized.' })),
@@ -69,10 +69,10 @@ const InspectionOut = Type.Object({
       status: Nullable(Type.Integer()),
       attributes: Type.Record(Type.String(), Type.Integer()),
     },
-    { description: `The guessed mapping, as an import without a mapping would use it. ${positionNote}` },
+    { description: `The detected mapping, which an import without a mapping would use. ${positionNote}` },
   ),
-  note: Nullable(Type.String({ description: 'Which columns the mapping leaves out, and why.' })),
-  problem: Nullable(Type.String({ description: 'Why an import of this file would stop, if that is known.' })),
+  note: Nullable(Type.String({ description: 'Which columns the mapping skips, and why.' })),
+  problem: Nullable(Type.String({ description: 'Why an import of this file would fail, if known.' })),
 })
 
 type Parts = { db: Db; hints: Hints; tasks: TaskPool }
@@ -81,7 +81,7 @@ export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTyp
   return async (api) => {
     api.get(
       '/imports',
-      { schema: { tags, summary: 'List the newest imports', response: answers(Type.Array(ImportOut)) } },
+      { schema: { tags, summary: 'List recent imports', response: answers(Type.Array(ImportOut)) } },
       async (request) => ok((await selectImports(db, memberOf(request).organizationId, listed)).map(importOut)),
     )
 
@@ -90,7 +90,8 @@ export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTyp
       {
         schema: {
           tags,
-          summary: 'Read an import, with its progress and the rows it rejected',
+          summary: 'Get an import',
+          description: 'Includes the progress of the import and the rejected rows.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Type.Object({ ...ImportOut.properties, columns: ColumnsOut, errors: ErrorsOut })),
         },
@@ -108,7 +109,7 @@ export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTyp
         schema: {
           tags,
           summary: 'Cancel an import',
-          description: 'It stops behind the batch of rows that is under way. What it has imported stays.',
+          description: 'The import stops after the current batch of rows. Rows that were already imported are kept.',
           params: Type.Object({ id: Type.String() }),
           response: answers(ImportOut),
         },
@@ -124,7 +125,7 @@ export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTyp
   }
 }
 
-/** Apart from the others because its body is bytes. */
+/** In its own plugin because its body is binary. */
 function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.removeAllContentTypeParsers()
@@ -136,13 +137,13 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
         bodyLimit: sliceBytes,
         schema: {
           tags,
-          summary: 'Inspect a CSV file before its import',
-          description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or all of it if it is smaller. Returns the delimiter, the columns, some rows and a guessed mapping. Nothing is stored.`,
+          summary: 'Inspect a CSV file before importing it',
+          description: `The body is the start of the file, in UTF-8: its first ${sliceBytes} bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected mapping. Nothing is stored.`,
           consumes: ['text/csv'],
           querystring: Type.Object({
             has_header: Type.Optional({
               ...oneOf('true', 'false'),
-              description: 'Whether the first row contains the names of the columns; guessed if left out.',
+              description: 'Whether the first row is a header. Detected if omitted.',
             }),
           }),
           body: Type.Unsafe<Buffer>({ content: { 'text/csv': { schema: { description: 'The start of the file.' } } } }),
@@ -182,9 +183,9 @@ function inspectionOut({ columns, header, ...rest }: Inspection): Static<typeof 
   }
 }
 
-/** Apart from the others because its body is a stream: the file is stored as it comes and never held in memory. */
+/** In its own plugin because its body is a stream: the file is stored as it is received and never kept in memory. */
 function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTypebox {
-  const uploading: Uploading = new Map()
+  const uploading: UploadCounts = new Map()
   return async (api) => {
     api.removeAllContentTypeParsers()
     api.addContentTypeParser('text/csv', (_request, content, done) => done(null, content))
@@ -197,7 +198,7 @@ function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTyp
           tags,
           summary: 'Import contacts from a CSV file',
           description:
-            'The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address and names by the usual ones, all others become attributes, and one with a usual name is read as the status as well. An empty cell keeps what is known. The status column says who gets no mail: unsubscribed, opted out, false, no or 0 unsubscribes; bounced, hard_bounce or cleaned, complained, complaint or spam, and suppressed, blocklisted or blacklisted suppress the address; subscribed, active, confirmed, enabled, true, yes, 1 or nothing leaves the person as known; a row that says anything else is rejected where a mapping names the column, else nothing follows from it. It makes no events. Whoever unsubscribed is not resubscribed, whatever the file says.',
+            'The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed.',
           consumes: ['text/csv'],
           querystring: Type.Object({
             group_id: Type.Optional(Type.String()),
@@ -205,19 +206,19 @@ function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTyp
               ...Subscription,
               default: 'subscribed',
               description:
-                'Of contacts who are new: with not_subscribed they get transactional mail only. Members of a group are subscribed.',
+                'The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given.',
             }),
             filename: Type.Optional(Type.String({ maxLength: fileNameMax })),
             mapping: Type.Optional(
               Type.String({
                 maxLength: mappingMax,
                 description:
-                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions.',
+                  'JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position.',
               }),
             ),
           }),
           body: Type.Unsafe<Readable>({ content: { 'text/csv': { schema: { description: 'The file.' } } } }),
-          response: begins(ImportOut),
+          response: accepts(ImportOut),
         },
       },
       async (request, reply) => {
@@ -230,17 +231,18 @@ function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTyp
           subscription,
           fileName: filename?.trim() || 'import.csv',
           mapping: mapping ? readMapping(mapping) : null,
-          bytesSaid: Number(request.headers['content-length']) || undefined,
+          declaredBytes: Number(request.headers['content-length']) || undefined,
           content: request.body,
         })
         hints.notify(importKind)
-        return reply.status(202).send(begun(importOut(record), 'The file is being imported'))
+        return reply.status(202).send(accepted(importOut(record), 'Import queued'))
       },
     )
   }
 }
 
-const wrongMediaType = () => new Refusal('unsupported_media_type', 'Send the file itself, with Content-Type: text/csv.')
+const wrongMediaType = () =>
+  new Refusal('unsupported_media_type', 'Send the file as the request body, with Content-Type: text/csv.')
 
 const importOut = (record: Import): Static<typeof ImportOut> => ({
   id: toText('imp', record.id),

@@ -5,16 +5,16 @@ import type { Delimiter } from './csv.ts'
 
 export type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
-/** Everything that is needed to go on after a crash, written with the rows it covers. */
+/** Everything needed to resume after a crash, committed with the rows it covers. */
 export type Progress = {
-  /** Behind the last row that was taken care of. */
+  /** The offset after the last processed row. */
   offset: number
   line: number
   rows: number
   created: number
   updated: number
   rejected: number
-  /** Known once the first row was read. */
+  /** Null until the first row has been read. */
   layout: Layout | null
 }
 
@@ -68,7 +68,7 @@ export async function insertChunk(
     values (${organizationId}, ${id}, ${startsAt}, ${bytes})`
 }
 
-/** The upload is complete. */
+/** Marks the upload as complete. */
 export async function queueImport(
   tx: Tx,
   organizationId: OrganizationId,
@@ -82,11 +82,11 @@ export async function queueImport(
 
 export async function deleteImport(db: Writer, organizationId: OrganizationId, id: ImportId): Promise<void> {
   await db`
-    with gone as (delete from import_chunks where organization_id = ${organizationId} and import_id = ${id})
+    with chunks_deleted as (delete from import_chunks where organization_id = ${organizationId} and import_id = ${id})
     delete from imports where organization_id = ${organizationId} and id = ${id}`
 }
 
-/** Uploads whose process died, and reports that are old. */
+/** Deletes uploads whose process died, and old reports. */
 export async function pruneImports(
   db: Writer,
   organizationId: OrganizationId,
@@ -107,7 +107,7 @@ export async function pruneImports(
     delete from import_problems using pruned where organization_id = ${organizationId} and import_id = pruned.id`
 }
 
-/** Uploads are not counted: nobody knows of those whose process died. */
+/** Does not count uploads, since those of a process that died would count as well. */
 export async function countUnfinished(db: Reader, organizationId: OrganizationId): Promise<number> {
   const [row] = await db<{ count: number }>`
     select count(*) from imports
@@ -115,7 +115,7 @@ export async function countUnfinished(db: Reader, organizationId: OrganizationId
   return row!.count
 }
 
-/** Newest first; an upload that is not complete is no import yet. */
+/** Newest first. Skips incomplete uploads. */
 export async function selectImports(db: Reader, organizationId: OrganizationId, limit: number): Promise<Import[]> {
   return db<Import>`
     select * from imports
@@ -134,7 +134,7 @@ export async function findImport(
   return row
 }
 
-/** In the order of the ids; undefined for what is gone or finished. */
+/** Returns the imports in the order of the keys; undefined for those that are deleted or finished. */
 export async function findUnfinished(
   db: Reader,
   keys: { organizationId: OrganizationId; id: string }[],
@@ -149,8 +149,8 @@ export async function findUnfinished(
 }
 
 /**
- * Locked until the end of the transaction. Undefined when the import is finished or someone else has carried it on from
- * where we thought it was: a worker that was paused for too long must not count rows twice.
+ * Locks the import until the end of the transaction. Returns undefined if it has finished, or if another worker has
+ * continued it beyond `offset`: a worker that was suspended must not count rows twice.
  */
 export async function lockImport(
   tx: Tx,
@@ -166,7 +166,7 @@ export async function lockImport(
   return row
 }
 
-/** Counts a start and returns how many there were since the last progress; undefined if the import is over. */
+/** Counts a start and returns the number of starts since the last progress, or undefined if the import has finished. */
 export async function countStart(
   db: Writer,
   organizationId: OrganizationId,
@@ -194,7 +194,7 @@ export async function updateProgress(
     where organization_id = ${organizationId} and id = ${id}`
 }
 
-/** The file is thrown away with it. False when the import was over before: how it ended is not changed. */
+/** Finishes the import and deletes its file. Returns false, and changes nothing, if it had finished before. */
 export async function finishImport(
   tx: Tx,
   organizationId: OrganizationId,
@@ -208,14 +208,14 @@ export async function finishImport(
       where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
       returning id
     ),
-    gone as (
+    chunks_deleted as (
       delete from import_chunks using finished where organization_id = ${organizationId} and import_id = finished.id
     )
     select from finished`
   return rows.length > 0
 }
 
-/** `cells` is null where they are too long to keep. */
+/** `cells` is null if they are too long to keep. */
 export type ImportProblem = { line: number; email: string | null; problem: string; cells: string[] | null }
 
 export async function insertProblems(
@@ -245,7 +245,7 @@ export async function selectProblems(
     order by line`
 }
 
-/** The piece of the file that holds the byte at `offset`; undefined behind the end. */
+/** Returns the chunk that contains the byte at `offset`, or undefined beyond the end. */
 export async function findChunk(
   db: Reader,
   organizationId: OrganizationId,

@@ -38,7 +38,7 @@ async function contactsOf(app: TestApp) {
   return new Map((data as ContactOut[]).map((contact) => [contact.email, contact]))
 }
 
-test('a file is imported into a group with its columns guessed, and the report names the lines it rejected', async () => {
+test('a file is imported into a group with detected columns, and the report lists rejected lines', async () => {
   await using app = await startTestApp()
   const group = (await app.manage('POST', '/organization/groups', { name: 'Imported' })).body.data
   await app.manage('POST', '/organization/contacts', { email: 'known@example.com', first_name: 'Known' })
@@ -65,7 +65,7 @@ test('a file is imported into a group with its columns guessed, and the report n
   })
   expect(done).toMatchObject({ rows_done: 7, created: 2, updated: 2, rejected: 3 })
   expect(done.note).toBe(
-    'Columns that share their name with an earlier one were left out: "Plan Name". A mapping can say which columns to take.',
+    'Skipped columns with the same name as an earlier column: "Plan Name". Choose the columns to import in the mapping.',
   )
   expect(done.bytes_done).toBe(done.bytes_total)
   expect(done.finished_at).not.toBe(null)
@@ -80,7 +80,7 @@ test('a file is imported into a group with its columns guessed, and the report n
     {
       line: 9,
       email: null,
-      problem: 'has 7 columns where the first row has 6',
+      problem: 'has 7 columns, but the first row has 6',
       cells: ['b@example.com', 'too', 'many', 'columns', 'here', '', 'and more'],
     },
   ])
@@ -103,7 +103,7 @@ test('a file is imported into a group with its columns guessed, and the report n
   expect(await app.db`select from lanes`).toHaveLength(0)
 })
 
-test('a column of the file says who unsubscribed, bounced or complained, and an import resubscribes nobody', async () => {
+test('the status column unsubscribes and suppresses contacts, and an import never resubscribes', async () => {
   await using app = await startTestApp()
   const add = async (email: string) => (await app.manage('POST', '/organization/contacts', { email })).body.data.id
   await add('known@example.com')
@@ -132,8 +132,8 @@ test('a column of the file says who unsubscribed, bounced or complained, and an 
   const done = await importFile(app, file, { group_id: group.id, mapping })
   expect(done).toMatchObject({ status: 'done', subscription: 'subscribed', created: 7, updated: 3, rejected: 2 })
   expect(done.errors).toMatchObject([
-    { line: 12, email: 'lead@example.com', problem: expect.stringContaining('status "lead" is not known') },
-    { line: 13, email: 'x'.repeat(320), problem: expect.stringContaining('status "" is not known') },
+    { line: 12, email: 'lead@example.com', problem: expect.stringContaining('status "lead" is unknown') },
+    { line: 13, email: 'x'.repeat(320), problem: expect.stringContaining('status "" is unknown') },
   ])
   const contacts = await contactsOf(app)
   expect(Object.fromEntries([...contacts].map(([email, contact]) => [email, contact.status]))).toEqual({
@@ -162,7 +162,7 @@ test('a column of the file says who unsubscribed, bounced or complained, and an 
   ])
 })
 
-test('a status that is only guessed tells who unsubscribed, and stays an attribute', async () => {
+test('a detected status column unsubscribes contacts and is stored as an attribute', async () => {
   await using app = await startTestApp()
   const file = 'email,Status\nlead@example.com,lead\nleft@example.com,unsubscribed'
   expect(await importFile(app, file)).toMatchObject({ status: 'done', created: 2, rejected: 0 })
@@ -171,7 +171,7 @@ test('a status that is only guessed tells who unsubscribed, and stays an attribu
   expect(contacts.get('left@example.com')).toMatchObject({ status: 'unsubscribed' })
 })
 
-test('people can be imported without being subscribed, which changes nobody who is', async () => {
+test('contacts can be imported as not subscribed, and existing subscriptions do not change', async () => {
   await using app = await startTestApp()
   await app.manage('POST', '/organization/contacts', { email: 'known@example.com' })
   const file = 'Address,State\nnew@example.com,\nknown@example.com,1\nleft@example.com,0\n'
@@ -191,7 +191,7 @@ test('people can be imported without being subscribed, which changes nobody who 
   expect([refused.status, refused.body.error.fields[0].path]).toEqual([422, 'subscription'])
 })
 
-test('a mapping says which column is what, and columns it does not name are left alone', async () => {
+test('a mapping assigns columns to fields, and other columns are ignored', async () => {
   await using app = await startTestApp()
   const file = 'Work,Home,Name,Level\nw@example.com,h@example.com,Ada,7\n'
   const mapping = '{ "email": "home", "first_name": "Name", "attributes": { "level": "Level", "__proto__": "Work" } }'
@@ -202,7 +202,7 @@ test('a mapping says which column is what, and columns it does not name are left
   })
 })
 
-test('a mapping can give a column by its position, which tells columns of one name apart', async () => {
+test('a mapping can refer to columns by position, also if headers repeat', async () => {
   await using app = await startTestApp()
   const file = 'email,phone,phone\na@example.com,111,222\n'
   const mapping = '{ "email": 1, "attributes": { "phone": "phone", "phone2": 3 } }'
@@ -210,18 +210,18 @@ test('a mapping can give a column by its position, which tells columns of one na
   expect((await contactsOf(app)).get('a@example.com')).toMatchObject({ attributes: { phone: '111', phone2: '222' } })
   expect(await importFile(app, file, { mapping: '{ "email": 4 }' })).toMatchObject({
     status: 'failed',
-    problem: 'There is no column 4. The first row has "email", "phone", "phone".',
+    problem: 'Column 4 not found. The columns are "email", "phone", "phone".',
   })
 })
 
-test('a list of addresses without a header is taken as it is', async () => {
+test('a list of addresses without a header is imported', async () => {
   await using app = await startTestApp()
   expect(await importFile(app, 'ada@example.com\nbob@example.com')).toMatchObject({ status: 'done', created: 2 })
-  // An address is no name of a column, even if it contains one.
+  // An address is not a header, even if it contains the word.
   expect(await importFile(app, 'joe@mail.example\nann@mail.example')).toMatchObject({ status: 'done', created: 2 })
 })
 
-test('a mapping can say that the first line is data', async () => {
+test('a mapping can declare that the first line is data', async () => {
   await using app = await startTestApp()
   const file = '\nh1@h.example,Ann\nh2@h.example,Bob\nwrong,Eve\n'
   const mapping = '{ "email": 1, "first_name": 2, "has_header": false }'
@@ -230,14 +230,14 @@ test('a mapping can say that the first line is data', async () => {
   expect((await contactsOf(app)).get('h1@h.example')).toMatchObject({ first_name: 'Ann' })
 })
 
-test('blank rows before the header change neither the columns nor the numbers of the lines', async () => {
+test('blank rows before the header affect neither columns nor line numbers', async () => {
   await using app = await startTestApp()
   const record = await importFile(app, '\n;\nemail;name\na@example.com;Ada\nwrong;Bob\n')
   expect(record).toMatchObject({ status: 'done', created: 1, errors: [{ line: 5, email: 'wrong' }] })
   expect((await contactsOf(app)).get('a@example.com')).toMatchObject({ attributes: { name: 'Ada' } })
 })
 
-test('a file that cannot be understood fails with a reason for its owner', async () => {
+test('a file that cannot be read fails with a reason', async () => {
   await using app = await startTestApp()
   const problemOf = async (file: string | Uint8Array, query = {}) => {
     const record = await importFile(app, file, query)
@@ -247,34 +247,35 @@ test('a file that cannot be understood fails with a reason for its owner', async
   expect(await problemOf('PK\x03\x04 and so on')).toContain('Save it as CSV')
   expect(await problemOf(Buffer.from('email\nx', 'utf16le'))).toContain('Save it as CSV')
   expect(await problemOf('Name,Town\nAda,London\n')).toBe(
-    'No column holds the email address. The first row has "Name", "Town".',
+    'No column contains email addresses. The columns are "Name", "Town".',
   )
-  expect(await problemOf('email\nx', { mapping: '{"email":"Mail"}' })).toContain('There is no column "Mail"')
+  expect(await problemOf('email\nx', { mapping: '{"email":"Mail"}' })).toContain('Column "Mail" not found')
   expect(await problemOf('\n\n')).toBe('The file is empty.')
-  expect(await problemOf('email,name\na@example.com,"Ada\nb@example.com,Bob\n')).toContain('starts in line 2')
+  expect(await problemOf('email,name\na@example.com,"Ada\nb@example.com,Bob\n')).toContain('row on line 2')
 })
 
-test('what comes before a fault in the file stays imported and counted', async () => {
+test('rows before a fault in the file stay imported and counted', async () => {
   await using app = await startTestApp()
   const record = await importFile(app, 'email,name\na@example.com,Ada\nb@example.com,"Bob\n')
   expect(record).toMatchObject({ status: 'failed', created: 1, rows_done: 1 })
   expect((await contactsOf(app)).size).toBe(1)
 })
 
-test('bytes that are not UTF-8 cost only their line', async () => {
+test('invalid UTF-8 rejects only its own line', async () => {
   await using app = await startTestApp()
   const record = await importFile(app, Buffer.from('email,name\na@example.com,J\xf6rg\nb@example.com,Bob\n', 'latin1'))
   expect(record).toMatchObject({ status: 'done', created: 1, rejected: 1 })
   expect(record.errors[0]).toMatchObject({ line: 2, problem: 'contains characters that are not UTF-8' })
 })
 
-test('a header that is not UTF-8 fails the import, and a first line of data costs only itself', async () => {
+test('an invalid UTF-8 header fails the import, an invalid first line of data only itself', async () => {
   await using app = await startTestApp()
   const file = Buffer.from('email,pr\xe9nom\na@example.com,Ada\n', 'latin1')
   for (const query of [{}, { mapping: '{"email":"email"}' }] as Record<string, string>[])
     expect(await importFile(app, file, query)).toMatchObject({
       status: 'failed',
-      problem: 'The first row contains characters that are not UTF-8. Save the file as CSV (UTF-8) and import that.',
+      problem:
+        'The first row contains characters that are not UTF-8. Save the file as CSV (UTF-8) and import that file.',
       created: 0,
     })
   const people = Buffer.from('a@example.com,J\xf6rg\nb@example.com,Bob\n', 'latin1')
@@ -286,21 +287,21 @@ test('a header that is not UTF-8 fails the import, and a first line of data cost
     })
 })
 
-test('columns that would be more than a hundred attributes are left out, and the import says so', async () => {
+test('columns beyond a hundred attributes are skipped and listed in the note', async () => {
   await using app = await startTestApp()
   const names = Array.from({ length: 101 }, (_, i) => `c${i + 1}`)
   const wide = [...names, 'x'.repeat(59).concat('𝒳𝒳')]
   const record = await importFile(app, `email,${wide.join()}\na@example.com,${wide.join()}\n`)
   expect(record).toMatchObject({ status: 'done', created: 1, problem: null })
   expect(record.note).toBe(
-    `A contact has at most 100 attributes, so these columns were left out: "c101", "${'x'.repeat(59)}". A mapping can say which columns to take.`,
+    `Skipped columns because a contact can have at most 100 attributes: "c101", "${'x'.repeat(59)}". Choose the columns to import in the mapping.`,
   )
   const [contact] = [...(await contactsOf(app)).values()] as { attributes: Record<string, string> }[]
   expect(Object.keys(contact!.attributes)).toHaveLength(100)
   expect(await importFile(app, `email,${names.slice(1).join()}\n`)).toMatchObject({ status: 'done', note: null })
 })
 
-test('of many rejected rows all are counted and the first thousand are kept', async () => {
+test('all rejected rows are counted and the first thousand are kept', async () => {
   await using app = await startTestApp()
   const record = await importFile(app, `email\n${'wrong\n'.repeat(6_000)}fine@example.com\n`)
   expect(record).toMatchObject({ status: 'done', created: 1, rejected: 6_000, rows_done: 6_001 })
@@ -308,7 +309,7 @@ test('of many rejected rows all are counted and the first thousand are kept', as
   expect(record.errors.at(-1).line).toBe(1_001)
 })
 
-test('an upload that is no file, or goes to no group, is refused and leaves nothing', async () => {
+test('an upload without a file or with an unknown group is rejected and stores nothing', async () => {
   await using app = await startTestApp()
   const statusOf = async (answer: ReturnType<typeof upload>) => (await answer).status
   expect(await statusOf(upload(app, ''))).toBe(422)
@@ -332,7 +333,7 @@ test('an upload that is no file, or goes to no group, is refused and leaves noth
   expect(await app.db`select from imports`).toHaveLength(0)
 })
 
-test('a file that says it is too large is refused before it is read', async () => {
+test('a file with a Content-Length above the limit is rejected before it is read', async () => {
   await using app = await startTestApp()
   const { request } = await import('node:http')
   const status = await new Promise((resolve, reject) => {
@@ -347,7 +348,7 @@ test('a file that says it is too large is refused before it is read', async () =
   expect(status).toBe(413)
 })
 
-test('an upload that breaks off leaves nothing', async () => {
+test('an aborted upload leaves nothing behind', async () => {
   await using app = await startTestApp()
   const { request } = await import('node:http')
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
@@ -360,7 +361,7 @@ test('an upload that breaks off leaves nothing', async () => {
   expect(await app.db`select from import_chunks`).toHaveLength(0)
 })
 
-test('an organization has ten imports under way at most, and uploads that died are swept away', async () => {
+test('an organization can have ten imports in progress, and abandoned uploads are deleted', async () => {
   await using app = await startTestApp({}, ['serve'])
   for (let i = 0; i < 10; i++) expect((await upload(app, 'email\n')).status).toBe(202)
   expect((await upload(app, 'email\n')).status).toBe(409)
@@ -370,7 +371,7 @@ test('an organization has ten imports under way at most, and uploads that died a
   expect(await app.db`select from import_chunks`).toHaveLength(1)
 })
 
-test('uploads of a process that died keep nobody from importing', async () => {
+test('uploads of a crashed process do not block imports', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = (await upload(app, 'email\n')).body.data
   await app.db.statement`
@@ -382,7 +383,7 @@ test('uploads of a process that died keep nobody from importing', async () => {
   expect(await read(app, id)).toMatchObject({ status: 'queued' })
 })
 
-test('uploads under way count as imports, also those that begin at the same moment', async () => {
+test('uploads in progress count as imports, also if they start at the same time', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { request } = await import('node:http')
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
@@ -401,7 +402,7 @@ test('uploads under way count as imports, also those that begin at the same mome
   await until('room to be made', async () => (await upload(app, 'email\n')).status === 202)
 })
 
-test('a group deleted in the meantime fails the import', async () => {
+test('deleting the group fails the import', async () => {
   await using app = await startTestApp({}, ['serve'])
   const group = (await app.manage('POST', '/organization/groups', { name: 'Gone' })).body.data
   const accepted = await upload(app, 'email\na@example.com\n', { group_id: group.id })
@@ -423,11 +424,11 @@ async function recordOf(app: TestApp, id: string): Promise<Import> {
 const numbered = (rows: number) =>
   `email,n\r\n${Array.from({ length: rows }, (_, i) => `m${i}@example.com,"${i}\r\n"\r\n${i % 10 ? '' : 'wrong,\r\n'}`).join('')}`
 
-test('an import that is cut off anywhere goes on behind the last row it counted', async () => {
+test('an interrupted import continues after the last counted row', async () => {
   await using app = await startTestApp({}, ['serve'])
   const accepted = await upload(app, numbered(20_000))
   const id = accepted.body.data.id
-  // A database that dies at every third commit, after it or before it, takes the worker along.
+  // The database fails at every third commit, before or after it, and the worker fails with it.
   let commits = 0
   const dying = new Proxy(app.db, {
     apply: (target, self, args) => Reflect.apply(target as never, self, args),
@@ -469,7 +470,7 @@ test('an import that is cut off anywhere goes on behind the last row it counted'
   expect(count).toBe(20_000)
 })
 
-test('a worker that was overtaken while it slept counts nothing twice', async () => {
+test('a suspended worker whose import was continued by another counts no row twice', async () => {
   await using app = await startTestApp({}, ['serve'])
   const accepted = await upload(app, numbered(12_000))
   const id = accepted.body.data.id
@@ -497,7 +498,7 @@ async function work(db: Db, record: Import) {
   await importWorker({ db, log, readSlice }).handle({ ...job, token: randomUUID() }, record)
 }
 
-test('an import is given up for what the database never takes, and for nothing else', async () => {
+test('an import fails on data that the database rejects, and retries on other errors', async () => {
   await using app = await startTestApp({}, ['serve'])
   const id = (await upload(app, numbered(10))).body.data.id
   for (const code of ['XX000', '42501', '25P03', '53100']) {
@@ -507,10 +508,13 @@ test('an import is given up for what the database never takes, and for nothing e
   }
   await failWith(app, '22P02')
   await work(app.db, await recordOf(app, id))
-  expect(await read(app, id)).toMatchObject({ status: 'failed', problem: 'Something went wrong on our side.' })
+  expect(await read(app, id)).toMatchObject({
+    status: 'failed',
+    problem: 'An internal error occurred. See the server log for details.',
+  })
 })
 
-test('a worker that was overtaken while it slept gives up nothing that another carries on', async () => {
+test('a suspended worker does not fail an import that another worker continued', async () => {
   await using app = await startTestApp({}, ['serve'])
   const id = (await upload(app, numbered(12_000))).body.data.id
   let isOvertaken = false
@@ -529,7 +533,7 @@ test('a worker that was overtaken while it slept gives up nothing that another c
   expect(await read(app, id)).toMatchObject({ status: 'running', problem: null })
 })
 
-test('an import that is cancelled stops behind its last batch for good, and what was imported stays', async () => {
+test('a cancelled import stops after its last batch and keeps the imported rows', async () => {
   await using app = await startTestApp({}, ['serve'])
   const accepted = await upload(app, numbered(12_000))
   const id = accepted.body.data.id
@@ -544,7 +548,7 @@ test('an import that is cancelled stops behind its last batch for good, and what
     200,
     { status: 'cancelled', rows_done: rows, created, finished_at: expect.any(String) },
   ])
-  // A worker that was killed, or slept meanwhile, finds nothing to go on with.
+  // A worker that was killed or suspended finds nothing to continue.
   for (const record of [start, underWay])
     expect(await importSlice({ db: app.db, log, readSlice }, record, Infinity)).toBe('lost')
   for (const table of [sql`jobs`, sql`lanes`, sql`import_chunks`])
@@ -557,11 +561,11 @@ test('an import that is cancelled stops behind its last batch for good, and what
     'finished',
   )
   const late = await app.manage('POST', `/organization/imports/${done.body.data.id}/cancel`)
-  expect([late.status, late.body.message]).toEqual([409, 'This import is over already.'])
+  expect([late.status, late.body.message]).toEqual([409, 'This import has already finished.'])
   expect((await app.manage('POST', '/organization/imports/imp_nonsense/cancel')).status).toBe(404)
 })
 
-test('several imports at once all end, each with its own count', async () => {
+test('concurrent imports all finish, each with its own counts', async () => {
   await using app = await startTestApp()
   const records = await Promise.all([1, 2, 3, 4].map((n) => importFile(app, numbered(n * 100))))
   expect(records.map(({ rows_done: rows }) => rows)).toEqual([110, 220, 330, 440])
@@ -579,11 +583,11 @@ test('another organization does not see an import', async () => {
   expect((await app.call('GET', `/api/v1/organization/imports/${record.id}`, { headers })).status).toBe(404)
 })
 
-test('an import that ends the process each time it is started fails instead of starting endlessly', async () => {
+test('an import that crashes the process on every start fails after three starts', async () => {
   await using app = await startTestApp({}, ['serve'])
   const accepted = await upload(app, numbered(100))
   const id = accepted.body.data.id
-  // A process that is killed while it reads a file leaves nothing but the count of its start.
+  // A process killed while reading a file leaves only the count of its start.
   const killed = { db: app.db, log, readSlice: () => new Promise<never>(() => {}) }
   for (let starts = 1; starts <= startsMax; starts++) {
     void importSlice(killed, await recordOf(app, id), Infinity)
@@ -609,10 +613,10 @@ test('progress clears the count of starts', async () => {
   expect(await app.db`select starts from imports`).toEqual([{ starts: 0 }])
 })
 
-test('a large file of nothing but commas, read in a task process, fails with the line', async () => {
+test('a large file of commas fails with the line number', async () => {
   await using app = await startTestApp()
   const file = await importFile(app, `email\n${','.repeat(5_000_000)}`)
-  expect(file).toMatchObject({ status: 'failed', problem: expect.stringContaining('line 2 has no end'), created: 0 })
+  expect(file).toMatchObject({ status: 'failed', problem: expect.stringContaining('line 2 does not end'), created: 0 })
   const wide = await importFile(app, `email\na@example.com${','.repeat(5_000)}\nb@example.com\n`)
   expect(wide).toMatchObject({ status: 'done', created: 1, rejected: 1 })
   expect(wide.errors).toMatchObject([{ line: 2, problem: 'has more than 1000 columns', cells: null }])
@@ -627,7 +631,7 @@ test('the address column is recognized by usual headers, and by its cells if no 
   }
 })
 
-test('rejected rows keep their cells until the person is erased, and a report can be imported again', async () => {
+test('rejected rows keep their cells until the contact is erased, and a report can be imported', async () => {
   await using app = await startTestApp()
   const done = await importFile(app, 'email,phone,status2\nbad@,+49 1,x\n"ada@example.com ",2,y,z\n')
   expect(done.columns).toEqual(['email', 'phone', 'status2'])

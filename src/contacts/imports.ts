@@ -33,23 +33,23 @@ const columnNameMax = 1_000
 export type Upload = {
   organizationId: OrganizationId
   groupId: GroupId | null
-  /** Of those who are new. */
+  /** Of new contacts. */
   subscription: Import['subscription']
   fileName: string
   mapping: Mapping | null
-  /** What the client says the file has; undefined when it does not say. */
-  bytesSaid: number | undefined
+  /** The Content-Length of the request; undefined if the client did not send it. */
+  declaredBytes: number | undefined
   content: Readable
 }
 
-/** How many files each organization is uploading to this process. */
-export type Uploading = Map<OrganizationId, number>
+/** The number of files that each organization is uploading to this process. */
+export type UploadCounts = Map<OrganizationId, number>
 
 /**
- * Stores a file as it comes in, a piece at a time, and promises to import it. What is wrong with its content shows in the
- * import: the whole file is never looked at here.
+ * Stores a file as it is received, in chunks, and queues its import. The content is not checked here; problems with it
+ * are reported by the import. Throws `Refusal` if the file is too large or too many imports are in progress.
  */
-export async function acceptImport(db: Db, uploading: Uploading, upload: Upload): Promise<Import> {
+export async function acceptImport(db: Db, uploading: UploadCounts, upload: Upload): Promise<Import> {
   const { organizationId } = upload
   const change = (by: number) => {
     const count = (uploading.get(organizationId) ?? 0) + by
@@ -57,7 +57,7 @@ export async function acceptImport(db: Db, uploading: Uploading, upload: Upload)
     else uploading.delete(organizationId)
     return count
   }
-  // Before anything is waited for, so that uploads that begin at once count each other.
+  // Incremented before the first await, so that concurrent uploads count each other.
   const count = change(1)
   try {
     return await storeImport(db, upload, unfinishedMax - count)
@@ -66,17 +66,20 @@ export async function acceptImport(db: Db, uploading: Uploading, upload: Upload)
   }
 }
 
-/** `othersMax`: how many imports may be under way already. */
+/** `othersMax`: how many other imports may be in progress. */
 async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<Import> {
   const { organizationId, groupId, subscription, fileName, mapping } = upload
-  if ((upload.bytesSaid ?? 0) > fileBytesMax) throw tooLarge()
+  if ((upload.declaredBytes ?? 0) > fileBytesMax) throw tooLarge()
   if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
   if (groupId && subscription !== 'subscribed')
-    throw invalid({ path: 'subscription', problem: 'must be subscribed where a group is named: its members are' })
+    throw invalid({ path: 'subscription', problem: 'must be "subscribed" when group_id is given' })
   if (groupId && !(await findGroup(db, organizationId, groupId))) throw notFound('group')
   await pruneImports(db.statement, organizationId, uploadHoursMax, reportDaysMax)
   if ((await countUnfinished(db, organizationId)) > othersMax)
-    throw new Refusal('conflict', `${unfinishedMax} imports and uploads are under way. Wait until one of them is done.`)
+    throw new Refusal(
+      'conflict',
+      `At most ${unfinishedMax} imports can be in progress. Wait until one of them has finished.`,
+    )
 
   const id = newId('imp')
   await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping })
@@ -103,7 +106,7 @@ async function storeFile(db: Db, organizationId: OrganizationId, id: ImportId, c
     waiting = []
     waitingBytes = 0
   }
-  // Left open when the file is refused, so that the client gets to read why.
+  // Kept open if the file is rejected, so that the client can read the response.
   for await (const part of content.iterator({ destroyOnReturn: false })) {
     waiting.push(part as Buffer)
     waitingBytes += (part as Buffer).length
@@ -111,12 +114,12 @@ async function storeFile(db: Db, organizationId: OrganizationId, id: ImportId, c
     if (waitingBytes >= chunkBytes) await store()
   }
   if (waitingBytes > 0) await store()
-  if (stored === 0) throw invalid({ path: 'body', problem: 'the file is empty' })
+  if (stored === 0) throw invalid({ path: 'body', problem: 'must not be empty' })
   return stored
 }
 
 const tooLarge = () =>
-  new Refusal('payload_too_large', `A file can have at most ${fileBytesMax / 1024 / 1024} MiB. Split it.`)
+  new Refusal('payload_too_large', `The file exceeds ${fileBytesMax / 1024 / 1024} MiB. Split it into smaller files.`)
 
 export async function getImport(
   db: Db,
@@ -129,8 +132,8 @@ export async function getImport(
 }
 
 /**
- * Stops an import behind the batch that is under way; what it has stored stays. A worker that comes back to it finds it
- * over and its job gone. Asking twice is no fault.
+ * Stops an import after the current batch; imported rows are kept. A worker that resumes it finds it finished and its
+ * job gone. Cancelling a cancelled import has no effect. Throws `Refusal` if it has finished otherwise.
  */
 export async function cancelImport(db: Db, organizationId: OrganizationId, id: ImportId): Promise<Import> {
   await inTransaction(db, async (tx) => {
@@ -139,18 +142,18 @@ export async function cancelImport(db: Db, organizationId: OrganizationId, id: I
   })
   const record = await findImport(db, organizationId, id)
   if (!record) throw notFound('import')
-  if (record.status !== 'cancelled') throw new Refusal('conflict', 'This import is over already.')
+  if (record.status !== 'cancelled') throw new Refusal('conflict', 'This import has already finished.')
   return record
 }
 
-/** Reads the mapping as it comes in the query: JSON. */
+/** Parses the mapping of the query string. Throws `Refusal` if it is invalid. */
 export function readMapping(text: string): Mapping {
   const wrong = (problem: string) => invalid({ path: 'mapping', problem })
   let given: unknown
   try {
     given = JSON.parse(text)
   } catch {
-    throw wrong('must be JSON')
+    throw wrong('must be valid JSON')
   }
   if (typeof given !== 'object' || given === null) throw wrong('must be an object')
   const mapping = readColumns(given as Record<string, unknown>, wrong)
@@ -160,24 +163,24 @@ export function readMapping(text: string): Mapping {
   const { email, first_name, last_name, status, attributes = {} } = mapping
   const columns = [email, first_name, last_name, status, ...Object.values(attributes)]
   if (!has_header && columns.some((column) => typeof column === 'string'))
-    throw wrong('must give columns by their positions where has_header is false')
+    throw wrong('must refer to columns by position when has_header is false')
   return { ...mapping, has_header }
 }
 
 function readColumns(given: Record<string, unknown>, wrong: (problem: string) => Refusal): Mapping {
   const { email, first_name, last_name, status, attributes } = given
-  if (!isColumn(email) || email === '') throw wrong('must say which column holds the email address, as email')
+  if (!isColumn(email) || email === '') throw wrong('must name the column with the email address in "email"')
   const mapping: Mapping = { email }
   for (const [field, column] of Object.entries({ first_name, last_name, status })) {
     if (column === undefined || column === null || column === '') continue
-    if (!isColumn(column)) throw wrong(`${field} must be the name or the position of a column`)
+    if (!isColumn(column)) throw wrong(`${field} must be the header or the position of a column`)
     mapping[field as 'first_name' | 'last_name' | 'status'] = column
   }
   if (attributes === undefined || attributes === null) return mapping
   const entries = typeof attributes === 'object' ? Object.entries(attributes) : []
   const areColumns = entries.every(([name, column]) => isName(name) && isColumn(column))
   if (typeof attributes !== 'object' || Array.isArray(attributes) || !areColumns)
-    throw wrong('attributes must give the name or the position of a column for each attribute')
+    throw wrong('attributes must map each attribute to the header or the position of a column')
   if (entries.length > attributeKeysMax) throw wrong(`attributes must have at most ${attributeKeysMax} keys`)
   return { ...mapping, attributes: Object.fromEntries(entries) as Record<string, ColumnRef> }
 }

@@ -8,9 +8,9 @@ const shownRowsMax = 3
 const shownCharsMax = 1_000
 
 export type InspectInput = {
-  /** The start of the file: all of it, unless there are `sliceBytes`. */
+  /** The start of the file: all of it, or `sliceBytes` bytes. */
   bytes: Uint8Array
-  /** Undefined to guess it. */
+  /** Undefined to detect it. */
   hasHeader: boolean | undefined
 }
 
@@ -19,11 +19,11 @@ export type Inspection = Suggestion & {
   /** Empty without a header. */
   header: string[]
   rows: string[][]
-  /** Why an import of this file would fail; null if nothing is known. */
+  /** Why an import of this file would fail; null if no reason is known. */
   problem: string | null
 }
 
-/** Reads the start of a file for the person who is about to import it. */
+/** Inspects the start of a file before its import. */
 export const inspectImportTask = defineTask({
   name: 'contacts.inspect',
   title: 'Reading this file',
@@ -44,7 +44,7 @@ export function inspectFile({ bytes, hasHeader: given }: InspectInput): Inspecti
 function readStart(bytes: Buffer, given: boolean | undefined): Inspection {
   const isLast = bytes.length < sliceBytes
   const { offset, delimiter } = inspect(bytes)
-  // The whole slice and not the first rows only, so that a quote that is never closed is found in a small file.
+  // Parses the whole slice, so that an unclosed quote is found in a small file.
   const slice = readSlice(bytes.subarray(offset), delimiter, { offset, line: 0 }, { isLast, rowsMax: bytes.length })
   const [first, ...rest] = slice.rows
   if (!first && slice.fault) throw new CsvFault(slice.fault)

@@ -11,7 +11,7 @@ const inspect = (app: TestApp, raw: string | Uint8Array, query = '', type = 'tex
 
 const suggest = (text: string, hasHeader?: boolean) => inspectFile({ bytes: Buffer.from(text), hasHeader })
 
-test('a file is inspected in a task process: delimiter, columns, rows and a guessed mapping', async () => {
+test('inspecting a file returns its delimiter, columns, rows and a detected mapping', async () => {
   await using app = await startTestApp()
   const file =
     '\ufeffVorname;E-mail 1 - Value;Plan;Plan;;Status\nAda;ada@example.com;"pro;x";y;z;active\nBob;bob@example.com\n'
@@ -30,7 +30,7 @@ test('a file is inspected in a task process: delimiter, columns, rows and a gues
         ['Bob', 'bob@example.com'],
       ],
       mapping: { email: 2, first_name: 1, last_name: null, status: 6, attributes: { plan: 3, status: 6 } },
-      note: 'Columns that share their name with an earlier one were left out: "Plan". A mapping can say which columns to take.',
+      note: 'Skipped columns with the same name as an earlier column: "Plan". Choose the columns to import in the mapping.',
       problem: null,
     },
   ])
@@ -69,7 +69,7 @@ test('the address column is recognized by its name or by its cells, and may be m
   })
 })
 
-test('a first row with an address is data, unless the caller knows better', () => {
+test('a first row with an address is data, unless the caller declares a header', () => {
   const file = 'Ann,ann@mail.example\nBob,bob@mail.example\n'
   expect(suggest(file)).toMatchObject({ hasHeader: false, header: [], columns: { email: 1, attributes: [] } })
   expect(suggest(file).rows).toHaveLength(2)
@@ -77,8 +77,8 @@ test('a first row with an address is data, unless the caller knows better', () =
   expect(suggest('Name,Mail\nBob,bob@mail.example\n', false).columns.email).toBe(1)
 })
 
-test('a quote that is never closed is reported, and a file cut at the limit is not at fault', () => {
-  expect(suggest('email\na@b.example\n"b@b.example\n').problem).toMatch(/line 3 has no end/)
+test('an unclosed quote is reported, but not if the file was cut at the limit', () => {
+  expect(suggest('email\na@b.example\n"b@b.example\n').problem).toMatch(/line 3 does not end/)
   const start = Buffer.alloc(sliceBytes, 'email\n"ada@b.example, and a longer text"\n')
   expect(inspectFile({ bytes: start, hasHeader: undefined })).toMatchObject({ problem: null, header: ['email'] })
 })

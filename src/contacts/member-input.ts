@@ -3,11 +3,11 @@ import { type FieldProblem, invalid } from '../values/errors.ts'
 import { type ContactId, newId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax, readAttributes, readName } from './fields.ts'
 
-/** One person to be stored. A name that is undefined keeps what is known, '' clears it; attributes are merged in. */
+/** A contact to store. A name that is undefined keeps its value, and '' clears it; attributes are merged. */
 export type Member = {
-  /** The contact's id, if there is none with this address yet. */
+  /** The id to use if no contact has this address yet. */
   id: ContactId
-  /** Where it was given; the last place if it was given more than once. */
+  /** Its index in the request; the last one if it occurs more than once. */
   index: number
   email: string
   emailKey: string
@@ -19,16 +19,19 @@ export type Member = {
 
 export type Rejected = { index: number; email: string | null; field: string | null; problem: string }
 
-/** Of an address that is none, as much as helps to find it. */
+/** How many characters of an invalid address are reported. */
 export const shownEmailMax = 320
 
 /**
- * Reads members one by one, so that a bad one costs only itself. A person given twice counts once: what stands later
- * wins, field by field, and attributes are merged.
+ * Reads members one by one, so that an invalid one does not affect the others. A member that occurs twice counts once:
+ * later fields win, and attributes are merged.
  */
 export class MemberReader {
   readonly #byKey = new Map<string, Member>()
-  /** Of members given more than once: attributes by name, as JSON, so that merging costs no more than what is added. */
+  /**
+   * The attributes of members that occur more than once, by name and as JSON, so that merging costs no more than what
+   * is added.
+   */
   readonly #merged = new Map<string, MergedAttributes>()
   readonly rejected: Rejected[] = []
 
@@ -41,7 +44,7 @@ export class MemberReader {
     return this.#byKey.size
   }
 
-  /** True when it was taken. */
+  /** Returns false if the member was rejected. */
   add(input: unknown, index: number): boolean {
     if (typeof input !== 'object' || input === null || Array.isArray(input))
       return this.#reject(index, null, null, 'must be an object')
@@ -76,7 +79,7 @@ export class MemberReader {
     return true
   }
 
-  /** False if the attributes together exceed what a contact may have. */
+  /** Returns false if the merged attributes exceed the limits of a contact. */
   #merge(earlier: Member, attributes: object): boolean {
     let merged = this.#merged.get(earlier.emailKey)
     if (!merged) {
@@ -93,19 +96,19 @@ export class MemberReader {
   }
 }
 
-export const attributesTooLarge = `must have at most ${attributeKeysMax} keys and ${attributesBytesMax} bytes as JSON, together with those the contact has`
+export const attributesTooLarge = `must have at most ${attributeKeysMax} keys and ${attributesBytesMax} bytes as JSON, including the existing attributes of the contact`
 
-/** Attributes of one contact from several sources; the later value of a name wins. */
+/** The attributes of one contact from several members; the later value of a name wins. */
 class MergedAttributes {
   readonly #values = new Map<string, string>()
-  /** Of the JSON text, with a comma or brace for each value. */
+  /** The length of the JSON text, with a comma or brace per value. */
   #bytes = 1
 
   constructor(attributes: object) {
     this.add(attributes)
   }
 
-  /** False, and nothing is added, if all together would be too many or too large. */
+  /** Returns false, and adds nothing, if all attributes together are too many or too large. */
   add(attributes: object): boolean {
     const entries = Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)] as const)
     let [keys, bytes] = [this.#values.size, this.#bytes]
@@ -131,7 +134,7 @@ const bytesOf = (name: string, value: string) => Buffer.byteLength(JSON.stringif
 export const sentenceOf = ({ field, problem }: Pick<Rejected, 'field' | 'problem'>): string =>
   field === null ? problem : `${field} ${problem}`
 
-/** The refusal of a request of which nothing could be taken. */
+/** Returns the refusal of a request without any valid member. */
 export function allRejected(rejected: Rejected[]) {
   const fields = rejected.map(
     ({ index, field, problem }): FieldProblem => ({

@@ -11,13 +11,14 @@ const bodyBytesMax = 16 * 1024 * 1024
 
 const MemberIn = Type.Object({
   email: Type.String({ format: 'email' }),
-  first_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears it.' }))),
-  last_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears it.' }))),
+  first_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears the name.' }))),
+  last_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax, description: 'Null clears the name.' }))),
   attributes: Type.Optional(
     Nullable(
       Type.Record(Type.String(), Type.Unknown(), {
         maxProperties: attributeKeysMax,
-        description: 'Merged key by key into what the contact has; null changes nothing. At most 16 KiB as JSON.',
+        description:
+          'Merged by key into the attributes of an existing contact; null changes nothing. At most 16 KiB as JSON.',
       }),
     ),
   ),
@@ -26,17 +27,17 @@ const MemberIn = Type.Object({
 const AddedOut = Type.Object({
   group_id: Type.String(),
   received: Type.Integer(),
-  created: Type.Integer({ description: 'Contacts that did not exist before.' }),
-  updated: Type.Integer({ description: 'Contacts that did.' }),
-  added: Type.Integer({ description: 'Contacts that were not in the group before.' }),
+  created: Type.Integer({ description: 'Contacts that were created.' }),
+  updated: Type.Integer({ description: 'Contacts that already existed.' }),
+  added: Type.Integer({ description: 'Contacts that were not in the group yet.' }),
   already_members: Type.Integer(),
   rejected: Type.Array(Type.Object({ index: Type.Integer(), email: Nullable(Type.String()), problem: Type.String() })),
 })
 
-/** Public API: adds people to a group. */
+/** Public API: adds members to a group. */
 export function memberRoutes({ members }: { members: MemberAdder }): FastifyPluginAsyncTypebox {
   return async (api) => {
-    // As bytes: large bodies are parsed in a task process.
+    // Kept as bytes, because large bodies are parsed in a task process.
     api.removeContentTypeParser('application/json')
     api.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     api.post(
@@ -48,14 +49,15 @@ export function memberRoutes({ members }: { members: MemberAdder }): FastifyPlug
           tags: ['Public API'],
           summary: 'Add members to a group',
           description:
-            'Valid members are stored even when others are rejected; 422 when none is valid. Fields left out keep their value. A member given twice counts once: the later fields win. Nobody who unsubscribed is resubscribed.',
+            'Valid members are stored even if others are rejected; if none is valid, the response is 422. Omitted fields keep their value. A member that occurs twice counts once, and its later fields win. Unsubscribed contacts stay unsubscribed.',
           body: Type.Object({
             group_id: Type.String(),
             members: Type.Array(MemberIn, { minItems: 1, maxItems: membersMax }),
           }),
           response: answers(AddedOut),
         },
-        // The schema is there to be read: members are judged one by one, so that a bad one costs only itself.
+        // The schema serves as documentation only. Members are validated one by one, so that an invalid one does not
+        // fail the request.
         validatorCompiler: () => () => true,
       },
       async (request) => {

@@ -7,7 +7,7 @@ import type { Actor } from './history.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
-/** What becomes of people who are new, or were only ever sent to. */
+/** Where new and `not_subscribed` contacts go. */
 export type Destination = { groupId: GroupId | null; subscription: 'subscribed' | 'not_subscribed' }
 
 /**
@@ -23,10 +23,10 @@ export async function lockGroups(tx: Tx, organizationId: OrganizationId, ids: Gr
   return rows.length === ids.length
 }
 
-/** A column that nobody gave costs nothing: `unnest` fills up with nulls. */
+/** An empty array stands for a column of nulls, since `unnest` pads it. */
 const column = (values: (string | null)[]) => (values.every((value) => value === null) ? [] : values)
 
-/** `given (id, email_key, email, first_name, last_name, attributes)`; email is null where it is its own key. */
+/** `given (id, email_key, email, first_name, last_name, attributes)`; email is null if it equals its key. */
 const givenMembers = (members: Member[]): Sql => sql`
   given as (
     select * from unnest(
@@ -40,9 +40,9 @@ const givenMembers = (members: Member[]): Sql => sql`
   )`
 
 /**
- * Stores those that are not known yet, as members of the group if one is named, and answers how many they were. Whoever
- * objected before and was erased since comes back as unsubscribed. Inserting in the order of the key keeps concurrent
- * requests from waiting for each other in a circle.
+ * Inserts the members that are not contacts yet, adds them to the group, if there is one, and returns how many they
+ * were. An address that unsubscribed before its contact was erased is created as unsubscribed. Rows are inserted in key
+ * order, so that concurrent requests cannot deadlock.
  */
 export async function insertMembers(
   tx: Tx,
@@ -58,10 +58,10 @@ export async function insertMembers(
         created_by_type, created_by_id)
       select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
         nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
-        case when objection.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid
+        case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid
       from given
-      left join suppressions as objection on objection.organization_id = ${organizationId}
-        and objection.email_key = given.email_key and objection.reason = 'unsubscribe'
+      left join suppressions as unsubscription on unsubscription.organization_id = ${organizationId}
+        and unsubscription.email_key = given.email_key and unsubscription.reason = 'unsubscribe'
       order by given.email_key
       on conflict (organization_id, email_key) do nothing
       returning id
@@ -75,9 +75,9 @@ export async function insertMembers(
 }
 
 /**
- * That the attributes of a contact stay within their limits with those in `held`. On the row as it is when it is locked, so
- * requests at the same time cannot exceed them together. PostgreSQL writes a space behind each colon and comma; those of the
- * first level are not counted.
+ * Whether the attributes of a contact stay within their limits after the merge. Evaluated on the locked row, so that
+ * concurrent requests cannot exceed the limits together. PostgreSQL writes a space after each colon and comma; those of
+ * the first level are not counted.
  */
 const attributesFit = sql`(held.attributes is null or contacts.attributes @> held.attributes or (
   select count(*) <= ${attributeKeysMax}
@@ -85,9 +85,10 @@ const attributesFit = sql`(held.attributes is null or contacts.attributes @> hel
   from jsonb_object_keys(contacts.attributes || held.attributes)))`
 
 /**
- * Updates those that were known before `insertMembers` with what was given, adds them to the group and answers how many
- * were not in it, and the keys of those whose attributes would become too large, of whom nothing is stored. A statement of its own, so that it sees what others committed while the insert waited for them. Only
- * rows that change are locked: repeating a request writes nothing.
+ * Updates the members that were contacts before `insertMembers`, adds them to the group, and returns how many were not
+ * in it, and the keys of those whose attributes would become too large, which are not stored. This is a second
+ * statement so that it sees what other transactions committed while the insert waited for them. Only rows that change
+ * are locked: repeating a request writes nothing.
  */
 export async function updateMembers(
   tx: Tx,
@@ -141,7 +142,7 @@ export async function updateMembers(
     joined as (
       insert into group_members (organization_id, group_id, contact_id, added_by_type, added_by_id)
       select ${organizationId}, ${groupId}::uuid, id, ${actor.type}, ${actor.id}::uuid from held
-      -- Counting makes the updates come first in every request, for the sake of the order of locks.
+      -- The count forces the updates to run first in every request, which keeps the lock order consistent.
       where joins and (select count(*) from changed) >= 0 and id not in (select id from too_large)
       order by id
       on conflict do nothing

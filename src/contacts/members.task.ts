@@ -7,7 +7,7 @@ export const membersMax = 10_000
 
 export type ReadMembers = { groupId: string; received: number; members: Member[]; rejected: Rejected[] }
 
-/** Parses the body of a request to add members, validates each of them and merges those given twice. */
+/** Parses the body of a request to add members, validates each member and merges those that occur twice. */
 export const readMembersTask = defineTask({
   name: 'contacts.members',
   title: 'Reading these members',
@@ -15,7 +15,7 @@ export const readMembersTask = defineTask({
   run: readMembers,
 })
 
-/** Throws `Refusal` if the body as a whole is not valid; members that are not valid are in `rejected`. */
+/** Throws `Refusal` if the body as a whole is invalid. Invalid members are returned in `rejected`. */
 export function readMembers(body: Uint8Array): ReadMembers {
   const { groupId, inputs } = readFrame(parseBody(body))
   const reader = new MemberReader()
@@ -26,11 +26,11 @@ export function readMembers(body: Uint8Array): ReadMembers {
 }
 
 function parseBody(body: Uint8Array): unknown {
-  // Decoding would replace invalid bytes by U+FFFD, which would be stored.
+  // Decoding would replace invalid bytes by U+FFFD and store them.
   if (!isUtf8(body)) throw new Refusal('invalid_json', 'The body is not valid JSON: it is not UTF-8.')
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
   try {
-    // A name that would reach into JavaScript's own objects is left out, as everywhere else.
+    // `__proto__` is dropped, as in all other request bodies.
     return /proto|\\u/.test(text)
       ? JSON.parse(text, (name, value) => (name === '__proto__' ? undefined : value))
       : JSON.parse(text)
@@ -39,16 +39,16 @@ function parseBody(body: Uint8Array): unknown {
   }
 }
 
-/** Everything but the members, which are judged one by one. */
+/** Reads everything except the members, which are validated one by one. */
 function readFrame(body: unknown): { groupId: string; inputs: unknown[] } {
   if (typeof body !== 'object' || body === null) throw invalid({ path: 'body', problem: 'must be an object' })
   const { group_id: groupId, members } = body as Record<string, unknown>
-  if (typeof groupId !== 'string') throw invalid({ path: 'group_id', problem: wantsOr(groupId, 'must be a string') })
-  if (!Array.isArray(members)) throw invalid({ path: 'members', problem: wantsOr(members, 'must be an array') })
+  if (typeof groupId !== 'string') throw invalid({ path: 'group_id', problem: requiredOr(groupId, 'must be a string') })
+  if (!Array.isArray(members)) throw invalid({ path: 'members', problem: requiredOr(members, 'must be an array') })
   if (members.length === 0) throw invalid({ path: 'members', problem: 'must have at least 1 element' })
   if (members.length > membersMax)
     throw invalid({ path: 'members', problem: `must have at most ${membersMax} elements` })
   return { groupId, inputs: members }
 }
 
-const wantsOr = (value: unknown, problem: string) => (value === undefined ? 'is required' : problem)
+const requiredOr = (value: unknown, problem: string) => (value === undefined ? 'is required' : problem)

@@ -16,7 +16,7 @@ async function find(app: TestApp, email: string) {
   return found.body.data[0]
 }
 
-test('members are stored as subscribed contacts of the group, and the answer counts them', async () => {
+test('members are stored as subscribed contacts of the group, and the response counts them', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const answer = await add(app, groupId, [
@@ -44,7 +44,7 @@ test('members are stored as subscribed contacts of the group, and the answer cou
   expect(await find(app, 'grace')).toMatchObject({ email: 'Grace@example.com', first_name: null, attributes: {} })
 })
 
-test('an address known in another spelling is updated with what is given and keeps the rest', async () => {
+test('a contact known under another spelling is updated with the given fields', async () => {
   await using app = await startTestApp()
   const [first, second] = [await createGroup(app, 'First'), await createGroup(app, 'Second')]
   await add(app, first, [
@@ -66,7 +66,7 @@ test('an address known in another spelling is updated with what is given and kee
   expect(ada.groups.map((group: { name: string }) => group.name)).toEqual(['First', 'Second'])
 })
 
-test('null clears a name and leaves attributes as they are, and the document says that it can be given', async () => {
+test('null clears a name and keeps attributes, as documented in the OpenAPI document', async () => {
   await using app = await startTestApp({}, ['serve'])
   const groupId = await createGroup(app)
   const email = 'ada@example.com'
@@ -82,7 +82,7 @@ test('null clears a name and leaves attributes as they are, and the document say
     expect([name, properties[name].type]).toEqual([name, expect.arrayContaining(['null'])])
 })
 
-test('a request repeated changes nothing and writes no row', async () => {
+test('repeating a request writes no row', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const members = [{ email: 'ada@example.com', first_name: 'Ada', attributes: { a: 1 } }, { email: 'b@example.com' }]
@@ -94,7 +94,7 @@ test('a request repeated changes nothing and writes no row', async () => {
   expect(await rows()).toEqual(before)
 })
 
-test('a member given twice in one request counts once, the later fields winning', async () => {
+test('a member that occurs twice counts once, and its later fields win', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const answer = await add(app, groupId, [
@@ -110,7 +110,7 @@ test('a member given twice in one request counts once, the later fields winning'
   })
 })
 
-test('bad members are rejected with their place and reason while the good ones are stored', async () => {
+test('invalid members are rejected with index and reason while valid ones are stored', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const deep = JSON.parse('{"a":'.repeat(20) + 1 + '}'.repeat(20))
@@ -162,7 +162,7 @@ test('bad members are rejected with their place and reason while the good ones a
   })
 })
 
-test('a request without any valid member is refused, naming each field', async () => {
+test('a request without any valid member is rejected with each field', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const answer = await add(app, groupId, [{ email: 'x' }, 7])
@@ -187,7 +187,7 @@ test('an unknown group is a 404 and nothing is stored', async () => {
   expect(await app.db`select from contacts`).toHaveLength(0)
 })
 
-test('a body that is not a request is refused with the field that is wrong', async () => {
+test('a malformed body is rejected with the invalid field', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const tooMany = Array.from({ length: 10_001 }, (_, i) => ({ email: `m${i}@example.com` }))
@@ -215,7 +215,7 @@ test('a body that is not a request is refused with the field that is wrong', asy
   expect((await raw(`"${'x'.repeat(17 * 1024 * 1024)}"`)).status).toBe(413)
 })
 
-test('a key without the scope contacts:write may not add members', async () => {
+test('a key without the scope contacts:write cannot add members', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const key = await app.manage('POST', '/organization/api-keys', { name: 'reader', scopes: ['analytics:read'] })
@@ -226,7 +226,7 @@ test('a key without the scope contacts:write may not add members', async () => {
   expect([answer.status, answer.body.error.type]).toEqual([403, 'insufficient_scope'])
 })
 
-test('who unsubscribed stays so, who was only sent to is subscribed, and an erased objection is remembered', async () => {
+test('unsubscribed contacts stay unsubscribed, also after erasure, and not_subscribed ones become subscribed', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   await add(app, groupId, [{ email: 'gone@example.com' }, { email: 'sent@example.com' }, { email: 'out@example.com' }])
@@ -264,10 +264,10 @@ test('the same address in two organizations is two contacts, and neither can add
   expect((await find(app, 'ada')).first_name).toBe('Ada')
 })
 
-test('ten parallel requests of ten thousand with overlaps store each person once and count right', async () => {
+test('ten parallel requests with ten thousand overlapping members store each contact once', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
-  // Each request has 5,000 people of its own and 5,000 that it shares with the next, in an order of its own.
+  // Each request has 5,000 members of its own and shares 5,000 with the next, in a different order.
   const requests = Array.from({ length: 10 }, (_, n) => {
     const members = Array.from({ length: 10_000 }, (_, i) => ({ email: `m${(n * 5_000 + i) % 50_000}@example.com` }))
     return members.sort(() => (n % 2 ? -1 : 1)).reverse()
@@ -287,7 +287,7 @@ test('ten parallel requests of ten thousand with overlaps store each person once
   expect(count).toEqual({ contacts: 50_000, members: 50_000 })
 })
 
-test('requests, edits and erasures of the same people at once end well', async () => {
+test('concurrent requests, edits and erasures of the same contacts all succeed', async () => {
   await using app = await startTestApp()
   const groups = [await createGroup(app, 'One'), await createGroup(app, 'Two')]
   const members = (n: number) =>
@@ -308,7 +308,7 @@ test('requests, edits and erasures of the same people at once end well', async (
   const [{ orphans } = { orphans: -1 }] = await app.db<{ orphans: number }>`
     select count(*) as orphans from group_members left join contacts on contacts.id = contact_id where contacts.id is null`
   expect(orphans).toBe(0)
-  // No request lost what another merged into the same person.
+  // No request lost attributes that another merged into the same contact.
   const [row] = await app.db<{ merged: number }>`
     select count(*) as merged from contacts
     where email_key !~ '^m2[0-9][0-9]@' and created_at = (select min(created_at) from contacts)
@@ -331,7 +331,7 @@ test('a group deleted while members are being added keeps none of them', async (
   }
 })
 
-test('whatever is sent as members is answered with 200 or 422', async () => {
+test('any members value yields 200 or 422', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
@@ -360,7 +360,7 @@ test('whatever is sent as members is answered with 200 or 422', async () => {
 const attributesNamed = (prefix: string, count: number, value: unknown = 1) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, value]))
 
-test('one person given ten thousand times, each time with new attributes, stays within the limits', async () => {
+test('a member that occurs ten thousand times with new attributes stays within the limits', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const members = Array.from({ length: 10_000 }, (_, index) => ({
@@ -375,7 +375,7 @@ test('one person given ten thousand times, each time with new attributes, stays 
   expect((await find(app, 'ada')).attributes).toEqual({ ...attributesNamed('a0_', 60), shared: 0 })
 })
 
-test('attributes are limited together with those the contact has; others of the request are stored', async () => {
+test('the attribute limits include existing attributes, and other members are stored', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   const other = await createGroup(app, 'Other')
@@ -405,7 +405,7 @@ test('attributes are limited together with those the contact has; others of the 
   expect((await add(app, other, [{ email: 'ada@example.com', attributes: { c: 1 } }])).status).toBe(422)
 })
 
-test('requests at the same time cannot exceed the limits together', async () => {
+test('concurrent requests cannot exceed the attribute limits together', async () => {
   await using app = await startTestApp()
   const groupId = await createGroup(app)
   await add(app, groupId, [{ email: 'ada@example.com' }])
@@ -417,7 +417,7 @@ test('requests at the same time cannot exceed the limits together', async () => 
   expect(Object.keys((await find(app, 'ada')).attributes)).toHaveLength(80)
 })
 
-test('a large body that is not JSON or not UTF-8 is refused like a small one', async () => {
+test('a large body that is not JSON or not UTF-8 is rejected like a small one', async () => {
   await using app = await startTestApp()
   const post = (raw: Uint8Array | string) =>
     app.call('POST', '/public/api/v1/contacts/add-group-members', {

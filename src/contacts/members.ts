@@ -12,11 +12,14 @@ import { readMembers, readMembersTask } from './members.task.ts'
 import { inTransaction } from './transaction.ts'
 
 /**
- * Larger bodies are read in a task process. The most expensive content found, addresses in IDN domains, took 37 ms of CPU for
- * 128 KiB on a busy machine.
+ * Larger bodies are parsed in a task process. The most expensive content found, addresses with IDN domains, took 37 ms
+ * of CPU time for 128 KiB on a busy machine.
  */
 const inlineBytesMax = 16 * 1024
-/** Each holds a connection and some megabytes; the rest wait here rather than for connections that others need. */
+/**
+ * Requests stored at the same time. Each uses a connection and some megabytes; the others wait here rather than for
+ * connections that other requests need.
+ */
 const atOnceMax = 3
 const waitingMax = 30
 
@@ -32,7 +35,7 @@ export type AddedMembers = Omit<Stored, 'tooLarge'> & { groupId: GroupId; receiv
 
 type Addition = { organizationId: OrganizationId; groupId: GroupId; members: Member[]; actor: Actor }
 
-/** Adds many people to a group at once, some requests at a time. */
+/** Adds many contacts to a group, a few requests at a time. */
 export class MemberAdder {
   readonly #db: Db
   readonly #tasks: TaskPool
@@ -82,8 +85,9 @@ function storeInGroup(db: Db, { organizationId, groupId, members, actor }: Addit
 }
 
 /**
- * Stores people as contacts and, where a group is named, as its members. Known contacts are updated with what was given;
- * whoever is subscribed or unsubscribed stays so. The members' addresses must differ, and the group be held.
+ * Stores members as contacts and adds them to the group, if there is one. Existing contacts are updated with the given
+ * fields and keep their subscription, except that `not_subscribed` ones can become subscribed. The addresses must
+ * differ, and the group must be locked.
  */
 export async function storeMembers(
   tx: Tx,

@@ -1,7 +1,7 @@
 import type { SuppressionReason } from './suppressions.sql.ts'
 
-// What other systems write beside an address. A word that is not here may mean anything, so where a mapping names the
-// column its row is refused: it is better to be asked than to write to somebody who said no.
+// Status values of other systems. An unknown value may mean anything, so its row is rejected if a mapping names the
+// column, rather than emailing someone who may have opted out.
 const words: [SuppressionReason | null, string[]][] = [
   ['unsubscribe', ['unsubscribed', 'unsubscribe', 'opted out', 'opt out', 'false', 'no', '0']],
   ['hard_bounce', ['bounced', 'bounce', 'hard bounce', 'hard bounced', 'cleaned']],
@@ -11,7 +11,7 @@ const words: [SuppressionReason | null, string[]][] = [
 ]
 const reasons = new Map(words.flatMap(([reason, texts]) => texts.map((text) => [text, reason] as const)))
 
-/** Why the person gets no mail, null where nothing speaks against it; undefined when the word is not known. */
+/** Returns the reason to suppress the address, null if there is none, or undefined if the value is unknown. */
 export const readStatus = (cell: string): SuppressionReason | null | undefined =>
   reasons.get(
     cell

@@ -7,7 +7,7 @@ import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
 import { toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
 import { type Suppression, selectSuppressions, suppressionReasons } from './suppressions.sql.ts'
-import { liftSuppression, suppressByHand } from './suppressions.ts'
+import { addManualSuppression, liftSuppression } from './suppressions.ts'
 
 const detailMax = 500
 const queryMax = 200
@@ -29,7 +29,9 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       {
         schema: {
           tags,
-          summary: 'List who gets no mail, and why, newest first',
+          summary: 'List suppressions',
+          description:
+            'Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.',
           querystring: Type.Object({
             query: Type.Optional(Type.String({ maxLength: queryMax, description: 'Part of the address.' })),
             reason: Type.Optional(oneOf(...suppressionReasons)),
@@ -58,7 +60,8 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       {
         schema: {
           tags,
-          summary: 'Suppress an address by hand: it gets no mail at all',
+          summary: 'Suppress an address',
+          description: 'The address receives no email, neither transactional nor marketing.',
           body: Type.Object({
             email: Type.String({ minLength: 1 }),
             detail: Type.Optional(Type.String({ maxLength: detailMax })),
@@ -67,7 +70,12 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
         },
       },
       async (request, reply) => {
-        const suppression = await suppressByHand(db, memberOf(request).organizationId, request.body, actorOf(request))
+        const suppression = await addManualSuppression(
+          db,
+          memberOf(request).organizationId,
+          request.body,
+          actorOf(request),
+        )
         return reply.status(201).send(created(suppressionOut(suppression)))
       },
     )
@@ -77,15 +85,15 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       {
         schema: {
           tags,
-          summary: 'Lift the suppression of an address, for all reasons',
-          description: 'A contact who had unsubscribed is subscribed again.',
+          summary: 'Remove the suppressions of an address',
+          description: 'Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.',
           params: Type.Object({ email: Type.String() }),
           response: answers(Nothing),
         },
       },
       async (request) => {
         await liftSuppression(db, memberOf(request).organizationId, request.params.email, actorOf(request))
-        return ok(null, 'The address can get mail again')
+        return ok(null, 'Suppressions removed')
       },
     )
   }

@@ -4,7 +4,7 @@ import type { PageRequest } from '../http/paging.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 import { containing } from './search.sql.ts'
 
-/** 'unsubscribe' stops marketing only; the others stop all mail. */
+/** 'unsubscribe' stops marketing email only; the other reasons stop all email. */
 export const suppressionReasons = ['hard_bounce', 'complaint', 'manual', 'unsubscribe'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
 
@@ -19,7 +19,7 @@ export type Suppression = {
 
 export type NewSuppression = Omit<Suppression, 'createdAt'> & { organizationId: OrganizationId }
 
-/** What is suppressed for the same reason already stays as it is. */
+/** An address that is already suppressed for the same reason stays as it is. */
 export async function insertSuppressions(tx: Tx, entries: NewSuppression[]): Promise<void> {
   await tx`
     insert into suppressions (organization_id, email_key, reason, email, detail, message_id)
@@ -66,7 +66,7 @@ export async function selectSuppressionsOf(
     where organization_id = ${organizationId} and email_key = ${emailKey}`
 }
 
-/** Answers the reasons that were lifted. */
+/** Returns the reasons that were removed. */
 export async function deleteSuppressions(
   tx: Tx,
   organizationId: OrganizationId,

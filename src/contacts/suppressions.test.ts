@@ -3,7 +3,7 @@ import { startTestApp } from '../../test/support/test-app.ts'
 
 const suppressions = '/organization/suppressions'
 
-test('an address suppressed by hand is listed and lifted, in any spelling, and asking twice is no fault', async () => {
+test('a manual suppression is idempotent, listed, and removed under any spelling', async () => {
   await using app = await startTestApp()
   const made = await app.manage('POST', suppressions, { email: ' Ada/L@Example.com', detail: ' asked us to ' })
   expect(made.status).toBe(201)
@@ -27,7 +27,7 @@ test('an address suppressed by hand is listed and lifted, in any spelling, and a
     expect((await app.manage('POST', suppressions, body)).status).toBe(422)
 })
 
-test('lifting ends all reasons, and only who had unsubscribed is subscribed by it', async () => {
+test('removing suppressions covers all reasons, and resubscribes only unsubscribed contacts', async () => {
   await using app = await startTestApp()
   const create = async (email: string) =>
     (await app.manage('POST', '/organization/contacts', { email })).body.data.id as string
@@ -41,12 +41,12 @@ test('lifting ends all reasons, and only who had unsubscribed is subscribed by i
   expect([await statusOf(ada), await statusOf(bob)]).toEqual(['subscribed', 'not_subscribed'])
 })
 
-test('the list is filtered by address and reason, pages newest first, and shows nothing of others', async () => {
+test('suppressions are filtered by address and reason, and paged newest first per organization', async () => {
   await using app = await startTestApp()
   for (let i = 0; i < 9; i++) await app.manage('POST', suppressions, { email: `m${i}@example.com` })
   const contact = await app.manage('POST', '/organization/contacts', { email: 'm1@example.com' })
   await app.manage('PATCH', `/organization/contacts/${contact.body.data.id}`, { status: 'unsubscribed' })
-  // Written at one moment, as a batch is.
+  // All with the same timestamp, like those of one batch.
   await app.db.statement`update suppressions set created_at = '2026-01-01T00:00:00.123Z' where email < 'm5'`
 
   const seen: string[] = []

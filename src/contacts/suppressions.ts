@@ -15,27 +15,27 @@ import {
 } from './suppressions.sql.ts'
 import { inTransaction } from './transaction.ts'
 
-export type Objection = { email: string; reason: SuppressionReason }
+export type ImportedSuppression = { email: string; reason: SuppressionReason }
 
-/** What a file says against mail to people. It happened elsewhere and before, so it makes no events. */
-export async function takeObjections(
+/** Imports the suppressions of a file. They happened elsewhere and earlier, so no events are recorded. */
+export async function importSuppressions(
   tx: Tx,
   organizationId: OrganizationId,
-  objections: Objection[],
+  imported: ImportedSuppression[],
   actor: Actor,
 ): Promise<void> {
-  const entries = objections.flatMap(({ email: text, reason }) => {
+  const entries = imported.flatMap(({ email: text, reason }) => {
     const email = parseEmail(text)
     const entry = { organizationId, reason, detail: 'Imported', messageId: null }
     return email.ok ? [{ ...entry, email: email.address, emailKey: email.key }] : []
   })
   await insertSuppressions(tx, entries)
-  const left = entries.filter(({ reason }) => reason === 'unsubscribe').map(({ emailKey }) => emailKey)
-  if (left.length > 0) await unsubscribeByEmail(tx, organizationId, left, actor)
+  const unsubscribed = entries.filter(({ reason }) => reason === 'unsubscribe').map(({ emailKey }) => emailKey)
+  if (unsubscribed.length > 0) await unsubscribeByEmail(tx, organizationId, unsubscribed, actor)
 }
 
-/** By hand. Asking twice is no fault. */
-export async function suppressByHand(
+/** Suppresses an address manually. Has no effect if it is already suppressed manually. */
+export async function addManualSuppression(
   db: Db,
   organizationId: OrganizationId,
   input: { email: string; detail?: string | undefined },
@@ -67,7 +67,10 @@ export async function suppressByHand(
   })
 }
 
-/** For all reasons at once. A contact who had unsubscribed is subscribed again. */
+/**
+ * Removes the suppressions of an address for all reasons. An unsubscribed contact becomes subscribed. Throws `Refusal`
+ * if the address is not suppressed.
+ */
 export async function liftSuppression(
   db: Db,
   organizationId: OrganizationId,

@@ -42,8 +42,8 @@ const errors = { '4xx': Type.Ref('Error#'), '5xx': Type.Ref('Error#') } as const
 export const answers = <Data extends TSchema>(data: Data) => ({ 200: Envelope(200, data), ...errors })
 /** … 201 with what was created. */
 export const creates = <Data extends TSchema>(data: Data) => ({ 201: Envelope(201, data), ...errors })
-/** … 202 with what was begun. */
-export const begins = <Data extends TSchema>(data: Data) => ({ 202: Envelope(202, data), ...errors })
+/** … 202 with the record of work that continues in the background. */
+export const accepts = <Data extends TSchema>(data: Data) => ({ 202: Envelope(202, data), ...errors })
 /** … 200 with a page of a list. */
 export const pages = <Item extends TSchema>(item: Item) => ({ 200: PageEnvelope(item), ...errors })
 /** … something that is not the envelope (a page, a picture), or the usual errors. */
@@ -61,7 +61,7 @@ export const created = <Data>(data: Data, message = 'Created') => ({
   message,
   data,
 })
-export const begun = <Data>(data: Data, message = 'Accepted') => ({
+export const accepted = <Data>(data: Data, message = 'Accepted') => ({
   code: 202 as const,
   status: 'success' as const,
   message,

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
 
-/** Whether other organizations depend on this one, because its owners run the installation. */
+/** Returns whether the owners of this organization operate the installation and other organizations exist. */
 export async function isNeededByOthers(db: Reader, id: OrganizationId): Promise<boolean> {
   const rows = await db`
     select from organizations
@@ -11,9 +11,9 @@ export async function isNeededByOthers(db: Reader, id: OrganizationId): Promise<
 }
 
 /**
- * Marks the organization as deleted and stops everything it does, in one statement across the tables involved: nobody can
- * sign in or call the API, no email is accepted or read from the queue, and events reach no webhook. The remaining rows are
- * erased later. Returns the API keys, or undefined if the organization is deleted already.
+ * Marks the organization as deleted and stops all of its activity, in one statement: nobody can sign in or call the
+ * API, no email is accepted or sent from the queue, and events reach no webhook. The remaining rows are erased later.
+ * Returns the ids of its API keys, or undefined if the organization is already deleted.
  */
 export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiKeyId[] | undefined> {
   const [row] = await tx<{ keys: ApiKeyId[] }>`
@@ -23,7 +23,7 @@ export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiK
     keys as (delete from api_keys using organization where organization_id = organization.id returning api_keys.id),
     users_deleted as (delete from users using organization where organization_id = organization.id),
     invitations_deleted as (delete from invitations using organization where organization_id = organization.id),
-    -- Held and not deleted: a lane that is created again would offer all of its jobs.
+    -- Held instead of deleted: a lane that is created again would offer all of its jobs.
     lanes_held as (update lanes set held = true from organization where organization_id = organization.id),
     flows_archived as (
       update flows set status = 'archived', deleted_at = coalesce(deleted_at, now())

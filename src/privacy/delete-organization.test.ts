@@ -25,7 +25,7 @@ async function rowsByTable({ db }: TestApp, organizationId: string): Promise<Rec
   return counts
 }
 
-test('only an owner who names the organization and knows the password deletes it, and the operator’s comes last', async () => {
+test('deleting requires an owner, the name and the password, and the operator’s organization is last', async () => {
   await using app = await startTestApp({ SIGNUP: 'open' }, ['serve'])
   const member = await join(app, 'member@acme.example', 'member')
   const other = await registerOther(app)
@@ -48,12 +48,12 @@ test('only an owner who names the organization and knows the password deletes it
   expect((await member.manage('GET', '/me')).status).toBe(401)
   const credentials = { email: 'owner@acme.example', password }
   expect((await app.call('POST', '/api/v1/auth/login', { body: credentials })).status).toBe(401)
-  // The address is free again, and the next organization runs the installation.
+  // The address is available again, and the next organization operates the installation.
   const again = await registerOther(app, 'owner@acme.example')
   expect((await again.manage('GET', '/me')).body.data.operator).toBe(true)
 })
 
-test('all rows of a deleted organization are erased, also after an interruption, and those of others stay', async () => {
+test('all rows of a deleted organization are erased, also after an interruption, and no others', async () => {
   await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'true', SIGNUP: 'open' })
   const other = await registerOther(app)
   await other.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
@@ -84,17 +84,17 @@ test('all rows of a deleted organization are erased, also after an interruption,
   expect(Object.keys(before)).toEqual(expect.arrayContaining([...expected, 'imports', 'messages', 'suppressions']))
   const othersBefore = await rowsByTable(app, other.organizationId)
 
-  // The operator's organization is the last one to go, so another takes that place here.
+  // The organization of the operator must be the last one, so another organization takes its role here.
   await app.db.statement`update organizations set is_operator = false`
   expect((await app.manage('DELETE', '/organization', { name: 'Acme', password })).status).toBe(200)
-  // Stopped at once: no credentials and no webhooks are left, and no lane offers its jobs.
+  // Stopped immediately: no credentials and no webhooks remain, and no lane offers its jobs.
   const stopped = await rowsByTable(app, app.organizationId)
   expect([stopped.users, stopped.api_keys, stopped.invitations, stopped.webhooks]).toEqual(Array(4).fill(undefined))
   const id = parseId('org', app.organizationId)
   expect(await app.db`select from lanes where organization_id = ${id} and not held`).toEqual([])
 
   const erase = () => eraseDeletedOrganizations({ db: app.db, log, batchRows: 2, keepMs: 0 })
-  // A lock stops the erasure in the middle of the contacts, where its connection is ended.
+  // A lock blocks the erasure in the middle of the contacts, where its connection is terminated.
   await app.db.begin(async (tx) => {
     await tx`select from contacts where organization_id = ${id} for update`
     const interrupted = erase().catch((error: Error) => error)

@@ -9,9 +9,9 @@ import { isNeededByOthers, stopOrganization } from './delete-organization.sql.ts
 export type Deletion = { name: string; password: string; address: string }
 
 /**
- * Deletes the organization of the member: it stops at once, and its rows are erased in the background. Returns its API keys,
- * which other processes may accept for two more seconds. Throws `Refusal` if the name or the password is wrong, or if
- * other organizations depend on this one.
+ * Deletes the organization of the member: its activity stops immediately, and its rows are erased in the background.
+ * Returns the ids of its API keys, which other processes may accept for two more seconds. Throws `Refusal` if the name
+ * or the password is wrong, or if other organizations depend on this one.
  */
 export async function deleteOrganization(
   db: Db,
@@ -24,15 +24,15 @@ export async function deleteOrganization(
   if (!(await isPasswordOf(db, throttle, member, { password, address })))
     throw invalid({ path: 'password', problem: 'is not your password' })
   return db.begin(async (tx) => {
-    // The next registration must see whether an organization is left.
+    // Serialized with registrations, which depend on whether an organization exists.
     await lockSignup(tx)
     if (await isNeededByOthers(tx, organization.id))
       throw new Refusal(
         'conflict',
-        'The owners of this organization run the installation, and other organizations use it. Delete the others first.',
+        'The owners of this organization operate the installation, and other organizations use it. Delete the other organizations first.',
       )
     const keys = await stopOrganization(tx, organization.id)
-    if (!keys) throw new Refusal('not_found', 'The organization is deleted already.')
+    if (!keys) throw new Refusal('not_found', 'The organization is already deleted.')
     return keys
   })
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/db.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 
-/** Returns the address of the deleted contact, or undefined if there is no such contact. */
+/** Returns the address key of the deleted contact, or undefined if it does not exist. */
 export async function deleteContact(
   tx: Tx,
   organizationId: OrganizationId,

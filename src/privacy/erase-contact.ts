@@ -13,12 +13,13 @@ import {
 } from './erase-contact.sql.ts'
 
 /**
- * Erases a person: name, address, attributes, the contents of messages and where they were read. Counts stay, and so does a
- * suppression of the address: without it an objection could not be honoured. Throws `Refusal` if there is no such contact.
+ * Erases the personal data of a contact: name, address, attributes, the content of messages, and IP addresses and user
+ * agents of events. Counts stay, and so do suppressions of the address, so that it is not emailed again. Throws
+ * `Refusal` if the contact does not exist.
  */
 export async function eraseContact(db: Db, organizationId: OrganizationId, id: ContactId): Promise<void> {
   await inTransaction(db, async (tx) => {
-    // The contact first: adding it to a group locks its row, so that the statements below see the membership.
+    // Deletes the contact first: adding it to a group locks its row, so the statements below see the membership.
     const emailKey = await deleteContact(tx, organizationId, id)
     if (emailKey === undefined) throw notFound('contact')
     await deleteMemberships(tx, organizationId, id)

@@ -14,8 +14,8 @@ export async function selectDeletedOrganizations(db: Reader, keepMs: number): Pr
 }
 
 /**
- * Every table with rows of organizations, from the catalog, so that no new table can be forgotten; of a partitioned table its
- * partitions. Names are quoted. Jobs and messages come first: without them nothing new is sent or recorded.
+ * Returns the quoted names of all tables with tenant rows, read from the catalog, so that new tables are included; for
+ * a partitioned table, its partitions. Jobs and messages come first: without them, nothing new is sent or recorded.
  */
 export async function selectTenantTables(db: Reader): Promise<string[]> {
   const rows = await db<{ name: string }>`

@@ -8,14 +8,17 @@ import {
 } from './erase-organization.sql.ts'
 
 const rowsPerBatch = 2_000
-/** What was in progress when the organization was deleted may write rows for a while; the row of the organization waits for it. */
+/**
+ * Work that was in progress at the time of the deletion may still write rows. The row of the organization is kept until
+ * then.
+ */
 const keepMsDefault = 15 * 60 * 1000
 
 export type ErasureOptions = { db: Db; log: Log; batchRows?: number; keepMs?: number }
 
 /**
- * Erases the rows of deleted organizations in batches, each a transaction of its own. All state is in the database, so a
- * process that is killed loses nothing and any process can continue.
+ * Erases the rows of deleted organizations in batches, one transaction per batch. All state is in the database, so any
+ * process can continue after a crash.
  */
 export async function eraseDeletedOrganizations({
   db,

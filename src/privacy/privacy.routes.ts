@@ -11,7 +11,7 @@ import { eraseContact } from './erase-contact.ts'
 
 type Parts = { db: Db; keys: KeyCache; throttle: LoginThrottle }
 
-/** Erasing people and organizations. */
+/** Erasure of contacts and organizations. */
 export function privacyRoutes({ db, keys, throttle }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.delete(
@@ -21,7 +21,7 @@ export function privacyRoutes({ db, keys, throttle }: Parts): FastifyPluginAsync
           tags: ['Contacts'],
           summary: 'Erase a contact',
           description:
-            'Deletes all personal data: the contact, its memberships, and its data in messages and events. Counts stay, and so does a suppression of the address, so that an objection is still honoured.',
+            'Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and so do suppressions of the address, so that it is not emailed again.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Nothing),
         },
@@ -38,9 +38,9 @@ export function privacyRoutes({ db, keys, throttle }: Parts): FastifyPluginAsync
         onRequest: requireOwner,
         schema: {
           tags: ['Organization'],
-          summary: 'Delete the organization and all of its data (owners)',
+          summary: 'Delete the organization and all of its data',
           description:
-            'Signs everybody out, revokes all API keys and stops sending, tracking and webhooks at once. All data is erased in the background and cannot be restored.',
+            'Owners only. Signs out all members, revokes all API keys, and stops sending, tracking and webhooks immediately. All data is erased in the background and cannot be restored.',
           body: Type.Object({
             name: Type.String({ maxLength: organizationNameMax, description: 'The exact name of the organization.' }),
             password: Type.String({ minLength: 1, maxLength: 1024, description: 'Your own password.' }),
@@ -52,7 +52,7 @@ export function privacyRoutes({ db, keys, throttle }: Parts): FastifyPluginAsync
         const { name, password } = request.body
         const deletion = { name, password, address: request.ip }
         for (const key of await deleteOrganization(db, throttle, memberOf(request), deletion)) keys.forget(key)
-        return ok(null, 'The organization is deleted. Its data is being erased.')
+        return ok(null, 'Organization deleted. Its data is being erased.')
       },
     )
   }

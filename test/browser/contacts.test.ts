@@ -130,7 +130,7 @@ test('two columns with the same name become two attributes with their own values
   const note = page.getByRole('combobox', { name: 'Import “note” as' })
   expect((await note.boundingBox())?.x).toBeLessThan(1_360 - 140)
   expect(await page.getByTitle('x'.repeat(300)).isVisible()).toBe(true)
-  await page.getByText('Columns that share their name with an earlier one were left out: "phone".').waitFor()
+  await page.getByText('Skipped columns with the same name as an earlier column: "phone".').waitFor()
   await page.getByRole('combobox', { name: 'Import “phone (column 3)” as' }).click()
   await page.getByRole('option', { name: 'Attribute' }).click()
   await page.getByText('Name the attribute for the column “phone (column 3)”.').waitFor()
@@ -224,7 +224,7 @@ test('a file in another encoding than UTF-8 is converted, and an import names th
     buffer: Buffer.from('email,pr\xe9nom\nada@example.com,Ren\xe9\nbob@example.com,"Bob\n', 'latin1'),
   })
   await page.getByText('Converted from Windows-1252').waitFor()
-  await page.getByText('The row that starts in line 3 has no end').waitFor()
+  await page.getByText('The row on line 3 does not end').waitFor()
   await page.getByRole('button', { name: 'Start import' }).click()
   await page.getByText('The import failed').waitFor()
   const { data } = (await service.manage(account.session, 'GET', '/organization/contacts')).body
@@ -235,7 +235,7 @@ test('a file in another encoding than UTF-8 is converted, and an import names th
     raw: 'email,Phone,Phone\nada@example.com,111,222\n',
   })
   await page.goto(`contacts/imports/${started.body.data.id}`)
-  await page.getByText('Columns that share their name with an earlier one were left out: "Phone".').waitFor()
+  await page.getByText('Skipped columns with the same name as an earlier column: "Phone".').waitFor()
   expect(tab.problems).toEqual([])
 })
 
@@ -322,7 +322,7 @@ test('a dialog whose save was rejected still asks before it discards what was ty
   await page.getByRole('button', { name: 'Add contact' }).first().click()
   await dialog.getByLabel('Email').fill('ada@example.com')
   await dialog.getByRole('button', { name: 'Add contact' }).click()
-  await dialog.getByText('A contact with this email already exists.').waitFor()
+  await dialog.getByText('A contact with this email address already exists.').waitFor()
   await page.keyboard.press('Escape')
   await dialog.getByText('You have unsaved changes.').waitFor()
   expect(await dialog.getByLabel('Email').inputValue()).toBe('ada@example.com')

@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Add members to a group
-         * @description Valid members are stored even when others are rejected; 422 when none is valid. Fields left out keep their value. A member given twice counts once: the later fields win. Nobody who unsubscribed is resubscribed.
+         * @description Valid members are stored even if others are rejected; if none is valid, the response is 422. Omitted fields keep their value. A member that occurs twice counts once, and its later fields win. Unsubscribed contacts stay unsubscribed.
          */
         post: operations["addGroupMembers"];
         delete?: never;
@@ -291,8 +291,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete the organization and all of its data (owners)
-         * @description Signs everybody out, revokes all API keys and stops sending, tracking and webhooks at once. All data is erased in the background and cannot be restored.
+         * Delete the organization and all of its data
+         * @description Owners only. Signs out all members, revokes all API keys, and stops sending, tracking and webhooks immediately. All data is erased in the background and cannot be restored.
          */
         delete: operations["deleteOrganization"];
         options?: never;
@@ -416,10 +416,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Search contacts, newest first */
+        /**
+         * List contacts
+         * @description Newest first.
+         */
         get: operations["listContacts"];
         put?: never;
-        /** Add a contact by hand */
+        /** Create a contact */
         post: operations["postContacts"];
         delete?: never;
         options?: never;
@@ -434,20 +437,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a contact */
+        /** Get a contact */
         get: operations["getContactsId"];
         put?: never;
         post?: never;
         /**
          * Erase a contact
-         * @description Deletes all personal data: the contact, its memberships, and its data in messages and events. Counts stay, and so does a suppression of the address, so that an objection is still honoured.
+         * @description Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and so do suppressions of the address, so that it is not emailed again.
          */
         delete: operations["deleteContactsId"];
         options?: never;
         head?: never;
         /**
-         * Edit a contact
-         * @description Fields left out keep their value, null clears a name, attributes are replaced as a whole. Unsubscribing is recorded as an event; subscribing lifts an unsubscription, but no other suppression.
+         * Update a contact
+         * @description Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.
          */
         patch: operations["patchContactsId"];
         trace?: never;
@@ -494,11 +497,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a group */
+        /** Get a group */
         get: operations["getGroupsId"];
         put?: never;
         post?: never;
-        /** Delete a group; its contacts stay */
+        /**
+         * Delete a group
+         * @description The contacts in the group are kept.
+         */
         delete: operations["deleteGroupsId"];
         options?: never;
         head?: never;
@@ -515,7 +521,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add contacts to a group, all or none */
+        /**
+         * Add contacts to a group
+         * @description Adds all contacts or, if one of them does not exist, none.
+         */
         post: operations["postGroupsIdMembers"];
         delete?: never;
         options?: never;
@@ -533,7 +542,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Take a contact out of a group */
+        /** Remove a contact from a group */
         delete: operations["deleteGroupsIdMembersContactId"];
         options?: never;
         head?: never;
@@ -547,7 +556,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the newest imports */
+        /** List recent imports */
         get: operations["listImports"];
         put?: never;
         post?: never;
@@ -564,7 +573,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an import, with its progress and the rows it rejected */
+        /**
+         * Get an import
+         * @description Includes the progress of the import and the rejected rows.
+         */
         get: operations["getImportsId"];
         put?: never;
         post?: never;
@@ -585,7 +597,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an import
-         * @description It stops behind the batch of rows that is under way. What it has imported stays.
+         * @description The import stops after the current batch of rows. Rows that were already imported are kept.
          */
         post: operations["postImportsIdCancel"];
         delete?: never;
@@ -604,8 +616,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Inspect a CSV file before its import
-         * @description The body is the start of the file, in UTF-8: its first 262144 bytes, or all of it if it is smaller. Returns the delimiter, the columns, some rows and a guessed mapping. Nothing is stored.
+         * Inspect a CSV file before importing it
+         * @description The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected mapping. Nothing is stored.
          */
         post: operations["postContactsImportInspect"];
         delete?: never;
@@ -625,7 +637,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file
-         * @description The body is the file, in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are guessed from the header: address and names by the usual ones, all others become attributes, and one with a usual name is read as the status as well. An empty cell keeps what is known. The status column says who gets no mail: unsubscribed, opted out, false, no or 0 unsubscribes; bounced, hard_bounce or cleaned, complained, complaint or spam, and suppressed, blocklisted or blacklisted suppress the address; subscribed, active, confirmed, enabled, true, yes, 1 or nothing leaves the person as known; a row that says anything else is rejected where a mapping names the column, else nothing follows from it. It makes no events. Whoever unsubscribed is not resubscribed, whatever the file says.
+         * @description The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed.
          */
         post: operations["postContactsImport"];
         delete?: never;
@@ -641,10 +653,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List who gets no mail, and why, newest first */
+        /**
+         * List suppressions
+         * @description Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.
+         */
         get: operations["listSuppressions"];
         put?: never;
-        /** Suppress an address by hand: it gets no mail at all */
+        /**
+         * Suppress an address
+         * @description The address receives no email, neither transactional nor marketing.
+         */
         post: operations["postSuppressions"];
         delete?: never;
         options?: never;
@@ -663,8 +681,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Lift the suppression of an address, for all reasons
-         * @description A contact who had unsubscribed is subscribed again.
+         * Remove the suppressions of an address
+         * @description Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.
          */
         delete: operations["deleteSuppressionsEmail"];
         options?: never;
@@ -1420,11 +1438,11 @@ export interface operations {
                     members: {
                         /** Format: email */
                         email: string;
-                        /** @description Null clears it. */
+                        /** @description Null clears the name. */
                         first_name?: string | null;
-                        /** @description Null clears it. */
+                        /** @description Null clears the name. */
                         last_name?: string | null;
-                        /** @description Merged key by key into what the contact has; null changes nothing. At most 16 KiB as JSON. */
+                        /** @description Merged by key into the attributes of an existing contact; null changes nothing. At most 16 KiB as JSON. */
                         attributes?: {
                             [key: string]: unknown;
                         } | null;
@@ -1448,11 +1466,11 @@ export interface operations {
                         data: {
                             group_id: string;
                             received: number;
-                            /** @description Contacts that did not exist before. */
+                            /** @description Contacts that were created. */
                             created: number;
-                            /** @description Contacts that did. */
+                            /** @description Contacts that already existed. */
                             updated: number;
-                            /** @description Contacts that were not in the group before. */
+                            /** @description Contacts that were not in the group yet. */
                             added: number;
                             already_members: number;
                             rejected: {
@@ -2862,7 +2880,7 @@ export interface operations {
     listContacts: {
         parameters: {
             query?: {
-                /** @description Parts of the address or a name; with an @, the beginning of the address. */
+                /** @description Words to find in the address or the name. A word with an @ matches the start of the address. */
                 query?: string;
                 group_id?: string;
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
@@ -3681,9 +3699,9 @@ export interface operations {
                             created: number;
                             updated: number;
                             rejected: number;
-                            /** @description Why it failed. */
+                            /** @description Why the import failed. */
                             problem: string | null;
-                            /** @description Which columns were left out, and why. */
+                            /** @description Which columns were skipped, and why. */
                             note: string | null;
                             /** Format: date-time */
                             created_at: string;
@@ -3750,9 +3768,9 @@ export interface operations {
                             created: number;
                             updated: number;
                             rejected: number;
-                            /** @description Why it failed. */
+                            /** @description Why the import failed. */
                             problem: string | null;
-                            /** @description Which columns were left out, and why. */
+                            /** @description Which columns were skipped, and why. */
                             note: string | null;
                             /** Format: date-time */
                             created_at: string;
@@ -3760,7 +3778,7 @@ export interface operations {
                             finished_at: string | null;
                             /** @description The headers of the file; empty if it has none. */
                             columns: string[];
-                            /** @description The first 1,000 rows that were rejected. */
+                            /** @description The first 1,000 rejected rows. */
                             errors: {
                                 line: number;
                                 email: string | null;
@@ -3829,9 +3847,9 @@ export interface operations {
                             created: number;
                             updated: number;
                             rejected: number;
-                            /** @description Why it failed. */
+                            /** @description Why the import failed. */
                             problem: string | null;
-                            /** @description Which columns were left out, and why. */
+                            /** @description Which columns were skipped, and why. */
                             note: string | null;
                             /** Format: date-time */
                             created_at: string;
@@ -3864,7 +3882,7 @@ export interface operations {
     postContactsImportInspect: {
         parameters: {
             query?: {
-                /** @description Whether the first row contains the names of the columns; guessed if left out. */
+                /** @description Whether the first row is a header. Detected if omitted. */
                 has_header?: "true" | "false";
             };
             header?: never;
@@ -3891,16 +3909,16 @@ export interface operations {
                         message: string;
                         data: {
                             delimiter: string;
-                            /** @description Whether the first row contains the names of the columns. */
+                            /** @description Whether the first row is a header. */
                             has_header: boolean;
                             columns: {
                                 position: number;
-                                /** @description Null without a header, and if its name is empty. */
+                                /** @description Null if the column has no header. */
                                 name: string | null;
                             }[];
-                            /** @description The first rows of data, for examples. */
+                            /** @description The first rows of data, as examples. */
                             rows: string[][];
-                            /** @description The guessed mapping, as an import without a mapping would use it. Positions of columns are counted from 1. */
+                            /** @description The detected mapping, which an import without a mapping would use. Column positions start at 1. */
                             mapping: {
                                 /** @description Null if no column could be recognized. */
                                 email: number | null;
@@ -3911,9 +3929,9 @@ export interface operations {
                                     [key: string]: number;
                                 };
                             };
-                            /** @description Which columns the mapping leaves out, and why. */
+                            /** @description Which columns the mapping skips, and why. */
                             note: string | null;
-                            /** @description Why an import of this file would stop, if that is known. */
+                            /** @description Why an import of this file would fail, if known. */
                             problem: string | null;
                         };
                     };
@@ -3943,10 +3961,10 @@ export interface operations {
         parameters: {
             query?: {
                 group_id?: string;
-                /** @description Of contacts who are new: with not_subscribed they get transactional mail only. Members of a group are subscribed. */
+                /** @description The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given. */
                 subscription?: "subscribed" | "not_subscribed";
                 filename?: string;
-                /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. Instead of its header a column can be given by its position, a number counted from 1: of columns with the same header the name means the first. With "has_header": false the first line is data, and all columns are given by their positions. */
+                /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position. */
                 mapping?: string;
             };
             header?: never;
@@ -3985,9 +4003,9 @@ export interface operations {
                             created: number;
                             updated: number;
                             rejected: number;
-                            /** @description Why it failed. */
+                            /** @description Why the import failed. */
                             problem: string | null;
-                            /** @description Which columns were left out, and why. */
+                            /** @description Which columns were skipped, and why. */
                             note: string | null;
                             /** Format: date-time */
                             created_at: string;
