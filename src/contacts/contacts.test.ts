@@ -283,7 +283,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4&cursor=${first.body.next_cursor}`)
   const [flow_id, message_id] = [toText('flw', flowId), toText('msg', sentId)]
   const noChange = { change: null, fields: null, reasons: null, group: null, actor: null }
-  const shared = { flow_id, flow_name: 'Welcome', ...noChange }
+  const shared = { flow_id, flow_name: 'Welcome', evidence: null, ...noChange }
   expect([...first.body.data, ...second.body.data]).toEqual([
     {
       ...shared,
@@ -296,6 +296,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
       status: null,
       machine: false,
       detail: 'mailbox full',
+      evidence: 'ada@example.com is full',
     },
     {
       ...shared,

@@ -4,7 +4,8 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
-import { answers, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
@@ -27,7 +28,7 @@ const EventOut = Type.Object({
   occurred_at: Timestamp,
   machine: Type.Boolean(),
   machine_reason: Nullable(Type.String()),
-  data: FreeObject,
+  data: EventDataOut,
 })
 const MessageOut = Type.Object({
   id: Type.String(),

@@ -1,7 +1,8 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { FreeObject, Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery } from '../http/paging.ts'
 import { eventNames } from '../values/event-types.ts'
 import { toText } from '../values/ids.ts'
@@ -18,7 +19,7 @@ const EventOut = Type.Object({
   flow_id: Nullable(Type.String()),
   flow_name: Nullable(Type.String()),
   contact: Nullable(Type.Object({ id: Type.String(), email: Type.String(), first_name: Nullable(Type.String()) })),
-  data: FreeObject,
+  data: EventDataOut,
 })
 
 export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {

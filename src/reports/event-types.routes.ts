@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { answers, FreeObject, ok, oneOf } from '../http/envelope.ts'
+import { answers, ok, oneOf } from '../http/envelope.ts'
+import { EventDataOut } from '../http/event-data.ts'
 import { type EventName, eventNames, eventTypes } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { webhookBody } from '../webhooks/envelope.ts'
@@ -11,7 +12,7 @@ const EventTypeOut = Type.Object({
     event_name: oneOf(...eventNames),
     organization_id: Type.String(),
     timestamp: Type.Integer({ description: 'When it occurred, in seconds since 1970.' }),
-    data: FreeObject,
+    data: EventDataOut,
   }),
 })
 

@@ -22,6 +22,9 @@ const TimelineOut = Type.Object({
   status: Nullable(Type.String()),
   machine: Type.Boolean(),
   detail: Nullable(Type.String({ description: 'The clicked link, the reason of a bounce, the way of unsubscribing.' })),
+  evidence: Nullable(
+    Type.String({ description: 'The line of the reply or the bounce mail that decided how a bounce was classified.' }),
+  ),
   change: Nullable(oneOf(...changes)),
   fields: Nullable(Type.Array(Type.String(), { description: 'The fields that an edit changed.' })),
   reasons: Nullable(Type.Array(Type.String(), { description: 'The reasons of a suppression.' })),
@@ -81,6 +84,7 @@ const timelineOut = (entry: TimelineEntry): Static<typeof TimelineOut> => ({
   status: entry.status,
   machine: entry.machine,
   detail: entry.detail,
+  evidence: entry.evidence,
   change: entry.change,
   fields: entry.fields,
   reasons: entry.reasons,

@@ -24,6 +24,8 @@ export type TimelineEntry = {
   status: string | null
   machine: boolean
   detail: string | null
+  /** The line that decided how a bounce was classified. */
+  evidence: string | null
   change: Change | null
   fields: string[] | null
   reasons: string[] | null
@@ -45,7 +47,7 @@ const timeInId = sql`timestamptz 'epoch' + ('x' || left(replace(id::text, '-', '
 const noChange = sql`null::text as change, null::jsonb as details, null::uuid as group_id,
           null::text as actor_type, null::uuid as actor_id`
 const noMessage = sql`null::text as event_name, null::uuid as message_id, null::uuid as flow_id, null::text as status,
-          false as machine, null::text as detail`
+          false as machine, null::text as detail, null::text as evidence`
 
 /**
  * Messages, events and changes, newest first, one more than the limit. Events are sorted by when they occurred, since the
@@ -63,7 +65,7 @@ export async function selectTimeline(
     with entries as (
       (
         select 'message' as kind, id, ${timeInId} as place, queued_at as at, null as event_name, id as message_id, flow_id,
-          status, false as machine, reason as detail, ${noChange}
+          status, false as machine, reason as detail, null::text as evidence, ${noChange}
         from messages
         where organization_id = ${organizationId} and contact_id = ${contactId} and id < ${messagesBefore(before)}
         order by id desc
@@ -72,7 +74,8 @@ export async function selectTimeline(
       union all
       (
         select 'event', id, occurred_at, occurred_at, event_name, message_id, flow_id, null, machine,
-          coalesce(data ->> 'url', data -> 'bounce' ->> 'reason', data ->> 'method', data ->> 'feedback_type'), ${noChange}
+          coalesce(data ->> 'url', data -> 'bounce' ->> 'reason', data ->> 'method', data ->> 'feedback_type'),
+          data -> 'bounce' ->> 'evidence', ${noChange}
         from events
         where organization_id = ${organizationId} and contact_id = ${contactId}
           and (occurred_at, id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
@@ -109,7 +112,7 @@ export async function selectTimeline(
       limit ${limit + 1}
     )
     select entries.kind, entries.id, entries.place, entries.at, entries.event_name, entries.message_id, entries.flow_id,
-      entries.status, entries.machine, entries.detail, flows.name as flow_name, messages.subject, entries.change,
+      entries.status, entries.machine, entries.detail, entries.evidence, flows.name as flow_name, messages.subject, entries.change,
       entries.details -> 'fields' as fields, entries.details -> 'reasons' as reasons, entries.group_id,
       groups.name as group_name, actor.type as actor_type, actor.id as actor_id,
       case actor.type

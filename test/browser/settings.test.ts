@@ -189,7 +189,7 @@ test('codes of the API are shown as text', async () => {
   await page.getByRole('cell', { name: 'Unsubscribe page' }).waitFor()
 })
 
-test('the page of a bounced message quotes the line that decided its classification', async () => {
+test('the pages of a bounced message and its contact quote the line that decided the classification', async () => {
   await using relay = await startRelay()
   relay.onRecipient = () => ({ code: 550, text: 'Sorry, no such user here' })
   await using service = await startService({ settings: { SMTP_URL: relay.url } })
@@ -207,7 +207,11 @@ test('the page of a bounced message quotes the line that decided its classificat
   await using tab = await openTab(browser, service, { account })
 
   await tab.page.goto(`messages/${id}`)
-  await tab.page.getByTitle('The line that decided the classification').getByText('no such user here').waitFor()
+  const line = tab.page.getByTitle('The line that decided the classification').getByText('no such user here')
+  await line.waitFor()
+  const { contact } = await manage('GET', `/messages/${id}`)
+  await tab.page.goto(`contacts/${contact.id}`)
+  await line.waitFor()
 })
 
 async function join(service: Service, account: Account, email: string, role: 'owner' | 'member'): Promise<Account> {

@@ -2169,7 +2169,31 @@ export interface operations {
                                 organization_id: string;
                                 /** @description When it occurred, in seconds since 1970. */
                                 timestamp: number;
+                                /** @description Depends on the event: `GET /event-types` has an example of each. */
                                 data: {
+                                    /** @description Only for emailHardBounce and emailSoftBounce. */
+                                    bounce?: {
+                                        /** @enum {string} */
+                                        type?: "hard" | "soft";
+                                        /** @description RFC 3463 status such as 5.1.1. */
+                                        status?: string | null;
+                                        /** @description SMTP reply code such as 550. */
+                                        reply_code?: number | null;
+                                        /** @description For example user_unknown, mailbox_full or blocked. */
+                                        reason?: string | null;
+                                        /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                        diagnostic?: string | null;
+                                        /**
+                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                         * @enum {string}
+                                         */
+                                        confidence?: "high" | "medium" | "low";
+                                        /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                        evidence?: string | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
                                     [key: string]: unknown;
                                 };
                             };
@@ -3250,6 +3274,8 @@ export interface operations {
                             machine: boolean;
                             /** @description The clicked link, the reason of a bounce, the way of unsubscribing. */
                             detail: string | null;
+                            /** @description The line of the reply or the bounce mail that decided how a bounce was classified. */
+                            evidence: string | null;
                             /** @enum {string|null} */
                             change: "created" | "edited" | "subscribed" | "unsubscribed" | "suppressed" | "unsuppressed" | "group_added" | "group_removed" | null;
                             /** @description The fields that an edit changed. */
@@ -4972,7 +4998,31 @@ export interface operations {
                                 occurred_at: string;
                                 machine: boolean;
                                 machine_reason: string | null;
+                                /** @description Depends on the event: `GET /event-types` has an example of each. */
                                 data: {
+                                    /** @description Only for emailHardBounce and emailSoftBounce. */
+                                    bounce?: {
+                                        /** @enum {string} */
+                                        type?: "hard" | "soft";
+                                        /** @description RFC 3463 status such as 5.1.1. */
+                                        status?: string | null;
+                                        /** @description SMTP reply code such as 550. */
+                                        reply_code?: number | null;
+                                        /** @description For example user_unknown, mailbox_full or blocked. */
+                                        reason?: string | null;
+                                        /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                        diagnostic?: string | null;
+                                        /**
+                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                         * @enum {string}
+                                         */
+                                        confidence?: "high" | "medium" | "low";
+                                        /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                        evidence?: string | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
                                     [key: string]: unknown;
                                 };
                             }[];
@@ -5049,7 +5099,31 @@ export interface operations {
                                 occurred_at: string;
                                 machine: boolean;
                                 machine_reason: string | null;
+                                /** @description Depends on the event: `GET /event-types` has an example of each. */
                                 data: {
+                                    /** @description Only for emailHardBounce and emailSoftBounce. */
+                                    bounce?: {
+                                        /** @enum {string} */
+                                        type?: "hard" | "soft";
+                                        /** @description RFC 3463 status such as 5.1.1. */
+                                        status?: string | null;
+                                        /** @description SMTP reply code such as 550. */
+                                        reply_code?: number | null;
+                                        /** @description For example user_unknown, mailbox_full or blocked. */
+                                        reason?: string | null;
+                                        /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                        diagnostic?: string | null;
+                                        /**
+                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                         * @enum {string}
+                                         */
+                                        confidence?: "high" | "medium" | "low";
+                                        /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                        evidence?: string | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
                                     [key: string]: unknown;
                                 };
                             }[];
@@ -5552,7 +5626,31 @@ export interface operations {
                                 email: string;
                                 first_name: string | null;
                             } | null;
+                            /** @description Depends on the event: `GET /event-types` has an example of each. */
                             data: {
+                                /** @description Only for emailHardBounce and emailSoftBounce. */
+                                bounce?: {
+                                    /** @enum {string} */
+                                    type?: "hard" | "soft";
+                                    /** @description RFC 3463 status such as 5.1.1. */
+                                    status?: string | null;
+                                    /** @description SMTP reply code such as 550. */
+                                    reply_code?: number | null;
+                                    /** @description For example user_unknown, mailbox_full or blocked. */
+                                    reason?: string | null;
+                                    /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                    diagnostic?: string | null;
+                                    /**
+                                     * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                     * @enum {string}
+                                     */
+                                    confidence?: "high" | "medium" | "low";
+                                    /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                    evidence?: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
                                 [key: string]: unknown;
                             };
                         }[];

@@ -124,6 +124,11 @@ function EmailText({ entry }: { entry: TimelineEntry }) {
         </Text>
       )}
       <Detail>{entry.detail && describe(entry.detail)}</Detail>
+      {entry.evidence && (
+        <Text component="q" size="xs" c="dimmed" className="break" title="The line that decided the classification">
+          {entry.evidence}
+        </Text>
+      )}
     </>
   )
 }
