@@ -1,9 +1,9 @@
-/** A report about more recipients than this is judged for the first ones only: a mail of ours has one recipient. */
+/** Only the first recipients of a report are judged. Emails that are sent one by one have a single recipient. */
 export const recipientsMax = 10
 
 const addressCharsMax = 320
 
-// Local part: anything but what ends a word in a notice. Both parts are bounded, so a scan stays linear.
+// Local part: anything except characters that end a word in a notice. Both parts are bounded, so a scan takes linear time.
 const address =
   /(?:"[^"\s<>]{1,64}"|[^\s<>()[\]{}"'`,;:\\|@：；，、。（）【】「」《》][^\s<>()[\]{}"`,;:\\|@：；，、。（）【】「」《》]{0,127})@(?:\[[\d.]{7,15}\]|[\p{L}\p{N}](?:[\p{L}\p{N}._-]{0,251}[\p{L}\p{N}])?)/gu
 

@@ -11,7 +11,7 @@ import { checksRecipients } from './reporters.ts'
 import { type BounceResult, complaint, delivered, notABounce } from './report.ts'
 import { splitNotice } from './split-notice.ts'
 
-/** A gateway may wrap the bounce it got into a notice of its own. */
+/** A gateway may wrap the bounce that it received into a notice of its own. */
 const wrappingsMax = 2
 
 export type BounceReport = {
@@ -19,7 +19,7 @@ export type BounceReport = {
   results: BounceResult[]
   /** Of the returned message, without angle brackets. */
   originalMessageId: string | null
-  /** Whom the report was sent to and whom it calls the sender: our signed envelope sender may be among them. */
+  /** The recipients of the report and the sender of the returned message. The signed envelope sender may be among them. */
   returnAddresses: string[]
   /** Ids under which relays queued the message. */
   queueIds: string[]
@@ -27,24 +27,24 @@ export type BounceReport = {
   envelopeId: string | null
 }
 
-/** Reads a mail that came to an envelope sender. Takes any bytes, never rejects, and its time grows with the length alone. */
+/** Reads a mail to an envelope sender. Accepts any bytes, never rejects, and takes time in proportion to the length. */
 export async function classifyBounce(raw: Uint8Array | string): Promise<BounceReport> {
   return classifyWrapped(raw, 0)
 }
 
 async function classifyWrapped(raw: Uint8Array | string, depth: number): Promise<BounceReport> {
-  const taken = takeApart(await readMail(raw))
-  const results = judgeMail(taken)
-  if (results.length > 0) return reportOf(taken, results)
+  const contents = readContents(await readMail(raw))
+  const results = judgeMail(contents)
+  if (results.length > 0) return reportOf(contents, results)
   if (depth < wrappingsMax) {
-    const wrapped = await classifyWrapped(taken.returned, depth + 1)
-    const readers = new Set([...taken.readers, ...wrapped.returnAddresses])
+    const wrapped = await classifyWrapped(contents.returned, depth + 1)
+    const readers = new Set([...contents.readers, ...wrapped.returnAddresses])
     if (wrapped.results.some(({ kind }) => kind !== 'none')) return { ...wrapped, returnAddresses: [...readers] }
   }
-  return reportOf(taken, [resultOfUnnamed(taken.mail, taken.words, taken.original.recipients[0] ?? null)])
+  return reportOf(contents, [resultOfUnnamed(contents.mail, contents.words, contents.original.recipients[0] ?? null)])
 }
 
-type Taken = {
+type Contents = {
   mail: MailParts
   words: string
   returned: string
@@ -55,7 +55,7 @@ type Taken = {
   readers: string[]
 }
 
-function takeApart(mail: MailParts): Taken {
+function readContents(mail: MailParts): Contents {
   const notice = splitNotice(mail.text)
   const returned = mail.returned[0] ?? notice.returned
   const embedded = mail.deliveryStatus.length === 0 && /^final-recipient:/im.test(notice.words)
@@ -71,8 +71,8 @@ function takeApart(mail: MailParts): Taken {
   }
 }
 
-/** Empty when the mail is a bounce but names no recipient. */
-function judgeMail({ mail, words, original, statuses, feedback, event }: Taken): BounceResult[] {
+/** Returns an empty list if the mail is a bounce but names no recipient. */
+function judgeMail({ mail, words, original, statuses, feedback, event }: Contents): BounceResult[] {
   if (feedback.length > 0 || isBareComplaint(mail, words, original.headers)) return complaintsOf(feedback, original)
   if (event?.isComplaint) return complaintsAbout(event.complaints, event.feedbackType)
   const own = ownAddresses(mail, original)
@@ -85,7 +85,7 @@ function judgeMail({ mail, words, original, statuses, feedback, event }: Taken):
   if (confirmed) return confirmed.map((recipient) => delivered(recipient, null))
   const results = resultsOfNotice(mail, words, own)
   if (!looksLikeBounce(mail, words, results.length > 0)) return [notABounce]
-  // Who writes to oneself is sender and recipient at once.
+  // People write to their own address: then the sender is the recipient as well.
   return results.length > 0
     ? results
     : resultsOfNotice(mail, words, new Set(findAddresses(headerValue(mail.headers, 'from'))))
@@ -102,13 +102,13 @@ function complaintsAbout(recipients: string[], feedbackType: string): BounceResu
   return [...new Set(recipients)].slice(0, recipientsMax).map((one) => complaint(one, feedbackType))
 }
 
-/** Addresses in a notice that are on our side of it, so that none of them is taken for the recipient. */
+/** Addresses of the sender's side, which are never the recipient of the failed mail. */
 function ownAddresses({ headers }: MailParts, original: OriginalMessage): Set<string> {
   const written = ['from', 'to'].flatMap((name) => findAddresses(headerValue(headers, name)))
   return new Set([...written, ...original.senders])
 }
 
-function reportOf({ original, statuses, feedback, event, readers }: Taken, results: BounceResult[]): BounceReport {
+function reportOf({ original, statuses, feedback, event, readers }: Contents, results: BounceResult[]): BounceReport {
   const reports = [...statuses, ...feedback]
   const senders = reports.flatMap(({ sender }) => sender ?? [])
   return {

@@ -3,13 +3,13 @@ import type { Command } from './commands.ts'
 import type { BounceKind, BounceReason } from './reasons.ts'
 import { type Confidence, judge } from './verdict.ts'
 
-/** What a relay answered to us. Codes that are left out are looked for in the text. */
+/** The reply of a relay. Codes that are left out are read from the text. */
 export type SmtpReply = {
   replyCode?: number | null
   status?: string | null
   text: string
   recipient?: string | null
-  /** What it answered to. RCPT when left out: that is where a recipient is refused. */
+  /** The command that it answers. RCPT by default, where recipients are refused. */
   command?: Command
 }
 

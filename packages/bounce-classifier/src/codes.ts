@@ -1,7 +1,7 @@
 // RFC 3463: class, subject, detail. Not part of a longer number, an IP address or a version.
 const status = /(?<![\w.])([245])\.([0-7])\.(\d{1,3})(?![.\d]*\d)/g
 
-/** The status that says most: the first with a detail, else the first, else null. */
+/** Returns the first status with a detail, else the first status, else null. */
 export function findStatus(text: string): string | null {
   let vague: string | null = null
   for (const match of text.matchAll(status)) {
@@ -12,7 +12,7 @@ export function findStatus(text: string): string | null {
   return vague
 }
 
-/** `5.0.0` and the like say no more than a reply code does. */
+/** `5.0.0` has no more meaning than a reply code. */
 export const isVague = (found: string) => /^[245]\.0\.0$/.test(found)
 
 /** The first SMTP reply that refuses: relays quote it before a blank, a hyphen, a `#`, a colon or at the end. */

@@ -46,7 +46,7 @@ const stages = [
   /\(state (1[3-8])\)/,
 ]
 
-/** The command that was refused, where the text tells: a known user is refused after DATA, an unknown one at RCPT. */
+/** Returns the refused command, or null if the text does not name it. Unknown users are refused at RCPT, filters act after DATA. */
 export function findCommand(text: string, recipient: string | null): Command | null {
   if (hidesFilters(recipient) && isAnsweredByName(text, recipient)) return 'rcpt'
   // Where commands were pipelined, the transcript ends with DATA, but the summary of the relay shows what was refused.

@@ -4,7 +4,7 @@ import { type Header, headerValue } from './mail-parts.ts'
 
 export type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
-/** What a delivery-status part (RFC 3464) says about one recipient. */
+/** The fields of a delivery-status part (RFC 3464) about one recipient. */
 export type RecipientStatus = {
   recipient: string | null
   action: Action

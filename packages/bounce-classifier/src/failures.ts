@@ -7,15 +7,15 @@ const addressesPerLineMax = 5
 const leadCharsMax = 300
 const segmentCharsMax = 8 * 1024
 
-/** What a notice says about one recipient: the lines from its address to the next one. */
+/** The lines of a notice about one recipient: from its address to the next one. */
 export type Failure = { recipient: string; text: string }
 
-/** `own` are addresses on our side of the report: its reader, its writer, the sender of the returned message. */
+/** `own` are addresses that are not recipients: reader and writer of the report, sender of the returned message. */
 export function findFailures(words: string, own: ReadonlySet<string>): Failure[] {
   return withoutAsides(segments(words, own))
 }
 
-// Where a notice names a recipient: first on its line, in a quoted command or reply, or after words that lead to one.
+// The text before a recipient: nothing, a quoted command or reply, or words that announce an address.
 const anchors = [
   /^[\s*<"'>•·-]{0,20}(?:mailto:)?$/,
   /^[\s>*"'-]{0,20}[^\s@]{1,128}@\S{1,255} <$/,
@@ -67,18 +67,18 @@ function isDisplayName(address: string, after: string): boolean {
   return real?.includes('@') === true && real !== address
 }
 
-/** After a recipient of whom something is said, an address without a reason is only mentioned. */
+/** Addresses without a reason are dropped if they follow a recipient with one, since they are only mentioned. */
 function withoutAsides(failures: Failure[]): Failure[] {
   const first = failures.findIndex(({ text }) => saysSomething(text))
   return first < 0 ? failures : failures.filter(({ text }, index) => index <= first || saysSomething(text))
 }
 
-/** Whether a text holds a code or a phrase that a verdict can rest on. */
+/** Returns true if a text contains a code or a phrase that can decide a verdict. */
 export function saysSomething(text: string): boolean {
   return findReplyCode(text) !== null || findStatus(text) !== null || findPhrase(text) !== undefined
 }
 
-/** Addresses for notices that name a recipient in no known way. An address that is an aside once is ignored everywhere. */
+/** Addresses in notices of unknown form. An address that is mentioned as a contact or a sender is ignored everywhere. */
 export function findMentioned(words: string, own: ReadonlySet<string>): string[] {
   const asides = new Set(own)
   const mentioned = new Set<string>()

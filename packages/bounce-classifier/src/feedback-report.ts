@@ -2,7 +2,7 @@ import { parseAddressField } from './addresses.ts'
 import { readFieldGroups } from './fields.ts'
 import { type Header, headerValue, headerValues, type MailParts } from './mail-parts.ts'
 
-/** What a feedback report (RFC 5965, "ARF") says. */
+/** The fields of a feedback report (RFC 5965, "ARF"). */
 export type FeedbackReport = {
   feedbackType: string
   recipients: string[]

@@ -6,7 +6,7 @@ import { headerValue, headerValues, type MailParts } from './mail-parts.ts'
 import { type BounceResult, refused } from './report.ts'
 import { checksRecipients } from './reporters.ts'
 
-/** Results of a notice in plain words. Empty when it names no recipient. */
+/** Returns one result per recipient of a notice in plain words, or none if it names no recipient. */
 export function resultsOfNotice(mail: MailParts, words: string, own: ReadonlySet<string>): BounceResult[] {
   const failures = findFailures(words, own)
   const failed = headerValues(mail.headers, 'x-failed-recipients').flatMap(findAddresses)
@@ -20,7 +20,7 @@ export function resultsOfNotice(mail: MailParts, words: string, own: ReadonlySet
   })
 }
 
-/** The result when only the returned message can tell whom it was for. */
+/** The result of a notice that names no recipient. `recipient` comes from the returned message. */
 export function resultOfUnnamed(mail: MailParts, words: string, recipient: string | null): BounceResult {
   const codes = { status: findStatus(words), replyCode: findReplyCode(words) }
   return resultOf(recipient, '', words, codes, contextOf(mail, words))

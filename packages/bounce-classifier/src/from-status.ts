@@ -8,7 +8,7 @@ import { type BounceResult, delivered, refused } from './report.ts'
 /** A recipient of a report. `isPermanent` is the judgement of the email provider that sent the mail. */
 export type Reported = RecipientStatus & { isPermanent?: boolean }
 
-/** Results of a delivery-status part; what the notice says of the same recipient fills the gaps. */
+/** Results of a delivery-status part. Words of the notice about the same recipient fill the gaps. */
 export function resultsOfStatus(
   reported: Reported[],
   words: string,

@@ -2,7 +2,7 @@ const tagCharsMax = 32
 const blockTag = /^\/?(?:p|br|div|tr|td|th|li|ul|ol|h[1-6]|table|pre|blockquote|hr)\b/i
 const silentTag = /^(?:style|script|head|title)\b/i
 
-/** The words of an HTML notice, a line for each block. One pass: hostile markup costs no more than its length. */
+/** The words of an HTML notice, a line for each block. Takes one pass, also over hostile markup. */
 export function htmlToLines(html: string): string {
   let lines = ''
   let silent = ''

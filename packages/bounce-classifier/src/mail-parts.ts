@@ -1,7 +1,7 @@
 import PostalMime, { type Attachment, decodeWords, type Email } from 'postal-mime'
 import { htmlToLines } from './html-lines.ts'
 
-// A bounce begins with the report and ends with the returned message, so truncation loses nothing we read.
+// A bounce begins with the report and ends with the returned message, so truncation loses nothing that is read.
 // Lines are bounded too, since the parser's time grows with their square: 10,000 take 0.1 s.
 export const mailBytesMax = 512 * 1024
 const mailLinesMax = 10_000
@@ -13,7 +13,7 @@ const partsMax = 32
 
 export type Header = { name: string; value: string }
 
-/** A mail taken apart into what a bounce is made of. Every text is bounded and has `\n` line ends. */
+/** The parts of a mail that matter in a bounce. Every text is bounded and has `\n` line ends. */
 export type MailParts = {
   headers: Header[]
   text: string
@@ -61,7 +61,7 @@ function cut(bytes: Uint8Array): Uint8Array {
   return bounded.subarray(0, end + 1)
 }
 
-/** Nothing was found between the boundaries that the header names: they are others, or there are none. */
+/** Returns true if nothing was found between the boundaries that the header names, since they are wrong or missing. */
 const isEmpty = ({ text, deliveryStatus, returned }: MailParts) =>
   text.trim() === '' && deliveryStatus.length === 0 && returned.length === 0
 
@@ -105,7 +105,7 @@ function sortParts(email: Email): MailParts {
         mail.returned.push(contentOf(part))
         break
       default:
-        // A notice may be declared as an attachment, or as a type of text that is no body.
+        // A notice may be declared as an attachment or have an unusual text type.
         if (part.mimeType.startsWith('text/') || part.mimeType.startsWith('message/'))
           mail.text += `\n${contentOf(part)}`
     }
@@ -124,7 +124,7 @@ function contentOf(part: Attachment): string {
   return typeof part.content === 'string' ? part.content : decode(new Uint8Array(part.content))
 }
 
-/** UTF-8 where it is that, else bytes as they are: codes and addresses are ASCII in every charset we meet. */
+/** Decodes valid UTF-8, and anything else as Latin-1: codes and addresses are ASCII in all common charsets. */
 function decode(bytes: Uint8Array): string {
   const head = bytes.subarray(0, textCharsMax)
   const text = new TextDecoder('utf-8').decode(head)

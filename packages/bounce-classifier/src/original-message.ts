@@ -4,13 +4,13 @@ import { type Header, headerValue, headerValues, type MailParts } from './mail-p
 
 const hopsMax = 50
 
-/** What the headers of a returned message tell. */
+/** The headers of a returned message. */
 export type OriginalMessage = {
   headers: Header[]
   messageId: string | null
   recipients: string[]
   senders: string[]
-  /** Ids that relays gave the message on its way, from its `Received` fields. */
+  /** Queue ids of the relays, from the `Received` fields. */
   queueIds: string[]
 }
 
@@ -49,7 +49,7 @@ function messageIdOf(value: string): string | null {
   return /<([^<>\s]{1,500})>/.exec(value)?.[1] ?? /^\s*([^<>\s]{1,500}@[^<>\s]{1,255})\s*$/.exec(value)?.[1] ?? null
 }
 
-/** The addresses a report was sent to, as its own headers give them. */
+/** The addresses that a report was sent to, from its headers. */
 export function readersOf({ headers }: MailParts): string[] {
   return [...new Set(readerHeaders.flatMap((name) => headerValues(headers, name)).flatMap(findAddresses))]
 }

@@ -39,7 +39,7 @@ export function phraseList(text: string): readonly string[] {
     .filter((phrase) => phrase !== '')
 }
 
-/** A phrase taken apart: the alternatives of each part. */
+/** A parsed phrase: the alternatives of each part. */
 export type PhraseParts = readonly (readonly string[])[]
 
 export function parsePhrase(phrase: string): PhraseParts {

@@ -3,9 +3,9 @@ import { type Confidence, type Evidence, judge } from './verdict.ts'
 
 const diagnosticCharsMax = 1000
 
-/** What a mail says of one recipient. */
+/** The verdict of a mail on one recipient. */
 export type BounceResult = {
-  /** In lower case, and as the reporting system knows it: behind a forwarder it is not the address we wrote to. */
+  /** In lower case, as the reporting system knows it: behind a forwarder it differs from the address of the email. */
   recipient: string | null
   kind: 'hard' | 'soft' | 'complaint' | 'none'
   status: string | null
@@ -47,7 +47,7 @@ export function delivered(recipient: string | null, status: string | null): Boun
 }
 
 export function complaint(recipient: string | null, feedbackType: string): BounceResult {
-  // "This is not spam" is a report too, and the opposite of a complaint.
+  // A report of "not spam" is the opposite of a complaint.
   const kind = feedbackType === 'not-spam' ? 'none' : 'complaint'
   return { ...notABounce, recipient, kind, reason: 'feedback', feedbackType }
 }

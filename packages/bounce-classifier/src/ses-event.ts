@@ -33,7 +33,7 @@ function bounced(bounce: Json): ProviderEvent['recipients'] {
   }))
 }
 
-// The sub types that say more than permanent or transient.
+// The sub types with a more precise meaning than permanent or transient.
 const detailOfSubType: Record<string, string> = {
   NoEmail: '1.1',
   MailboxFull: '2.2',

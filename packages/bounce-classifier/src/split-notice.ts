@@ -6,7 +6,7 @@ const headerWithinLines = 8
 const headersInARow = 3
 
 export type Notice = {
-  /** What the mail system wrote. */
+  /** The text of the mail system. */
   words: string
   /** The returned message below it, where it was pasted into the text. */
   returned: string
@@ -48,11 +48,11 @@ const mailHeaders = new Set([
   'mime-version',
   'content-type',
 ])
-const tellingHeaders = ['received', 'message-id', 'mime-version', 'return-path']
+const distinctiveHeaders = ['received', 'message-id', 'mime-version', 'return-path']
 
 const headerName = (line: string) => /^([a-z][\w-]{1,60}):(?:\s|$)/i.exec(line)?.[1]?.toLowerCase() ?? ''
 
-/** A block of mail headers in the open is a returned message, announced or not. */
+/** A block of mail headers starts a returned message, announced or not. */
 function findHeaderBlock(lines: string[]): number {
   let start = -1
   const seen = new Set<string>()
@@ -61,7 +61,7 @@ function findHeaderBlock(lines: string[]): number {
     if (name !== '') {
       if (start < 0) start = index
       if (mailHeaders.has(name)) seen.add(name)
-      if (seen.size >= headersInARow && tellingHeaders.some((telling) => seen.has(telling))) return start
+      if (seen.size >= headersInARow && distinctiveHeaders.some((name) => seen.has(name))) return start
     } else if (start < 0 || !/^[ \t]+\S/.test(line)) {
       start = -1
       seen.clear()

@@ -35,7 +35,7 @@ const subjectReasons: Record<string, BounceReason> = {
   '7': 'policy',
 }
 
-/** What a status says without words. Null when it says nothing. */
+/** Returns the meaning of a status without words, or null if it has none. */
 export function reasonOfStatus(status: string): BounceReason | null {
   const [kind, subject = '', detail = ''] = status.split('.')
   const reason = statusReasons[`${subject}.${detail}`] ?? subjectReasons[subject] ?? null

@@ -12,7 +12,7 @@ export type Evidence = {
   replyCode: number | null
   /** The SMTP command that was refused, where known. */
   command: Command | null
-  /** What was said about it, best source first: the receiving server's reply, then the reporting server's words. */
+  /** The words about the refusal, best source first: the receiving server's reply, then the reporting server's words. */
   texts: readonly string[]
   /** The reporting system says "no such user" only for refused recipients. See `reporters.ts`. */
   checksRecipients: boolean
@@ -31,7 +31,7 @@ export type Verdict = {
   evidence: string | null
 }
 
-/** Decides by what was said, then by the status, then by the reply code. */
+/** Decides by the words, then by the status, then by the reply code. */
 export function judge(evidence: Evidence): Verdict {
   const found = findWords(evidence)
   const evidenceLine = quoteOf(evidence, found)
@@ -97,7 +97,7 @@ const addressLeftOut = /(?:^|[\s>])5\d\d:? : ?(?:user unknown|unknown user)/i
 
 const soft = (reason: BounceReason | null) => (reason && kindOfReason[reason] === 'soft' ? reason : null)
 
-/** 4.x.x and 4xx invite another attempt; a relay that gave up on them has not learnt that the address is wrong. */
+/** 4.x.x and 4xx allow another attempt. A relay that gives up after them does not know that the address is wrong. */
 function isTemporary({ status, replyCode }: Evidence): boolean {
   if (status !== null && !isVague(status)) return status.startsWith('4')
   return status?.startsWith('4') || (replyCode !== null && replyCode >= 400 && replyCode < 500)
@@ -138,7 +138,7 @@ const compatibleWithAddressStatus: ReadonlySet<BounceReason> = new Set<BounceRea
 
 type Found = { match: PhraseMatch; text: string }
 
-/** The words of the best source that says something. Where two disagree about a mailbox, the milder one counts. */
+/** Finds a phrase in the best source that contains one. If two sources disagree about a mailbox, the milder one counts. */
 function findWords({ status, texts }: Evidence): Found | null {
   const statusIsSpecific = status !== null && !status.endsWith('.0')
   const sources = statusIsSpecific ? texts.slice(0, 1) : texts
