@@ -4,6 +4,7 @@ import { classifyBounceFiles } from './commands/classify-bounce.ts'
 import { showConfig } from './commands/config.ts'
 import { createOrganization } from './commands/create-organization.ts'
 import { doctor } from './commands/doctor.ts'
+import type { Flags } from './commands/flags.ts'
 import { migrateDatabase } from './commands/migrate.ts'
 import { printOpenApi } from './commands/openapi.ts'
 import { rebuildAllCounters } from './commands/rebuild-counters.ts'
@@ -13,13 +14,17 @@ import { version } from './config/package-root.ts'
 import { missingRightOf } from './db/connect-faults.ts'
 import { Refusal, SetupFault } from './values/errors.ts'
 
-type Flags = Record<string, string | undefined>
 type Command = {
   usage: string
   about: string
   flags?: Record<string, string>
+  /** Flags without a value. */
+  switches?: Record<string, string>
   run: (flags: Flags, files: string[]) => Promise<number | undefined>
 }
+
+const passwordSwitch = 'Read the password from standard input. Without it, a password is generated and printed.'
+const passwordFlag = 'The password. Visible to other users of this machine: use --password-stdin instead.'
 
 /** Every command there is. */
 const commands: Record<string, Command> = {
@@ -41,22 +46,24 @@ const commands: Record<string, Command> = {
     run: rebuildAllCounters,
   },
   'create-organization': {
-    usage: 'create-organization --name NAME --email EMAIL [--password PASSWORD]',
+    usage: 'create-organization --name NAME --email EMAIL [--password-stdin]',
     about: 'Create an organization, its owner and an API key; prints them as JSON.',
     flags: {
       name: 'The name of the organization.',
       email: 'The address of its owner.',
-      password: 'The owner’s password; made up and printed when left out.',
+      password: passwordFlag,
     },
+    switches: { 'password-stdin': passwordSwitch },
     run: createOrganization,
   },
   'reset-password': {
-    usage: 'reset-password --email EMAIL [--password PASSWORD]',
+    usage: 'reset-password --email EMAIL [--password-stdin]',
     about: 'Give somebody a new password, which ends all their sessions; prints it as JSON.',
     flags: {
       email: 'The address they sign in with.',
-      password: 'The new password; made up and printed when left out.',
+      password: passwordFlag,
     },
+    switches: { 'password-stdin': passwordSwitch },
     run: setNewPassword,
   },
 }
@@ -72,9 +79,10 @@ async function main(words: string[]): Promise<number | undefined> {
     return wanted ? 0 : 2
   }
   if (rest.includes('--help') || rest.includes('-h')) return print(commandHelp(command))
-  const options = Object.fromEntries(
-    Object.keys(command.flags ?? {}).map((flag) => [flag, { type: 'string' as const }]),
-  )
+  const options = Object.fromEntries([
+    ...Object.keys(command.flags ?? {}).map((flag) => [flag, { type: 'string' }] as const),
+    ...Object.keys(command.switches ?? {}).map((flag) => [flag, { type: 'boolean' }] as const),
+  ])
   const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true })
   return command.run(values as Flags, positionals)
 }
@@ -92,8 +100,8 @@ function help(): string {
   ].join('\n')
 }
 
-function commandHelp({ usage, about, flags = {} }: Command): string {
-  const lines = Object.entries(flags).map(([flag, meaning]) => `  --${flag.padEnd(14)}${meaning}`)
+function commandHelp({ usage, about, flags, switches }: Command): string {
+  const lines = Object.entries({ ...flags, ...switches }).map(([flag, meaning]) => `  --${flag.padEnd(16)}${meaning}`)
   return [`Usage: waxwing ${usage}`, '', about, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n')
 }
 

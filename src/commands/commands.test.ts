@@ -51,8 +51,12 @@ async function startService(dataDir: string, port: number): Promise<AsyncDisposa
   }
 }
 
-const run = (command: string[], dataDir: string, port: number) =>
-  promisify(execFile)(process.execPath, [cli, ...command], { cwd: dataDir, env: environment(dataDir, port) })
+function run(command: string[], dataDir: string, port: number, input?: string) {
+  const env = environment(dataDir, port)
+  const running = promisify(execFile)(process.execPath, [cli, ...command], { cwd: dataDir, env })
+  if (input !== undefined) running.child.stdin!.end(input)
+  return running
+}
 
 test('commands work beside a service that runs on the same directory, and a second service does not', {
   timeout: commandsTimeoutMs,
@@ -74,6 +78,15 @@ test('commands work beside a service that runs on the same directory, and a seco
   const body = JSON.stringify({ email, password })
   const headers = { 'content-type': 'application/json' }
   expect(await statusOf('/auth/login', { method: 'POST', headers, body })).toBe(200)
+  const fromInput = ['reset-password', '--email', 'a@acme.example', '--password-stdin']
+  const chosen = await run(fromInput, place.dataDir, port, 'Purple-Otter-71\n')
+  expect(JSON.parse(chosen.stdout)).toEqual({ user_id: expect.any(String), email })
+  const chosenBody = JSON.stringify({ email, password: 'Purple-Otter-71' })
+  expect(await statusOf('/auth/login', { method: 'POST', headers, body })).toBe(401)
+  expect(await statusOf('/auth/login', { method: 'POST', headers, body: chosenBody })).toBe(200)
+  await expect(run(fromInput, place.dataDir, port, '')).rejects.toMatchObject({
+    stderr: expect.stringContaining('Standard input is empty'),
+  })
   await expect(run(['reset-password', '--email', 'b@acme.example'], place.dataDir, port)).rejects.toMatchObject({
     stderr: 'There is no account with the address b@acme.example.\n',
   })

@@ -1,20 +1,22 @@
 import { register } from '../accounts/accounts.ts'
 import { createApiKey } from '../accounts/api-keys.ts'
-import { makeUpPassword } from '../accounts/passwords.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
 import { toText } from '../values/ids.ts'
+import { type Flags, textOf } from './flags.ts'
+import { readPassword } from './password-flag.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
 /** Whoever can run this has the machine, so registration need not be open. */
-export async function createOrganization(flags: Record<string, string | undefined>): Promise<number> {
-  const { name, email, password = makeUpPassword() } = flags
+export async function createOrganization(flags: Flags): Promise<number> {
+  const [name, email] = [textOf(flags, 'name'), textOf(flags, 'email')]
   if (!name || !email) {
     process.stderr.write('Both --name and --email are needed.\n')
     return 2
   }
+  const { password, isGenerated } = await readPassword(flags)
   const config = readConfig(readEnvironment())
   const sessions = new Sessions(readSecrets(config))
   // Standard output is for the JSON alone.
@@ -28,7 +30,7 @@ export async function createOrganization(flags: Record<string, string | undefine
       organization_id: toText('org', user.organizationId),
       user_id: toText('usr', user.id),
       email: user.email,
-      ...(flags.password ? {} : { password }),
+      ...(isGenerated ? { password } : {}),
       token,
       expires_at: expiresAt.toISOString(),
       api_key_id: toText('key', record.id),

@@ -8,6 +8,7 @@ export type Actor =
   | { type: 'recipient' | 'system'; id: null }
 
 export const actorTypes = ['user', 'api_key', 'import', 'recipient', 'system'] as const
+export type ActorType = Actor['type']
 
 /** `created` and `group_added` are also derived from the rows of the contact and its memberships, see `selectTimeline`. */
 export const changes = [

@@ -1,18 +1,23 @@
+import { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf, requireOwner } from '../accounts/guards.ts'
 import type { KeyCache } from '../accounts/key-cache.ts'
 import { organizationNameMax } from '../accounts/shapes.ts'
 import type { LoginThrottle } from '../accounts/throttle.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nothing, ok } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
 import { deleteOrganization } from './delete-organization.ts'
 import { eraseContact } from './erase-contact.ts'
+import { ContactExport } from './export-contact.shapes.ts'
+import { exportContact } from './export-contact.ts'
 
-type Parts = { db: Db; keys: KeyCache; throttle: LoginThrottle }
+type Parts = { db: Db; read: BoundedRead; keys: KeyCache; throttle: LoginThrottle }
 
-/** Erasure of contacts and organizations. */
-export function privacyRoutes({ db, keys, throttle }: Parts): FastifyPluginAsyncTypebox {
+/** Export and erasure of contacts, and deletion of organizations. */
+export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.delete(
       '/contacts/:id',
@@ -29,6 +34,28 @@ export function privacyRoutes({ db, keys, throttle }: Parts): FastifyPluginAsync
       async (request) => {
         await eraseContact(db, memberOf(request).organizationId, parseIdParam('con', request.params.id))
         return ok(null, 'Contact erased')
+      },
+    )
+
+    api.get(
+      '/contacts/:id/export',
+      {
+        schema: {
+          tags: ['Contacts'],
+          summary: 'Export everything stored about a contact',
+          description:
+            'One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more.',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(ContactExport),
+        },
+      },
+      async (request, reply) => {
+        const id = parseIdParam('con', request.params.id)
+        const pieces = await exportContact(read, memberOf(request).organizationId, id)
+        reply
+          .type('application/json; charset=utf-8')
+          .header('content-disposition', `attachment; filename="${toText('con', id)}.json"`)
+        return reply.send(Readable.from(pieces) as never)
       },
     )
 

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callUrl } from '../support/test-app.ts'
@@ -269,7 +270,18 @@ test.each(sizes)('a contact is added, edited, added to a group and erased (%s)',
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Ada Lovelace').waitFor()
 
-  await page.getByRole('button', { name: 'Erase' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  const downloaded = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: 'Export data' }).click()
+  const exported = JSON.parse(await readFile(await (await downloaded).path(), 'utf8'))
+  expect(exported.contact).toMatchObject({
+    email: 'ada@example.com',
+    last_name: 'Lovelace',
+    attributes: { plan: 'pro' },
+  })
+
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Erase contact' }).click()
   const erase = page.getByRole('button', { name: 'Erase permanently' })
   expect(await erase.isDisabled()).toBe(true)
   await page.getByLabel(/^Type/).fill('ada@example.com')

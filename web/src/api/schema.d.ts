@@ -1145,6 +1145,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/contacts/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export everything stored about a contact
+         * @description One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more.
+         */
+        get: operations["getContactsIdExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/providers/ses/events": {
         parameters: {
             query?: never;
@@ -6836,6 +6856,169 @@ export interface operations {
                         message: string;
                         data: {
                             replayed: number;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getContactsIdExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            exported_at: string;
+                            contact: {
+                                id: string;
+                                email: string;
+                                first_name: string | null;
+                                last_name: string | null;
+                                attributes: {
+                                    [key: string]: unknown;
+                                };
+                                subscription: string;
+                                /** Format: date-time */
+                                created_at: string;
+                                /** Format: date-time */
+                                updated_at: string;
+                                created_by: {
+                                    type: string;
+                                    id: string | null;
+                                } | null;
+                            };
+                            /** @description Lists that are too long for one export: of these, the newest entries are exported. */
+                            truncated: string[];
+                            groups: {
+                                id: string;
+                                name: string;
+                                /** Format: date-time */
+                                added_at: string;
+                                added_by: {
+                                    type: string;
+                                    id: string | null;
+                                } | null;
+                            }[];
+                            history: {
+                                /** Format: date-time */
+                                at: string;
+                                change: string;
+                                actor: {
+                                    type: string;
+                                    id: string | null;
+                                } | null;
+                                details: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                            messages: {
+                                id: string;
+                                flow_id: string;
+                                flow_name: string | null;
+                                email: string;
+                                subject: string;
+                                context: {
+                                    [key: string]: unknown;
+                                } | null;
+                                recipient: {
+                                    [key: string]: unknown;
+                                } | null;
+                                status: string;
+                                reason: string | null;
+                                relay_response: string | null;
+                                is_test: boolean;
+                                /** Format: date-time */
+                                queued_at: string;
+                                /** Format: date-time */
+                                sent_at: string | null;
+                            }[];
+                            events: {
+                                id: string;
+                                event_name: string;
+                                /** Format: date-time */
+                                occurred_at: string;
+                                message_id: string | null;
+                                machine: boolean;
+                                machine_reason: string | null;
+                                data: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                            webhook_deliveries: {
+                                id: string;
+                                webhook_id: string;
+                                url: string;
+                                event_id: string;
+                                event_name: string;
+                                status: string;
+                                /** Format: date-time */
+                                created_at: string;
+                                /** Format: date-time */
+                                delivered_at: string | null;
+                                /** @description The JSON text that was sent. Null before the first attempt. */
+                                body: string | null;
+                            }[];
+                            suppressions: {
+                                email: string;
+                                reason: string;
+                                detail: string | null;
+                                message_id: string | null;
+                                /** Format: date-time */
+                                created_at: string;
+                            }[];
+                            inbox: {
+                                message_id: string;
+                                from: string;
+                                to: string;
+                                /** Format: date-time */
+                                received_at: string;
+                                /** @description The email as it was composed. */
+                                raw: string;
+                            }[];
+                            rejected_import_rows: {
+                                import_id: string;
+                                line: number;
+                                email: string | null;
+                                cells: string[] | null;
+                                problem: string;
+                            }[];
                         };
                     };
                 };

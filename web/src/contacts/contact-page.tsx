@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core'
-import { IconPencil, IconTrash } from '@tabler/icons-react'
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { IconDots, IconDownload, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
@@ -10,6 +10,7 @@ import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { download } from '../ui/download.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
@@ -19,7 +20,7 @@ import { ContactForm } from './contact-form.tsx'
 import { ContactGroups } from './contact-groups.tsx'
 import { ContactStatusBadge } from './contact-status.tsx'
 import { ContactTimeline } from './contact-timeline.tsx'
-import { changeContact, contactQuery, eraseContact, useRefreshContacts } from './contacts.api.ts'
+import { changeContact, contactQuery, eraseContact, exportContact, useRefreshContacts } from './contacts.api.ts'
 import { nameOf } from './contacts-page.tsx'
 
 const back = { to: paths.contacts, label: 'Contacts' }
@@ -62,16 +63,10 @@ function ContactView({ contact }: { contact: Contact }) {
               {contact.status === 'subscribed' ? 'Unsubscribe' : 'Subscribe'}
             </Button>
           )}
-          <Button
-            variant="default"
-            leftSection={<IconTrash size={16} aria-hidden />}
-            onClick={() => setDialog('erase')}
-          >
-            Erase
-          </Button>
           <Button leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog('edit')}>
             Edit
           </Button>
+          <ContactMenu contact={contact} onErase={() => setDialog('erase')} />
         </>
       }
     >
@@ -81,6 +76,36 @@ function ContactView({ contact }: { contact: Contact }) {
       <ContactTimeline contactId={contact.id} />
       <ContactDialogs contact={contact} dialog={dialog} close={() => setDialog(undefined)} />
     </Page>
+  )
+}
+
+function ContactMenu({ contact, onErase }: { contact: Contact; onErase: () => void }) {
+  const save = useMutation({
+    mutationFn: () => exportContact(contact.id),
+    onSuccess: (data) => download(`${contact.id}.json`, 'application/json', `${JSON.stringify(data, null, 2)}\n`),
+    onError: (error) => toast(messageOf(error), 'bad'),
+  })
+  return (
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
+        <ActionIcon size={36} variant="default" aria-label="More actions" loading={save.isPending}>
+          <IconDots size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconDownload size={16} aria-hidden />} onClick={() => save.mutate()}>
+          Export data
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          color="var(--mantine-color-error)"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={onErase}
+        >
+          Erase contact
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   )
 }
 

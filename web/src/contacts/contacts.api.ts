@@ -30,6 +30,7 @@ export const useTimeline = (id: string) =>
 export const createContact = (body: NewContact) => dataOf(api.POST('/api/v1/organization/contacts', { body }))
 export const changeContact = (id: string, body: ContactInput) =>
   dataOf(api.PATCH('/api/v1/organization/contacts/{id}', { ...at(id), body }))
+export const exportContact = (id: string) => dataOf(api.GET('/api/v1/organization/contacts/{id}/export', at(id)))
 export const eraseContact = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/contacts/{id}', at(id)))
 
 export const groupsQuery = queryOptions({

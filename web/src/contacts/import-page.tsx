@@ -6,6 +6,7 @@ import type { ContactImportDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { download } from '../ui/download.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize } from '../ui/numbers.ts'
@@ -150,7 +151,7 @@ function RejectedRows({ contactImport }: { contactImport: ContactImportDetail })
           : 'Fix these rows and import them again. Existing contacts are updated, not duplicated.'
       }
       actions={
-        <Button variant="default" size="xs" onClick={() => download(contactImport, errors)}>
+        <Button variant="default" size="xs" onClick={() => downloadReport(contactImport, errors)}>
           Download report
         </Button>
       }
@@ -161,7 +162,7 @@ function RejectedRows({ contactImport }: { contactImport: ContactImportDetail })
 }
 
 /** The rejected rows with their original columns, so that they can be fixed and imported again. */
-function download(contactImport: ContactImportDetail, errors: RejectedRow[]): void {
+function downloadReport(contactImport: ContactImportDetail, errors: RejectedRow[]): void {
   const width = Math.max(contactImport.columns.length, ...errors.map(({ cells }) => cells?.length ?? 0), 1)
   const names = Array.from(
     { length: width },
@@ -173,12 +174,7 @@ function download(contactImport: ContactImportDetail, errors: RejectedRow[]): vo
     problem,
   ])
   const text = [[...names, 'import_line', 'import_problem'], ...rows].map((row) => row.map(toCell).join(',')).join('\n')
-  const url = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `rejected-${contactImport.filename.replace(/\.csv$/i, '')}.csv`
-  link.click()
-  URL.revokeObjectURL(url)
+  download(`rejected-${contactImport.filename.replace(/\.csv$/i, '')}.csv`, 'text/csv', `${text}\n`)
 }
 
 /** A spreadsheet would run a cell that starts like a formula. The import removes the quote before it again. */
