@@ -76,6 +76,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     ...createRateLimits(config),
     shares,
     read: createBoundedRead(db, shares.queries),
+    readMetrics: createBoundedRead(db, shares.metrics),
     members: new MemberAdder(db, tasks),
     events,
     acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, quota: quotaOf(config, db) }),

@@ -67,7 +67,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
       await api.register(tokenCheckRoutes())
       await api.register(memberRoutes({ members: parts.members }))
       await api.register(sendEmailRoutes({ acceptor }))
-      await api.register(metricRoutes({ db }))
+      await api.register(metricRoutes({ read: parts.readMetrics }))
     },
     { prefix: '/public/api/v1' },
   )
@@ -91,27 +91,27 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
         async (organization) => {
           await organization.register(organizationRoutes({ db, onChanged: (id) => addresses.forget(id) }))
           await organization.register(
-            teamRoutes({ db, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),
+            teamRoutes({ db, read, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),
           )
-          await organization.register(invitationRoutes({ db, baseUrl: config.BASE_URL }))
-          await organization.register(apiKeyRoutes({ db, keys }))
+          await organization.register(invitationRoutes({ db, read, baseUrl: config.BASE_URL }))
+          await organization.register(apiKeyRoutes({ db, read, keys }))
           await organization.register(contactRoutes({ db, read }))
           await organization.register(timelineRoutes({ db, read }))
-          await organization.register(groupRoutes({ db }))
-          await organization.register(importRoutes({ db, hints, tasks: parts.tasks }))
+          await organization.register(groupRoutes({ db, read }))
+          await organization.register(importRoutes({ db, read, hints, tasks: parts.tasks }))
           await organization.register(suppressionRoutes({ db, read }))
           await organization.register(flowRoutes(parts))
-          await organization.register(versionRoutes({ db }))
+          await organization.register(versionRoutes({ db, read }))
           await organization.register(previewRoutes({ db, runner: parts.runner }))
           await organization.register(testSendRoutes({ acceptor }))
           await organization.register(messageRoutes({ ...parts, read, mailFrom: parts.mail.mailFrom }))
-          await organization.register(inboxRoutes({ db }))
+          await organization.register(inboxRoutes({ db, read }))
           await organization.register(
             sendingRoutes({ ...parts, settings: parts.mail, bounceProviders: providerTitles(config) }),
           )
-          await organization.register(noticeRoutes({ db }))
+          await organization.register(noticeRoutes({ read }))
           await organization.register(activityRoutes({ read }))
-          await organization.register(overviewRoutes({ db, read }))
+          await organization.register(overviewRoutes({ read }))
           await organization.register(webhookRoutes(webhooks))
           await organization.register(deliveryRoutes({ db, read, hints }))
           await organization.register(privacyRoutes(parts))

@@ -1,4 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -21,12 +22,17 @@ const ApiKeyOut = Type.Object({
 })
 const tags = ['API keys']
 
-export function apiKeyRoutes({ db, keys }: { db: Db; keys: KeyCache }): FastifyPluginAsyncTypebox {
+type ApiKeyRouteParts = { db: Db; read: BoundedRead; keys: KeyCache }
+
+export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/api-keys',
       { schema: { tags, summary: 'List API keys', response: answers(Type.Array(ApiKeyOut)) } },
-      async (request) => ok((await selectApiKeys(db, memberOf(request).organizationId)).map(apiKeyOut)),
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok((await read(organizationId, (tx) => selectApiKeys(tx, organizationId))).map(apiKeyOut))
+      },
     )
 
     api.post(

@@ -1,4 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -20,7 +21,9 @@ const tokenMax = 200
 const tags = ['Team']
 
 /** How owners ask people in. */
-export function invitationRoutes({ db, baseUrl }: { db: Db; baseUrl: string }): FastifyPluginAsyncTypebox {
+type InvitationRouteParts = { db: Db; read: BoundedRead; baseUrl: string }
+
+export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/invitations',
@@ -28,7 +31,10 @@ export function invitationRoutes({ db, baseUrl }: { db: Db; baseUrl: string }): 
         onRequest: requireOwner,
         schema: { tags, summary: 'List invitations that wait (owners)', response: answers(Type.Array(InvitationOut)) },
       },
-      async (request) => ok((await selectInvitations(db, memberOf(request).organizationId)).map(invitationOut)),
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok((await read(organizationId, (tx) => selectInvitations(tx, organizationId))).map(invitationOut))
+      },
     )
 
     api.post(

@@ -1,4 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { answers, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -15,17 +16,21 @@ const tags = ['Team']
 
 type Parts = {
   db: Db
+  read: BoundedRead
   keys: KeyCache
   /** Pauses the webhooks of a member in the given transaction; the returned function runs after the commit. */
   pauseWebhooksOf: (tx: Tx, organizationId: OrganizationId, userId: UserId) => Promise<() => void>
 }
 
-export function teamRoutes({ db, keys, pauseWebhooksOf }: Parts): FastifyPluginAsyncTypebox {
+export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/members',
       { schema: { tags, summary: 'List the people of the organization', response: answers(Type.Array(MemberOut)) } },
-      async (request) => ok((await selectTeam(db, memberOf(request).organizationId)).map(memberOut)),
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok((await read(organizationId, (tx) => selectTeam(tx, organizationId))).map(memberOut))
+      },
     )
 
     api.patch(

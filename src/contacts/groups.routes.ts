@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -21,12 +22,15 @@ const GroupOut = Type.Object({
 const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Groups']
 
-export function groupRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/groups',
       { schema: { tags, summary: 'List groups', response: answers(Type.Array(GroupOut)) } },
-      async (request) => ok((await selectGroups(db, memberOf(request).organizationId)).map(groupOut)),
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok((await read(organizationId, (tx) => selectGroups(tx, organizationId))).map(groupOut))
+      },
     )
 
     api.post(

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { Hints } from '../queue/hints.ts'
@@ -75,14 +76,17 @@ const InspectionOut = Type.Object({
   problem: Nullable(Type.String({ description: 'Why an import of this file would fail, if known.' })),
 })
 
-type Parts = { db: Db; hints: Hints; tasks: TaskPool }
+type Parts = { db: Db; read: BoundedRead; hints: Hints; tasks: TaskPool }
 
-export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTypebox {
+export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/imports',
       { schema: { tags, summary: 'List recent imports', response: answers(Type.Array(ImportOut)) } },
-      async (request) => ok((await selectImports(db, memberOf(request).organizationId, listed)).map(importOut)),
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok((await read(organizationId, (tx) => selectImports(tx, organizationId, listed))).map(importOut))
+      },
     )
 
     api.get(
@@ -98,7 +102,8 @@ export function importRoutes({ db, hints, tasks }: Parts): FastifyPluginAsyncTyp
       },
       async (request) => {
         const id = parseIdParam('imp', request.params.id)
-        const { problems, ...record } = await getImport(db, memberOf(request).organizationId, id)
+        const { organizationId } = memberOf(request)
+        const { problems, ...record } = await read(organizationId, (tx) => getImport(tx, organizationId, id))
         return ok({ ...importOut(record), columns: record.progress.layout?.header ?? [], errors: problems })
       },
     )
@@ -184,7 +189,7 @@ function inspectionOut({ columns, header, ...rest }: Inspection): Static<typeof 
 }
 
 /** In its own plugin because its body is a stream: the file is stored as it is received and never kept in memory. */
-function uploadRoute({ db, hints }: Omit<Parts, 'tasks'>): FastifyPluginAsyncTypebox {
+function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginAsyncTypebox {
   const uploading: UploadCounts = new Map()
   return async (api) => {
     api.removeAllContentTypeParsers()

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Db } from '../db/db.ts'
+import type { Db, Reader } from '../db/db.ts'
 import { dropLane, enqueue } from '../queue/queue.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type GroupId, type ImportId, newId, type OrganizationId } from '../values/ids.ts'
@@ -122,7 +122,7 @@ const tooLarge = () =>
   new Refusal('payload_too_large', `The file exceeds ${fileBytesMax / 1024 / 1024} MiB. Split it into smaller files.`)
 
 export async function getImport(
-  db: Db,
+  db: Reader,
   organizationId: OrganizationId,
   id: ImportId,
 ): Promise<Import & { problems: ImportProblem[] }> {

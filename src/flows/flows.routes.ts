@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -82,8 +83,8 @@ const FlowSummaryOut = Type.Object({
 const Params = Type.Object({ id: Type.String() })
 const tags = ['Flows']
 
-export function flowRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
-  const { db } = parts
+export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPluginAsyncTypebox {
+  const { db, read } = parts
   const flowOut = async (organizationId: OrganizationId, id: FlowId) => {
     const { flow, version } = await getFlow(db, organizationId, id)
     return toFlowOut(flow, version)
@@ -108,7 +109,8 @@ export function flowRoutes(parts: FlowParts): FastifyPluginAsyncTypebox {
         const { status, query } = request.query
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = { status, query, before: cursor?.[0] as FlowId | undefined, limit: limit + 1 }
-        const flows = await selectFlows(db, memberOf(request).organizationId, filter)
+        const { organizationId } = memberOf(request)
+        const flows = await read(organizationId, (tx) => selectFlows(tx, organizationId, filter))
         const { items, nextCursor } = toPage(flows, limit, ({ id }) => [id])
         return page({ items: items.map(toSummaryOut), nextCursor })
       },

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { notFound } from '../values/errors.ts'
@@ -18,7 +19,7 @@ const VersionOut = Type.Object({ version: Type.Integer(), created_at: Timestamp,
 
 const tags = ['Flows']
 
-export function versionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/flows/:id/versions',
@@ -33,7 +34,7 @@ export function versionRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       async (request) => {
         const { organizationId } = memberOf(request)
         const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
-        const versions = await selectVersions(db, organizationId, flow.id)
+        const versions = await read(organizationId, (tx) => selectVersions(tx, organizationId, flow.id))
         return ok(
           versions.map((version) => ({
             version: version.number,

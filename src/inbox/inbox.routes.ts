@@ -1,6 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import PostalMime from 'postal-mime'
 import { memberOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
@@ -42,7 +43,7 @@ function beginningOf(raw: Buffer): Buffer {
 }
 
 /** The built-in inbox: what would have gone out if a relay were set. */
-export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/inbox',
@@ -57,7 +58,8 @@ export function inboxRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
       async (request) => {
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const before = cursor?.[0] as MessageId | undefined
-        const rows = await selectInbox(db, memberOf(request).organizationId, { before, limit: limit + 1 })
+        const { organizationId } = memberOf(request)
+        const rows = await read(organizationId, (tx) => selectInbox(tx, organizationId, { before, limit: limit + 1 }))
         const { items, nextCursor } = toPage(rows, limit, ({ messageId }) => [messageId])
         return page({ items: items.map(summaryOut), nextCursor })
       },

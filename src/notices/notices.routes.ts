@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
-import type { Db } from '../db/db.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText } from '../values/ids.ts'
 import { type Notice, selectNotices } from './notices.sql.ts'
@@ -16,7 +16,7 @@ const NoticeOut = Type.Object({
   created_at: Timestamp,
 })
 
-export function noticeRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function noticeRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/notices',
@@ -27,7 +27,10 @@ export function noticeRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
           response: answers(Type.Array(NoticeOut)),
         },
       },
-      async (request) => ok((await selectNotices(db, memberOf(request).organizationId, shown)).map(noticeOut)),
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok((await read(organizationId, (tx) => selectNotices(tx, organizationId, shown))).map(noticeOut))
+      },
     )
   }
 }

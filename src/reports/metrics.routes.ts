@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
-import type { Db } from '../db/db.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, ok, oneOf } from '../http/envelope.ts'
 import { eventNames } from '../values/event-types.ts'
 import { emailEventMetric } from './metrics.ts'
@@ -31,7 +31,7 @@ export const periodQuery = {
   flow_id: Type.Optional(Type.String()),
 }
 
-export function metricRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
+export function metricRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/analytics/metrics/get-email-event-metric',
@@ -46,7 +46,8 @@ export function metricRoutes({ db }: { db: Db }): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        const metric = await emailEventMetric(db, keyOf(request).organizationId, request.query)
+        const { organizationId } = keyOf(request)
+        const metric = await read(organizationId, (tx) => emailEventMetric(tx, organizationId, request.query))
         const { eventName, startDate, endDate, days: _, ...rest } = metric
         return ok({ event_name: eventName, start_date: startDate, end_date: endDate, ...rest })
       },

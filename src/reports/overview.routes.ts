@@ -1,7 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import type { Db } from '../db/db.ts'
 import { answers, ok } from '../http/envelope.ts'
 import { eventNames } from '../values/event-types.ts'
 import { toText } from '../values/ids.ts'
@@ -45,7 +44,7 @@ const ChecklistOut = Type.Object({
   webhook: Type.Boolean(),
 })
 
-export function overviewRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
+export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
       '/overview',
@@ -79,7 +78,8 @@ export function overviewRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
       '/checklist',
       { schema: { tags: ['Events'], summary: 'Get the state of the first steps', response: answers(ChecklistOut) } },
       async (request) => {
-        const { apiKey, ...done } = await findChecklist(db, memberOf(request).organizationId)
+        const { organizationId } = memberOf(request)
+        const { apiKey, ...done } = await read(organizationId, (tx) => findChecklist(tx, organizationId))
         return ok({ ...done, api_key: apiKey })
       },
     )

@@ -24,19 +24,22 @@ export type ShareOptions = {
 }
 
 /**
- * The expensive kinds of work. Those that use the database may together hold at most half of its connections, and one
- * organization at most a fifth, so that a connection remains for everybody else.
+ * The expensive kinds of work. Reads of lists and reports may hold at most half of the database connections, metrics a
+ * fifth, and one organization at most a fifth with each, so that connections remain for everything else.
  */
 export function createShares({ databaseConnections, webhookConcurrency }: ShareOptions) {
   const queries = {
     perOrganization: Math.max(1, Math.floor(databaseConnections / 5)),
     overall: Math.max(1, Math.floor(databaseConnections / 2)),
-    waitingPerOrganization: 20,
+    // Pages of the web app read several lists at the same time, for every member who has one open.
+    waitingPerOrganization: 100,
     waitMs: 5_000,
   }
   return {
     /** Searches, lists and reports: whatever may read many rows. */
     queries: new Shares(queries),
+    /** Metrics of the public API, which programs ask for many flows and days at the same time. */
+    metrics: new Shares({ ...queries, overall: queries.perOrganization, waitingPerOrganization: 1_000 }),
     /** Test events: each holds a socket for up to WEBHOOK_TIMEOUT_MS. */
     webhookTests: new Shares({
       perOrganization: Math.min(3, webhookConcurrency),

@@ -2,7 +2,7 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import type { SmtpTarget } from '@waxwing/smtp-client'
 import { isOperator, type Member, memberOf, requireOperator } from '../accounts/guards.ts'
 import type { Config } from '../config/config.ts'
-import type { Db } from '../db/db.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type MailSettings, mailboxText } from '../messages/outgoing.ts'
@@ -58,7 +58,7 @@ const tags = ['Sending']
 
 export type SendingRouteParts = {
   config: Config
-  db: Db
+  read: BoundedRead
   sending: Sending
   dkim: DkimSigner | undefined
   settings: MailSettings
@@ -91,8 +91,12 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
   }
 }
 
-async function sendingOut({ config, db, sending, dkim, settings, bounceProviders }: SendingRouteParts, member: Member) {
-  const figures = await findSendingFigures(db, member.organizationId, queuedMax)
+async function sendingOut(
+  { config, read, sending, dkim, settings, bounceProviders }: SendingRouteParts,
+  member: Member,
+) {
+  const { organizationId } = member
+  const figures = await read(organizationId, (tx) => findSendingFigures(tx, organizationId, queuedMax))
   const { queued, lastSentAt } = figures
   const { state, lastError, nextTryAt } = sending.health(figures)
   const details = isOperator(member)

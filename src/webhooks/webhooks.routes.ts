@@ -2,6 +2,8 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import type { FastifyRequest } from 'fastify'
 import { memberOf } from '../accounts/guards.ts'
 import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Reader } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
@@ -72,11 +74,11 @@ const Params = Type.Object({ id: Type.String() })
 const tags = ['Webhooks']
 
 export type WebhookRouteParts = WebhookParts &
-  TestParts & { shares: Pick<NamedShares, 'webhookTests'>; retryDelays: RetryDelays }
+  TestParts & { read: BoundedRead; shares: Pick<NamedShares, 'webhookTests'>; retryDelays: RetryDelays }
 
 export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypebox {
-  const { db } = parts
-  const withFigures = async (webhooks: Webhook[]) => {
+  const { db, read } = parts
+  const withFigures = async (db: Reader, webhooks: Webhook[]) => {
     const [first] = webhooks
     const figures = first
       ? await selectFigures(
@@ -93,7 +95,10 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
     api.get(
       '/webhooks',
       { schema: { tags, summary: 'List webhooks', response: answers(Type.Array(WebhookOut)) } },
-      async (request) => ok(await withFigures(await selectWebhooks(db, memberOf(request).organizationId))),
+      async (request) => {
+        const { organizationId } = memberOf(request)
+        return ok(await read(organizationId, async (tx) => withFigures(tx, await selectWebhooks(tx, organizationId))))
+      },
     )
 
     api.post(
@@ -142,7 +147,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       { schema: { tags, summary: 'One webhook', params: Params, response: answers(WebhookOut) } },
       async (request) => {
         const webhook = await getWebhook(db, memberOf(request).organizationId, parseIdParam('whk', request.params.id))
-        return ok((await withFigures([webhook]))[0]!)
+        return ok((await withFigures(db, [webhook]))[0]!)
       },
     )
 
@@ -180,7 +185,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           parseIdParam('whk', request.params.id),
           changes,
         )
-        return ok((await withFigures([webhook]))[0]!)
+        return ok((await withFigures(db, [webhook]))[0]!)
       },
     )
 

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { startTestApp } from './support/test-app.ts'
+import { until } from './support/until.ts'
+
+const dates = 'start_date=2026-01-01&end_date=2026-12-31'
+/** What signing a request in reads. */
+const readByGuards = ['users', 'organizations', 'api_keys']
+/** Lists that read only these tables, or none, cannot be held up here. */
+const notHeldUp = ['/members', '/api-keys', '/webhooks/retry-schedules']
+const together = 2
+
+test('every list, search and report is stopped after a few seconds if the database does not answer it', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const prefix = '/api/v1/organization'
+  const paths = app.openapi
+    .operations()
+    .filter(({ method, path }) => method === 'GET' && path.startsWith(`${prefix}/`) && !path.includes('{'))
+    .map(({ path }) => path.slice(prefix.length))
+    .filter((path) => !notHeldUp.includes(path))
+  const tables = await app.db<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`
+  const names = tables.map(({ name }) => name).filter((name) => !readByGuards.includes(name))
+  const statuses: Record<string, number> = {}
+  await app.db.begin(async (tx) => {
+    await tx.script(`lock table ${names.join(', ')} in access exclusive mode`)
+    for (let at = 0; at < paths.length; at += together)
+      await Promise.all(
+        paths.slice(at, at + together).map(async (path) => {
+          const { status } = await app.manage('GET', `/organization${path}?${dates}`)
+          statuses[path] = status
+        }),
+      )
+    const metric = `/analytics/metrics/get-email-event-metric?event_name=emailOpen&${dates}`
+    statuses.metric = (await app.publicApi('GET', metric)).status
+  })
+  expect(statuses).toEqual(Object.fromEntries([...paths, 'metric'].map((path) => [path, 503])))
+  await until(
+    'the lists to be answered again',
+    async () => (await app.manage('GET', '/organization/groups')).status === 200,
+  )
+})
