@@ -68,20 +68,23 @@ async function insertEvents(db: Db, count: number): Promise<void> {
       from webhooks where url like 'https://localhost%'
     ),
     people as materialized (
-      select organization_id, id, row_number() over (partition by organization_id order by id) - 1 as place from contacts
+      select organization_id, id, email, first_name, row_number() over (partition by organization_id order by id) - 1 as place
+      from contacts
     ),
     made as materialized (
       select hooks.organization_id, hooks.id as webhook_id, uuidv7() as id, uuidv7() as message_id, flows.id as flow_id,
-        people.id as contact_id
+        people.id as contact_id, people.email, people.first_name
       from generate_series(1, ${count}::int) as number
       join hooks on hooks.place = number % ${endpoints}
       join people on people.organization_id = hooks.organization_id and people.place = number % ${people}
       join flows on flows.organization_id = hooks.organization_id
     ),
     written as (
-      insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, data)
+      insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, data,
+        contact_email, contact_first_name)
       select organization_id, id, 'emailClick', now(), message_id, flow_id, contact_id,
-        '{"url": "https://shop.example/orders/1042?utm_source=mail", "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)"}'
+        '{"url": "https://shop.example/orders/1042?utm_source=mail", "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)"}',
+        email, first_name
       from made
     ),
     new_deliveries as (

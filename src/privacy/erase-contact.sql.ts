@@ -58,8 +58,9 @@ export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id
 export async function emptyEvents(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
   await tx`
     update events
-    set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}'
-    where organization_id = ${organizationId} and contact_id = ${id} and data <> '{}'`
+    set data = (data - '{ip,user_agent,url}'::text[]) #- '{bounce,diagnostic}' #- '{bounce,evidence}',
+      contact_email = null, contact_first_name = null
+    where organization_id = ${organizationId} and contact_id = ${id}`
 }
 
 export async function emptyImportProblems(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {

@@ -40,7 +40,7 @@ export async function findDeliveriesToSend(
     select deliveries.organization_id, deliveries.id, deliveries.event_id, deliveries.event_name, deliveries.attempt_count,
       deliveries.is_test, ${keptBody}, webhooks.url, webhooks.retry_schedule, ${sealedSecrets},
       events.occurred_at, events.message_id, events.flow_id, events.machine, events.data, events.contact_id,
-      contacts.email as contact_email, contacts.first_name as contact_first_name
+      events.contact_email, events.contact_first_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
     cross join lateral (
@@ -49,7 +49,6 @@ export async function findDeliveriesToSend(
     join webhooks on webhooks.organization_id = deliveries.organization_id and webhooks.id = deliveries.webhook_id
     left join events on events.organization_id = deliveries.organization_id and events.id = deliveries.event_id
       and coalesce(deliveries.body, '') = ''
-    left join contacts on contacts.organization_id = events.organization_id and contacts.id = events.contact_id
     where deliveries.status = any (${statuses}::text[])`
 }
 

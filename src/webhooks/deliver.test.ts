@@ -11,6 +11,7 @@ import { happen } from '../../test/support/events.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 import { type ReceivedPost, receiverCa, startReceiver } from '../../test/support/webhook-receiver.ts'
+import { createApp } from '../app.ts'
 import type { Tx } from '../db/db.ts'
 import { Hints } from '../queue/hints.ts'
 import { Worker } from '../queue/worker.ts'
@@ -232,6 +233,30 @@ test('a paused webhook gets nothing; resumed it gets what waited, and what it mi
   await until('the missed one', () => receiver.posts.length === 3)
   expect(receiver.posts[2]!.headers['x-service-event']).toBe('emailClick')
   expect(receiver.posts[2]!.body.toString()).toBe(payload)
+})
+
+test('the body of a webhook shows the contact as it was when the event was recorded', async () => {
+  await using receiver = await startReceiver((response) => response.end(), { plain: true })
+  await using app = await startTestApp(quick, ['serve'])
+  await subscribe(app, receiver.url())
+  const contact = { email: 'ada@example.com', first_name: 'Ada' }
+  const { id } = (await app.manage('POST', '/organization/contacts', contact)).body.data
+  await app.manage('PATCH', `/organization/contacts/${id}`, { status: 'unsubscribed' })
+  await app.manage('PATCH', `/organization/contacts/${id}`, { email: 'grace@example.com', first_name: 'Grace' })
+
+  const secrets = { current: 'a secret that only the tests know, and all of them do', previous: undefined }
+  const worker = await createApp({
+    config: app.config,
+    secrets,
+    db: app.db,
+    log: pino({ level: 'silent' }),
+    roles: ['work'],
+  })
+  await worker.start()
+  const post = await until('the post', () => receiver.posts[0])
+  await worker.stop()
+
+  expect(JSON.parse(post.body.toString()).data.contact).toEqual({ id, ...contact })
 })
 
 test('an edit counts for what already waits, and a deleted webhook gets nothing more', async () => {

@@ -14,8 +14,10 @@ export async function happen(db: Db, organization: string, eventName: EventName,
   const ids = Array.from({ length: count }, () => newId('evt'))
   await db.statement.run(sql`
     with recorded as (
-      insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, data)
-      select ${organizationId}, id, ${eventName}, now(), ${newId('msg')}, ${newId('flw')}, ${contactId}, '{"url":"https://shop.example/"}'
+      insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, data,
+        contact_email, contact_first_name)
+      select ${organizationId}, id, ${eventName}, now(), ${newId('msg')}, ${newId('flw')}, ${contactId},
+        '{"url":"https://shop.example/"}', ${emailKey}, 'Ada'
       from unnest(${ids}::uuid[]) as id
       returning organization_id, id, event_name
     ), ${fanOut}
