@@ -32,7 +32,7 @@ const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 /** Mails under way at once while they only go into the inbox. */
-const inboxInHandMax = 500
+const inboxInFlightMax = 500
 
 export type Role = 'serve' | 'work'
 export type AppOptions = PartsOptions & { roles: readonly Role[] }
@@ -115,7 +115,7 @@ function createWorkers(parts: Parts) {
     ...parts,
     settings: parts.mail,
     retryDelays: config.MAIL_RETRY_DELAYS,
-    inHandMax: relay?.capacity() ?? inboxInHandMax,
+    inFlightMax: relay?.capacity() ?? inboxInFlightMax,
   })
   const delivering = deliverJob({
     ...parts,
@@ -127,7 +127,7 @@ function createWorkers(parts: Parts) {
   const readSlice = (organizationId: OrganizationId, input: SliceInput) =>
     parts.tasks.run(readImportTask, { organizationId, input, whenFull: 'wait' })
   const importer = new Worker({ db, log, hints, spec: importWorker({ db, log, readSlice }) })
-  parts.deliveryMetrics.watchInFlight(() => deliverer.inFlight)
+  parts.deliveryMetrics.watchInFlight(() => deliverer.running)
   return [sender, deliverer, importer]
 }
 

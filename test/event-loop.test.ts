@@ -88,13 +88,13 @@ test('jobs, batches and loops that block the event loop are named', async () => 
     hints,
     spec: {
       kind: 'webhook.deliver',
-      inHandMax: 10,
+      inFlightMax: 10,
       laneWidthMax: 10,
       load: async (claims) => claims.map(() => ({})),
       handle: async (claim) => {
         block()
         await endJobs(db.statement, [{ claim, retryInMs: null }])
-        return { health: 'well' }
+        return { peer: 'responsive' }
       },
     },
   })

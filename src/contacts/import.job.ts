@@ -31,7 +31,7 @@ export const problemsKeptMax = 1_000
 /** After this time, an import yields to others and continues in its next turn. */
 const turnMs = 3_000
 /** Imports in progress at the same time in one process. Each uses a connection and much of a core. */
-const inHandMax = 2
+const inFlightMax = 2
 /** An import that was started this often without progress has crashed the process each time, so it fails. */
 export const startsMax = 3
 
@@ -49,7 +49,7 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
   const { db } = parts
   return {
     kind: importKind,
-    inHandMax,
+    inFlightMax,
     laneWidthMax: 1,
     load: (claims: Claim[]) => findUnfinished(db, claims),
     handle: async (claim, record) => {
@@ -57,7 +57,7 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
       // A finished import has no job anymore. If another worker took over, our token no longer matches and this is a
       // no-op.
       if (outcome !== 'finished') await endJobs(db.statement, [{ claim, retryInMs: 0 }])
-      return { health: 'well' }
+      return { peer: 'responsive' }
     },
   }
 }

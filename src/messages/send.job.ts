@@ -35,7 +35,7 @@ export type SendParts = {
   senders: SenderPolicy
   /** Seconds between tries of a mail that the relay defers. */
   retryDelays: readonly number[]
-  inHandMax: number
+  inFlightMax: number
 }
 
 type Work = { row: SendRow; version: ReadyVersion }
@@ -65,14 +65,14 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
 
   return {
     kind: 'message.send',
-    inHandMax: parts.inHandMax,
-    laneWidthMax: parts.inHandMax,
+    inFlightMax: parts.inFlightMax,
+    laneWidthMax: parts.inFlightMax,
     isOpen: () => parts.relay?.state().kind !== 'down',
     isSlow: ({ version }) => parts.runner.isSlow(version),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
       const ending = await send(parts, claim, work)
-      return ending ? { health: 'well', recorded: endings.add(ending) } : { health: 'unchanged' }
+      return ending ? { peer: 'responsive', recorded: endings.add(ending) } : { peer: 'untried' }
     },
   }
 }

@@ -10,86 +10,86 @@ const laneOf = (first: number, max: number) =>
 const addReady = (lane: Lane<null>, count: number) => {
   for (let i = 0; i < count; i++) lane.ready.push({ claim: { id: newId('dlv') } as unknown as Claim, work: null })
 }
-/** How many jobs it lets start at once. */
+/** Returns how many jobs can be started at once. */
 const startable = (lane: Lane<null>, now = performance.now()) => {
   let started = 0
-  for (; lane.mayStart(now); started++) lane.start()
+  for (; lane.canStart(now); started++) lane.start()
   return started
 }
 
-test('a lane widens by one when as many jobs as it is wide went well, up to its limit', () => {
+test('widens by one after as many responses as it is wide, up to its limit', () => {
   const lane = laneOf(2, 4)
   addReady(lane, 100)
   expect(startable(lane)).toBe(2)
   const widths = Array.from({ length: 12 }, () => {
-    lane.answered()
-    lane.wentWell(true)
+    lane.finish()
+    lane.peerResponded(true)
     startable(lane)
-    return lane.inFlight
+    return lane.running
   })
   expect(widths.slice(0, 3)).toEqual([2, 2, 3])
   expect(widths.at(-1)).toBe(4)
 })
 
-test('where width would not help it stays as it is', () => {
+test('does not widen if that would not help', () => {
   const lane = laneOf(2, 16)
   addReady(lane, 100)
-  for (let i = 0; i < 50; i++) lane.wentWell(false)
+  for (let i = 0; i < 50; i++) lane.peerResponded(false)
   expect(startable(lane)).toBe(2)
 })
 
-test('a lane that fails is probed alone, and with pauses when it goes on failing, until it answers', () => {
+test('narrows to single probes after a failure, and pauses between them after many failures', () => {
   const lane = laneOf(4, 16)
   addReady(lane, 100)
-  expect(lane.wentIll()).toBe(0)
+  expect(lane.peerFailed()).toBe(0)
   expect(startable(lane)).toBe(1)
-  lane.answered()
-  const pauses = Array.from({ length: 1_000 }, () => lane.wentIll())
+  lane.finish()
+  const pauses = Array.from({ length: 1_000 }, () => lane.peerFailed())
   expect([pauses[400], pauses[510], pauses.at(-1)]).toEqual([0, 11, 200])
   expect(startable(lane)).toBe(0)
   expect(startable(lane, performance.now() + 201)).toBe(1)
-  lane.answered()
-  lane.wentWell(true)
-  expect(lane.wentIll()).toBe(0)
+  lane.finish()
+  lane.peerResponded(true)
+  expect(lane.peerFailed()).toBe(0)
 })
 
-test('at rest it asks again by itself, and is left when nothing came for a while', () => {
+test('polls while idle, and is unused when no job came for a while', () => {
   const lane = laneOf(4, 16)
   const now = performance.now()
   lane.nextRead(now, share)
-  expect([lane.wantsToRead(now, share), lane.wantsToRead(now + 251, share)]).toEqual([false, true])
-  expect([lane.isLeft(now - 1_000), lane.isLeft(now + 1_000)]).toEqual([false, true])
-  lane.hungry = true
-  expect([lane.wantsToRead(now, share), lane.isLeft(now + 1_000)]).toEqual([true, false])
+  expect([lane.shouldRead(now, share), lane.shouldRead(now + 251, share)]).toEqual([false, true])
+  expect([lane.isUnused(now - 1_000), lane.isUnused(now + 1_000)]).toEqual([false, true])
+  lane.hasMore = true
+  expect([lane.shouldRead(now, share), lane.isUnused(now + 1_000)]).toEqual([true, false])
 })
 
-test('it reads one width ahead, but not more than its share of what the process works on', () => {
+test('reads one width ahead, but not more than its share of the jobs in flight', () => {
   const now = performance.now()
   const limits = [share, 3].map((each) => laneOf(8, 16).nextRead(now, each).limit)
   expect(limits).toEqual([16, 6])
   const lane = laneOf(8, 16)
   addReady(lane, 3)
-  expect([lane.wantsToRead(now, 3), lane.wantsToRead(now, 4)]).toEqual([false, true])
+  expect([lane.shouldRead(now, 3), lane.shouldRead(now, 4)]).toEqual([false, true])
   expect(lane.nextRead(now, 4).limit).toBe(5)
 })
 
-test('a row is taken once, however often it is read', () => {
+test('adds a row once, however often it is read', () => {
   const lane = laneOf(4, 16)
   const id = newId('dlv')
   const dueAt = new Date()
-  expect([lane.takesRow(id, dueAt), lane.takesRow(id, dueAt)]).toEqual([true, false])
-  lane.forget(id)
-  expect(lane.takesRow(id, dueAt)).toBe(true)
+  expect([lane.addRow(id, dueAt), lane.addRow(id, dueAt)]).toEqual([true, false])
+  lane.remove(id)
+  expect(lane.addRow(id, dueAt)).toBe(true)
 })
 
-test('a job that ends while a read is under way is not taken from it again', () => {
+test('does not add a job that ended while the read was running', () => {
   const lane = laneOf(4, 16)
   const id = newId('dlv')
   const dueAt = new Date()
-  lane.takesRow(id, dueAt)
+  lane.addRow(id, dueAt)
   lane.nextRead(performance.now(), share)
-  lane.forget(id)
-  expect(lane.takesRow(id, dueAt)).toBe(false)
+  lane.remove(id)
+  expect(lane.addRow(id, dueAt)).toBe(false)
   lane.endRead()
-  expect(lane.takesRow(id, dueAt)).toBe(true)
+  expect(lane.addRow(id, dueAt)).toBe(true)
 })

@@ -2,11 +2,11 @@ import type { LaneKey } from './lanes.sql.ts'
 import type { Claim } from './queue.ts'
 
 export const pollEveryMs = 250
-/** Jobs committed late carry a due time before the last row read: a look this far back finds them. */
+/** A job whose transaction commits late is due before the last row read. Reading this far back finds it. */
 const lookBackMs = 5_000
 const lookBackEveryMs = 1_000
-const lookEverywhereEveryMs = 60_000
-/** A lane that failed so often in a row is probed with pauses, each a millisecond longer than the one before, up to this. */
+const fullScanEveryMs = 60_000
+/** After this many consecutive failures there is a pause before each probe, 1 ms longer each time up to the maximum. */
 const failuresWithoutPause = 500
 const probePauseMaxMs = 200
 const beginningOfTime = new Date(0)
@@ -17,32 +17,32 @@ export type Widths = { first: number; max: number }
 
 export const laneName = (key: LaneKey) => `${key.organizationId} ${key.lane}`
 
-/** A lane in our hands: how far it is read, what is ready and under way, and how much it may have under way. */
+/** A claimed lane: its read position, its jobs, and its width (how many jobs may run at once). */
 export class Lane<Work> {
   readonly organizationId: LaneKey['organizationId']
   readonly lane: string
   readonly token: string
-  /** Whether there may be more to read than was read. */
-  hungry = true
-  inFlight = 0
+  /** True if there may be due jobs that have not been read. */
+  hasMore = true
+  running = 0
   ready: Job<Work>[] = []
-  /** Counts how often it was reset: what was asked for before belongs to a lane that is no more. */
-  era = 0
+  /** Incremented by each reset. Results of reads from an earlier generation are discarded. */
+  generation = 0
 
   readonly #widthMax: number
-  /** Grows by one when as many jobs as it is wide went well, so it is no whole number. */
+  /** Grows by 1/width per responded job, so it is fractional. */
   #width: number
-  /** Ids that are ready, under way, or not recorded yet: a look back must not take them twice. */
+  /** Ids that are ready, running or not recorded yet. Reading back must not add them twice. */
   readonly #known = new Set<string>()
-  /** Ids that left our hands while a read was under way, which may still have seen them. Undefined between reads. */
-  #leftMeanwhile: Set<string> | undefined
+  /** Ids removed while a read is running, whose snapshot may still contain them. Undefined between reads. */
+  #removedDuringRead: Set<string> | undefined
   #failures = 0
   #probeAt = Number.NEGATIVE_INFINITY
   #afterDue = beginningOfTime
   #afterId = zeroId
   #readAt: number
   #lookedBackAt: number
-  #lookedEverywhereAt: number
+  #scannedAt: number
   #usedAt: number
 
   constructor(key: LaneKey, token: string, widths: Widths) {
@@ -54,30 +54,36 @@ export class Lane<Work> {
     this.#width = Math.min(widths.first, widths.max)
     this.#readAt = now
     this.#lookedBackAt = now
-    this.#lookedEverywhereAt = now
+    this.#scannedAt = now
     this.#usedAt = now
   }
 
-  /** A lane at rest is polled, too: what it postponed becomes due without a hint. `share` as for `nextRead`. */
-  wantsToRead(now: number, share: number): boolean {
+  /**
+   * An idle lane is polled as well, because postponed jobs become due without a hint. `share` is explained at
+   * `nextRead`.
+   */
+  shouldRead(now: number, share: number): boolean {
     if (this.ready.length >= this.#aheadOf(share)) return false
-    const isAtRest = this.inFlight === 0 && this.ready.length === 0
-    return this.hungry || now - this.#lookedBackAt >= lookBackEveryMs || (isAtRest && now - this.#readAt >= pollEveryMs)
+    const isAtRest = this.running === 0 && this.ready.length === 0
+    return (
+      this.hasMore || now - this.#lookedBackAt >= lookBackEveryMs || (isAtRest && now - this.#readAt >= pollEveryMs)
+    )
   }
 
   /**
-   * Where the next read begins, and how many rows it may bring: one width ahead, but not more than the lane's share of
-   * what the process works on at once, since what waits here is memory. Hints from here on count for the next read.
+   * Returns the start position and row limit of the next read. It reads one width ahead, but to limit memory not more
+   * than the lane's share of the jobs this process may have in flight. A hint that arrives after this call triggers
+   * another read.
    */
   nextRead(now: number, share: number): { afterDue: Date; afterId: string; limit: number } {
-    this.hungry = false
-    this.#leftMeanwhile = new Set()
+    this.hasMore = false
+    this.#removedDuringRead = new Set()
     this.#readAt = now
     const wanted = 2 * this.#aheadOf(share) - this.ready.length
-    // A look back comes by what is in our hands already.
+    // Reading back returns the jobs we already have, too.
     const limit = wanted + this.#known.size
-    if (now - this.#lookedEverywhereAt >= lookEverywhereEveryMs) {
-      this.#lookedEverywhereAt = now
+    if (now - this.#scannedAt >= fullScanEveryMs) {
+      this.#scannedAt = now
       return { afterDue: beginningOfTime, afterId: zeroId, limit }
     }
     if (now - this.#lookedBackAt >= lookBackEveryMs) {
@@ -91,80 +97,80 @@ export class Lane<Work> {
     return Math.min(Math.floor(this.#width), share)
   }
 
-  /** Nothing to do, as far as is known. */
+  /** True if the lane has no known jobs and none to read. */
   get isIdle(): boolean {
-    return this.#known.size === 0 && !this.hungry
+    return this.#known.size === 0 && !this.hasMore
   }
 
-  /** Moves the cursor behind a row that was read. False when the row is already in our hands. */
-  takesRow(id: string, dueAt: Date): boolean {
+  /** Moves the read position past a row. Returns false if the job is already known. */
+  addRow(id: string, dueAt: Date): boolean {
     if (dueAt > this.#afterDue || (+dueAt === +this.#afterDue && id > this.#afterId)) {
       this.#afterDue = dueAt
       this.#afterId = id
     }
-    if (this.#known.has(id) || this.#leftMeanwhile?.has(id)) return false
+    if (this.#known.has(id) || this.#removedDuringRead?.has(id)) return false
     this.#known.add(id)
     return true
   }
 
-  /** All rows were taken. */
+  /** Must be called after `addRow` was called for every row of a read. */
   endRead(): void {
-    this.#leftMeanwhile = undefined
+    this.#removedDuringRead = undefined
   }
 
-  /** Ended, or never begun. */
-  forget(id: string): void {
+  /** Removes a job that was settled or discarded. */
+  remove(id: string): void {
     this.#known.delete(id)
-    this.#leftMeanwhile?.add(id)
+    this.#removedDuringRead?.add(id)
     this.#usedAt = performance.now()
   }
 
-  /** What was read is read again, from the beginning. */
-  forgetReady(): void {
-    this.era++
+  /** Discards the jobs that are ready and reads again from the beginning. */
+  reset(): void {
+    this.generation++
     for (const { claim } of this.ready) this.#known.delete(claim.id)
     this.ready = []
     this.#afterDue = beginningOfTime
     this.#afterId = zeroId
-    this.hungry = true
+    this.hasMore = true
   }
 
-  mayStart(now: number): boolean {
-    return this.ready.length > 0 && this.inFlight + 1 <= this.#width && this.#probeAt <= now
+  canStart(now: number): boolean {
+    return this.ready.length > 0 && this.running + 1 <= this.#width && this.#probeAt <= now
   }
 
   start(): Job<Work> {
-    this.inFlight++
+    this.running++
     return this.ready.shift()!
   }
 
-  answered(): void {
-    this.inFlight--
+  finish(): void {
+    this.running--
   }
 
   get isWide(): boolean {
     return this.#width >= this.#widthMax
   }
 
-  wentWell(mayWiden: boolean): void {
+  peerResponded(mayWiden: boolean): void {
     this.#failures = 0
     if (mayWiden) this.#width = Math.min(this.#width + 1 / this.#width, this.#widthMax)
   }
 
-  /** One job at a time, until some went well. */
+  /** Runs one job at a time until the peer has responded. */
   narrow(): void {
     this.#width = 1
   }
 
-  /** One probe at a time from now on, the next after a pause of so many milliseconds. */
-  wentIll(): number {
+  /** Narrows the lane to one probe at a time. Returns the pause before the next probe in milliseconds. */
+  peerFailed(): number {
     this.#width = 1
     const pauseMs = Math.min(Math.max(0, this.#failures++ - failuresWithoutPause), probePauseMaxMs)
     this.#probeAt = performance.now() + pauseMs
     return pauseMs
   }
 
-  isLeft(since: number): boolean {
+  isUnused(since: number): boolean {
     return this.isIdle && this.#usedAt <= since
   }
 }

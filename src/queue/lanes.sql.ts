@@ -4,7 +4,7 @@ import type { JobKind } from './queue.ts'
 
 export type LaneKey = { organizationId: OrganizationId; lane: string }
 
-/** Takes due lanes that nobody holds. Two workers that pick the same wait for each other's row and one gets it. */
+/** Claims due lanes that no worker holds. Rows locked by another worker are skipped. */
 export async function claimLanes(
   db: Writer,
   kind: JobKind,
@@ -30,7 +30,7 @@ export async function claimLanes(
 
 export type LaneHold = LaneKey & { token: string }
 
-/** Answers with the lanes that still are ours. */
+/** Extends the leases and returns the lanes whose token still matches. */
 export async function renewLanes(db: Writer, kind: JobKind, holds: LaneHold[], leaseMs: number): Promise<LaneKey[]> {
   return db<LaneKey>`
     update lanes
@@ -49,8 +49,9 @@ export type LaneRead = LaneHold & { afterDue: Date; afterId: string; limit: numb
 export type JobRow = LaneKey & { id: string; dueAt: Date; attempt: number; payload: unknown; ctid: string }
 
 /**
- * The next due jobs of several lanes that are ours and not held. Each read starts behind the last row read before: ended jobs leave dead rows at the
- * low end of the index, and while a snapshot is held open somewhere nothing can remove them.
+ * Returns the next due jobs of several claimed lanes that are not paused. Each read starts after the last row of the
+ * previous one: deleted jobs leave dead entries at the low end of the index, which cannot be removed while an old
+ * snapshot is open.
  */
 export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Promise<JobRow[]> {
   return db<JobRow>`
@@ -77,8 +78,9 @@ export async function readJobs(db: Reader, kind: JobKind, reads: LaneRead[]): Pr
 }
 
 /**
- * Gives lanes back with their next due time. The rows are locked first and the jobs looked at in a second statement: a
- * job whose transaction held the lane's row meanwhile is then visible, so no lane can fall asleep on a job.
+ * Releases lanes with their next due time. The lane rows are locked first and the jobs read in a second statement, so
+ * that jobs of a transaction that held the lane's row are visible. Otherwise a lane could be left without a due time
+ * although it has jobs.
  */
 export async function releaseLanes(db: Db, kind: JobKind, releases: LaneHold[]): Promise<void> {
   const organizationIds = releases.map((release) => release.organizationId)

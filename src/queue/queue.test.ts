@@ -10,20 +10,20 @@ import { newId, type OrganizationId } from '../values/ids.ts'
 import { Hints } from './hints.ts'
 import { readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { type Claim, dropLane, endJobs, enqueue, setLanePaused, settleJobs } from './queue.ts'
-import { type Health, Worker } from './worker.ts'
+import { type PeerState, Worker } from './worker.ts'
 
 const organizationId = newId('org')
 const log = pino({ level: 'silent' })
 const kind = 'webhook.deliver' as const
 
-type Handle = (claim: Claim) => Promise<Health>
+type Handle = (claim: Claim) => Promise<PeerState>
 
-/** A worker that ends every job unless told otherwise, and what it saw. */
+/** Starts a worker that by default ends every job, and records the claims it handled. */
 function startWorker(
   db: Db,
   handle?: Handle,
   laneWidthMax = 16,
-  { inHandMax = 100, beforeLoad = async (_claims: Claim[]) => {} } = {},
+  { inFlightMax = 100, beforeLoad = async (_claims: Claim[]) => {} } = {},
 ) {
   const hints = new Hints(db)
   const seen: Claim[] = []
@@ -33,7 +33,7 @@ function startWorker(
     hints,
     spec: {
       kind,
-      inHandMax,
+      inFlightMax,
       laneWidthMax,
       laneWidthFirst: 4,
       load: async (claims) => {
@@ -42,9 +42,9 @@ function startWorker(
       },
       handle: async (claim) => {
         seen.push(claim)
-        if (handle) return { health: await handle(claim) }
+        if (handle) return { peer: await handle(claim) }
         await endJobs(db.statement, [{ claim, retryInMs: null }])
-        return { health: 'well' }
+        return { peer: 'responsive' }
       },
     },
   })
@@ -62,7 +62,7 @@ const job = (lane: string, extra: { delayMs?: number; organizationId?: Organizat
 
 const jobsLeft = async (db: Db) => (await db<{ count: number }>`select count(*) from jobs`)[0]!.count
 
-test('every job runs once, in the order of its lane', async () => {
+test('runs every job once, in lane order', async () => {
   await using test = await createTestDb()
   const jobs = Array.from({ length: 200 }, (_, index) => job(`lane ${index % 3}`))
   await enqueue(test.db.statement, jobs)
@@ -74,25 +74,25 @@ test('every job runs once, in the order of its lane', async () => {
     )
 })
 
-test('a lane never falls asleep on a job, however the writing meets the giving back', async () => {
+test('finds every job when enqueueing races with the release of its lane', async () => {
   await using test = await createTestDb()
   await using worker = startWorker(test.db)
   const total = 600
   for (let i = 0; i < total; i++) {
     await enqueue(test.db.statement, [job(`lane ${i % 2}`)])
-    // No hint: what is asleep stays asleep, and the wait below would end in vain.
+    // Without a hint, a lane released without a due time would never be claimed, and the wait below would time out.
     await sleep(Math.random() * 4)
   }
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
   expect(new Set(worker.seen.map(({ id }) => id)).size).toBe(total)
 })
 
-test('a job whose transaction commits late is found behind the cursor', async () => {
+test('finds a job whose transaction commits after later jobs were read', async () => {
   await using test = await createTestDb()
   const late = job('lane')
   let commit = () => {}
   const written = test.db.begin(async (tx) => {
-    // Due now, visible only after the commit. Its lane is written by someone else meanwhile, so it takes no part here.
+    // Due now, visible only after the commit. Other jobs keep the lane due.
     await tx`insert into jobs (organization_id, kind, lane, due_at, id) values (${organizationId}, ${kind}, 'lane', now(), ${late.id})`
     await new Promise<void>((resolve) => {
       commit = resolve
@@ -102,7 +102,7 @@ test('a job whose transaction commits late is found behind the cursor', async ()
   await using worker = startWorker(test.db, async (claim) => {
     await sleep(5)
     await endJobs(test.db.statement, [{ claim, retryInMs: null }])
-    return 'well'
+    return 'responsive'
   })
   const keepBusy = (async () => {
     while (busy.on) await enqueue(test.db.statement, [job('lane'), job('lane')])
@@ -115,20 +115,20 @@ test('a job whose transaction commits late is found behind the cursor', async ()
   await keepBusy
 })
 
-test('a lane that changes while it is read begins anew with the first of its jobs', async () => {
+test('reads a lane from its first job again if the lane changes during a read', async () => {
   await using test = await createTestDb()
-  // Further apart than a look back goes.
+  // Further apart than the look-back distance.
   const jobs = [-60, -50, -40, -30, -20, -10].map((seconds) => job('lane', { delayMs: seconds * 1_000 }))
   await enqueue(test.db.statement, jobs)
   let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     letGo = resolve
   })
-  // Two run at once and four are read: when the first has ended and two others run, the fourth waits in our hands.
+  // Two run at once and four are read: when the first has ended and two others run, the fourth is ready.
   const handle: Handle = async (claim) => {
-    if (claim.id !== jobs[0]!.id) await held
+    if (claim.id !== jobs[0]!.id) await released
     await endJobs(test.db.statement, [{ claim, retryInMs: null }])
-    return 'well'
+    return 'responsive'
   }
   let waiting = true
   const changeBehindFourth = async (claims: Claim[]) => {
@@ -143,32 +143,32 @@ test('a lane that changes while it is read begins anew with the first of its job
   expect(worker.seen.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id))
 })
 
-test('each lane has its turn, also when there is room for a few jobs only', async () => {
+test('serves lanes in turn even if only two jobs may be in flight', async () => {
   await using test = await createTestDb()
   const many = (lane: string) => Array.from({ length: 100 }, () => job(lane))
   await enqueue(test.db.statement, [...many('a'), ...many('b'), ...many('c')])
   const handle: Handle = async (claim) => {
     await endJobs(test.db.statement, [{ claim, retryInMs: null }])
-    return 'well'
+    return 'responsive'
   }
-  await using worker = startWorker(test.db, handle, 16, { inHandMax: 2 })
+  await using worker = startWorker(test.db, handle, 16, { inFlightMax: 2 })
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
   const early = worker.seen.slice(0, 60).map(({ lane }) => lane)
   for (const lane of ['a', 'b', 'c']) expect(early.filter((each) => each === lane).length).toBeGreaterThan(10)
 })
 
-test('a postponed job comes again after its delay, with its attempt counted', async () => {
+test('runs a postponed job again after its delay and increments its attempt', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane')])
   await using worker = startWorker(test.db, async (claim) => {
     await endJobs(test.db.statement, [{ claim, retryInMs: claim.attempt < 2 ? 30 : null }])
-    return 'well'
+    return 'responsive'
   })
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
   expect(worker.seen.map(({ attempt }) => attempt)).toEqual([0, 1, 2])
 })
 
-test('a job written for later is not run before its time', async () => {
+test('does not run a delayed job before it is due', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane', { delayMs: 400 })])
   const [before] = await test.db<{ dueAt: Date }>`select due_at from jobs`
@@ -176,13 +176,13 @@ test('a job written for later is not run before its time', async () => {
   await using _worker = startWorker(test.db, async (claim) => {
     ranAt = (await test.db<{ now: Date }>`select clock_timestamp() as now`)[0]!.now
     await endJobs(test.db.statement, [{ claim, retryInMs: null }])
-    return 'well'
+    return 'responsive'
   })
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
   expect(+ranAt).toBeGreaterThanOrEqual(+before!.dueAt)
 })
 
-test('a job that is due runs, although the one before it in its lane is not due for long', async () => {
+test('runs a due job although an earlier job of its lane is not due yet', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane', { delayMs: 3_600_000 })])
   const due = job('lane')
@@ -191,7 +191,7 @@ test('a job that is due runs, although the one before it in its lane is not due 
   await until('the job', () => worker.seen.some(({ id }) => id === due.id))
 })
 
-test('a lane that hangs is narrowed to one probe and does not hold up the others', async () => {
+test('narrows an unresponsive lane to one probe without delaying other lanes', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [
     ...Array.from({ length: 50 }, () => job('hanging')),
@@ -202,22 +202,22 @@ test('a lane that hangs is narrowed to one probe and does not hold up the others
   await using worker = startWorker(test.db, async (claim) => {
     if (claim.lane === 'healthy') {
       await endJobs(test.db.statement, [{ claim, retryInMs: null }])
-      return 'well'
+      return 'responsive'
     }
     widths.push(++hanging)
     await sleep(100)
     hanging--
     await endJobs(test.db.statement, [{ claim, retryInMs: 60_000 }])
-    return 'ill'
+    return 'unresponsive'
   })
   await until('the healthy lane to drain', () => worker.seen.filter(({ lane }) => lane === 'healthy').length === 300)
   await until('probes', () => widths.length > 8)
-  // Four at first, then the first failure leaves room for one at a time.
+  // Four at first; after the first failure, one at a time.
   expect(Math.max(...widths.slice(0, 4))).toBe(4)
   expect(widths.slice(7)).toEqual(widths.slice(7).map(() => 1))
 })
 
-test('a held lane keeps its jobs until it is offered again', async () => {
+test('does not run the jobs of a paused lane until it is resumed', async () => {
   await using test = await createTestDb()
   await setLanePaused(test.db.statement, organizationId, kind, 'lane', true)
   await enqueue(test.db.statement, [job('lane'), job('other')])
@@ -228,7 +228,7 @@ test('a held lane keeps its jobs until it is offered again', async () => {
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
 })
 
-test('a dropped lane takes its jobs along', async () => {
+test('deletes the jobs of a dropped lane', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane'), job('other')])
   await test.db.begin((tx) => dropLane(tx, organizationId, kind, 'lane'))
@@ -237,7 +237,7 @@ test('a dropped lane takes its jobs along', async () => {
   expect(worker.seen.map(({ lane }) => lane)).toEqual(['other'])
 })
 
-test('a worker that lost its lane can neither end nor postpone its jobs', async () => {
+test('a worker that lost its lease can neither end nor postpone jobs', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane')])
   let claimed: Claim | undefined
@@ -247,7 +247,7 @@ test('a worker that lost its lane can neither end nor postpone its jobs', async 
     await new Promise<void>((resolve) => {
       goOn = resolve
     })
-    return 'well'
+    return 'responsive'
   })
   await until('the claim', () => claimed)
   await test.db.statement`update lanes set token = ${randomUUID()}`
@@ -257,7 +257,7 @@ test('a worker that lost its lane can neither end nor postpone its jobs', async 
   goOn()
 })
 
-test('a worker that lost its lane can neither read, keep nor give back what another holds', async () => {
+test('a worker that lost its lease can neither read, renew nor release the lane', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane')])
   const token = randomUUID()
@@ -275,7 +275,7 @@ test('a worker that lost its lane can neither read, keep nor give back what anot
   expect(await attempt({ organizationId, lane: 'lane', token })).toEqual([1, 1, 0])
 })
 
-test('a lane given back while a job is being written to it is due when the job is', async () => {
+test('a lane released while a job is being enqueued is due when the job is', async () => {
   await using test = await createTestDb()
   const token = randomUUID()
   await test.db
@@ -284,7 +284,7 @@ test('a lane given back while a job is being written to it is due when the job i
   await test.db.begin(async (tx) => {
     await enqueue(tx, [job('lane')])
     released = releaseLanes(test.db, kind, [{ organizationId, lane: 'lane', token }])
-    await until('the one who gives it back to wait', async () => {
+    await until('the release to wait for the lock', async () => {
       const waiting = await test.db`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
       return waiting.length === 1
@@ -294,7 +294,7 @@ test('a lane given back while a job is being written to it is due when the job i
   expect(await test.db`select from lanes where token is null and next_due_at <= now()`).toHaveLength(1)
 })
 
-test('a job that stands where a dropped one stood is left alone', async () => {
+test('does not settle another job that reuses the ctid of a dropped one', async () => {
   await using test = await createTestDb()
   const other = job('lane')
   await enqueue(test.db.statement, [other])
@@ -323,7 +323,7 @@ test('two workers share the lanes and run every job once', async () => {
   expect(new Set(ids).size).toBe(1000)
 })
 
-test('a lane whose worker died is taken over when its lease has run out', async () => {
+test('takes over the lane of a dead worker when its lease expires', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane')])
   await test.db.statement`update lanes set token = ${randomUUID()}, leased_until = now() + interval '300 ms'`
@@ -331,7 +331,7 @@ test('a lane whose worker died is taken over when its lease has run out', async 
   await until('the job', () => worker.seen.length === 1)
 })
 
-test('a handler that throws leaves the job to be tried again', async () => {
+test('postpones a job whose handler throws', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('lane')])
   await using _worker = startWorker(test.db, async () => {
@@ -344,7 +344,7 @@ test('a handler that throws leaves the job to be tried again', async () => {
   expect(left.attempt).toBe(1)
 })
 
-test('a hint reaches the workers of other processes', async () => {
+test('delivers hints to other processes', async () => {
   await using test = await createTestDb()
   const [here, there] = [new Hints(test.db), new Hints(test.db)]
   await Promise.all([here.start(), there.start()])
@@ -360,7 +360,7 @@ test('a hint reaches the workers of other processes', async () => {
   }
 })
 
-test('jobs are found by their ctid, also when the queue was empty the last time PostgreSQL counted', async () => {
+test('settles jobs by ctid even if the table statistics say that the queue is empty', async () => {
   await using test = await createTestDb()
   await enqueue(test.db.statement, [job('a lane')])
   await test.db.statement.script('delete from jobs')

@@ -2,7 +2,7 @@ import type { Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
-/** Every kind of background work there is. Each is bound to its handler in app.ts. */
+/** All kinds of jobs. app.ts starts a worker for each. */
 export type JobKind = 'message.send' | 'webhook.deliver' | 'contacts.import'
 
 export type NewJob = {
@@ -10,36 +10,35 @@ export type NewJob = {
   kind: JobKind
   lane: string
   id: string
-  /** From now, by the database's clock. */
+  /** Relative to the clock of the database. */
   delayMs?: number
   payload?: unknown
 }
 
-/** A job in the hands of a worker that holds its lane. */
+/** A job read by the worker that holds its lane. */
 export type Claim = {
   organizationId: OrganizationId
   kind: JobKind
   lane: string
   id: string
-  /** Where its row stands. Nothing but ending and postponing it moves it, and that is what the lane's holder alone does. */
+  /** The row's ctid. Stable while the worker holds the lane, since only the holder updates or deletes the row. */
   ctid: string
-  /** How many times it was postponed before. */
+  /** How many times the job was postponed. */
   attempt: number
   payload: unknown
-  /** Proof of holding the lane: whatever ends or postpones the job has to match it. */
+  /** The lane's token. Statements that end or postpone the job must match it. */
   token: string
 }
 
 /**
- * CTEs to follow one named `new_jobs (organization_id, kind, lane, due_at, id, payload)`: they write the jobs and wake
- * their lanes within the statement that made them. Lanes are taken in the order of their key, so that two such
- * statements cannot wait for each other.
+ * CTEs that insert the rows of a preceding CTE `new_jobs (organization_id, kind, lane, due_at, id, payload)` as jobs
+ * and mark their lanes due. Lanes are written in key order, so that two such statements cannot deadlock.
  */
 export const enqueueNewJobs: Sql = sql`
   jobs_written as (
     insert into jobs (organization_id, kind, lane, due_at, id, payload)
-    -- Cut, not rounded, to the column's milliseconds: rounding up would make a job due a moment after its lane.
-    -- Without "on conflict": ids are new, and the provision for one that is not costs 10 of 60 µs an event recorded.
+    -- Truncated to the milliseconds of the column: rounding up would make a job due after its lane.
+    -- No "on conflict": ids are always new, and the clause costs 10 of 60 µs per recorded event.
     select organization_id, kind, lane, date_trunc('milliseconds', due_at), id, payload from new_jobs
   ),
   lanes_woken as (
@@ -67,16 +66,16 @@ export async function enqueue(db: Writer, jobs: NewJob[]): Promise<void> {
     select`
 }
 
-/** How a claim ended: for good, or to be tried again after a while by the database's clock. */
+/** The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. */
 export type Settlement = { claim: Claim; retryInMs: number | null }
 
-/** What a statement records about each settled job: names of columns, and an array for each of them. */
+/** Additional columns to record for each settled job: their names, and one array per column. */
 export type Outcomes = { columns: Sql; arrays: Sql }
 
 /**
- * CTEs that end or postpone jobs within the statement that records their outcome. `ours (organization_id, id,
- * retry_in_ms, …)` holds the claims whose lane still is ours, with what is to be recorded: the rest of the statement
- * must come from it, so that a worker which lost its lease changes nothing.
+ * CTEs that delete or postpone jobs in the statement that records their outcome. `ours (organization_id, id,
+ * retry_in_ms, …)` holds the settlements whose lane is still claimed by this worker. The rest of the statement must
+ * select from `ours`, so that a worker that lost its lease changes nothing.
  */
 export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql {
   return sql`
@@ -95,8 +94,8 @@ export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql 
       select settled.* from settled
       join lanes using (organization_id, kind, lane, token)
     ),
-    -- By its place and not by its key, whose five columns cost a tenth of the statement to compare. Another job may stand
-    -- there when ours was dropped with its lane.
+    -- By ctid, since comparing the five key columns takes a tenth of the statement's time. The id is compared as well:
+    -- if the lane was dropped, the ctid may belong to another job.
     jobs_ended as (
       delete from jobs using ours
       where jobs.ctid = ours.row_ctid and jobs.id = ours.id and ours.retry_in_ms is null
@@ -109,29 +108,29 @@ export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql 
     )`
 }
 
-/** For jobs with nothing else to record. */
+/** Settles jobs that have nothing else to record. */
 export async function endJobs(db: Writer, settlements: Settlement[]): Promise<void> {
   await db`with ${settleJobs(settlements)} select`
 }
 
 /**
- * Keeps a lane's jobs from being read (a paused webhook), or offers them again. Offering them marks the lane due at once:
- * the worker that takes it finds out when it really is.
+ * Pauses or resumes a lane, for example of a paused webhook. The lane is marked due immediately; the worker that claims
+ * it computes the actual due time.
  */
 export async function setLanePaused(
   db: Writer,
   organizationId: OrganizationId,
   kind: JobKind,
   lane: string,
-  held: boolean,
+  paused: boolean,
 ) {
   await db`
     insert into lanes (organization_id, kind, lane, held, next_due_at)
-    values (${organizationId}, ${kind}, ${lane}, ${held}, now())
+    values (${organizationId}, ${kind}, ${lane}, ${paused}, now())
     on conflict (organization_id, kind, lane) do update set held = excluded.held, next_due_at = excluded.next_due_at`
 }
 
-/** Forgets a lane and all its jobs (a deleted webhook). */
+/** Deletes a lane and all its jobs, for example of a deleted webhook. */
 export async function dropLane(tx: Tx, organizationId: OrganizationId, kind: JobKind, lane: string): Promise<void> {
   await tx`delete from lanes where organization_id = ${organizationId} and kind = ${kind} and lane = ${lane}`
   await tx`delete from jobs where organization_id = ${organizationId} and kind = ${kind} and lane = ${lane}`

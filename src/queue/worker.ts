@@ -11,52 +11,58 @@ import { claimLanes, readJobs, releaseLanes, renewLanes } from './lanes.sql.ts'
 import { type Claim, endJobs, type JobKind } from './queue.ts'
 
 /**
- * What became of one job, as far as the lane is concerned. The handler has recorded the rest, and settled the job.
- * - well: the lane may widen up to its limit;
- * - ill: the other side does not answer, so the lane narrows to one probe at a time;
- * - unchanged: nothing was tried; the job stays due and is taken again when the kind is open.
+ * What a job showed about the peer of its lane (the endpoint or the relay). The handler has already recorded and
+ * settled the job.
+ * - responsive: the lane may widen up to its limit
+ * - unresponsive: the lane narrows to one probe at a time
+ * - untried: nothing was attempted; the job stays due and is read again when `isOpen` returns true
  */
-export type Health = 'well' | 'ill' | 'unchanged'
+export type PeerState = 'responsive' | 'unresponsive' | 'untried'
 
 /**
- * The lane may go on with its next job. This one stays in our hands until it is `recorded`, so that what waits for a
- * commit takes up no connection to the other side.
+ * The lane starts its next job when this is returned. The job itself remains in flight until `recorded` resolves, so
+ * that waiting for a commit does not occupy a connection to the peer.
  */
-export type Handled = { health: Health; recorded?: Promise<unknown> }
+export type Handled = { peer: PeerState; recorded?: Promise<unknown> }
 
 export type WorkerSpec<Work> = {
   kind: JobKind
-  /** Jobs in the hands of this process at once. */
-  inHandMax: number
-  /** Jobs under way at once in one lane. */
+  /** Limit of jobs in flight in this process: running, or waiting for their commit. */
+  inFlightMax: number
+  /** Limit of jobs running at once in one lane. */
   laneWidthMax: number
-  /** … when it is taken; as it goes well it widens step by step, since each step may cost a connection. */
+  /** The initial limit. It grows to `laneWidthMax` while the peer responds, since each step may cost a connection. */
   laneWidthFirst?: number
-  /** Loads what the handler needs for a whole batch; undefined for a job whose subject is gone. */
+  /** Loads the input of a batch of jobs. Returns undefined for a job whose message or delivery no longer exists. */
   load: (claims: Claim[]) => Promise<(Work | undefined)[]>
-  /** Does the work, records and settles it. Throwing is our own fault: the job is tried again later. */
+  /** Runs, records and settles one job. If it throws, the job is retried later. */
   handle: (claim: Claim, work: Work) => Promise<Handled>
-  /** Work that waits for other resources than the other side. A lane has one such job in flight, so that it leaves room. */
+  /** True for work that is slow on our side, such as an expensive template. A lane runs one such job at a time. */
   isSlow?: (work: Work) => boolean
-  /** False while there is no point in starting anything (the relay is down). */
+  /** Returns false while no job should be started, for example while the relay is down. */
   isOpen?: () => boolean
 }
 
-/** A job that was read for a lane as it was then. If the lane has been reset since, the job is read again from there. */
-type Taken<Work> = { held: Lane<Work>; era: number; claim: Claim }
+/**
+ * A job and the generation of its lane when it was read. If the lane was reset since, the job is discarded and read
+ * again.
+ */
+type ReadJob<Work> = { owner: Lane<Work>; generation: number; claim: Claim }
 
 const leaseMs = 10_000
 const renewEveryMs = 3_000
 const lanesMax = 2_000
-/** An empty lane is kept for a while: the next job then needs no claim, and no look over what was deleted since. */
+/**
+ * An empty lane is released after this time. Until then, a new job needs no claim and no scan over dead index entries.
+ */
 const lingerMs = 2_000
 const busyFrom = 0.6
 const faultRetryMs = 10_000
 const dispatchMsMax = 1_000
-/** What is left of the lease of a lane at least. It is also short of the ten seconds that a container has to stop in. */
+/** The minimum remaining lease of a lane. Also below the ten seconds a container usually has to stop. */
 const stopWithinMs = leaseMs - renewEveryMs
 
-/** Takes lanes of one kind, reads their jobs in batches and keeps as many under way as the limits allow. */
+/** Claims lanes of one kind, reads their jobs in batches and runs as many as the limits allow. */
 export class Worker<Work> {
   readonly #db: Db
   readonly #log: Log
@@ -64,12 +70,12 @@ export class Worker<Work> {
   readonly #hints: Hints
   readonly #section: string
   readonly #lanes = new Map<string, Lane<Work>>()
+  #running = 0
   #inFlight = 0
-  #inHand = 0
   #stopping = false
   #polledAt = Number.NEGATIVE_INFINITY
   #renewedAt = performance.now()
-  #wake: () => void = () => {}
+  #endSleep: () => void = () => {}
   #woken = false
   #loop: Promise<void> = Promise.resolve()
   #unlisten: () => void = () => {}
@@ -82,9 +88,9 @@ export class Worker<Work> {
     this.#hints = options.hints
   }
 
-  /** Jobs that the other side has not answered yet. */
-  get inFlight(): number {
-    return this.#inFlight
+  /** The number of jobs whose handler is running: the peer has not responded yet. */
+  get running(): number {
+    return this.#running
   }
 
   start(): void {
@@ -92,27 +98,27 @@ export class Worker<Work> {
     this.#loop = this.#run()
   }
 
-  /** Lets what is under way finish, within a limit, and gives the lanes back. */
+  /** Waits for jobs in flight, within a limit, and releases the lanes. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#unlisten()
-    this.#rouse()
+    this.#wake()
     const deadline = performance.now() + stopWithinMs
     await within(stopWithinMs, this.#loop)
-    while (this.#inHand > 0 && performance.now() < deadline) await this.#sleep(100)
+    while (this.#inFlight > 0 && performance.now() < deadline) await this.#sleep(100)
     for (const lane of this.#lanes.values()) lane.ready = []
     await this.#release([...this.#lanes.values()]).catch(() => {})
   }
 
-  /** A job was written somewhere, or (with its name) a lane's circumstances changed: read it afresh. */
+  /** Without a lane: new jobs were enqueued. With a lane: its settings changed, so its jobs are read again. */
   #hinted(changedLane: string | undefined): void {
     if (changedLane === undefined) {
       this.#polledAt = Number.NEGATIVE_INFINITY
-      for (const lane of this.#lanes.values()) lane.hungry = true
+      for (const lane of this.#lanes.values()) lane.hasMore = true
     } else {
-      for (const lane of this.#lanes.values()) if (lane.lane === changedLane) lane.forgetReady()
+      for (const lane of this.#lanes.values()) if (lane.lane === changedLane) lane.reset()
     }
-    this.#rouse()
+    this.#wake()
   }
 
   async #run(): Promise<void> {
@@ -124,10 +130,10 @@ export class Worker<Work> {
           await this.#fill()
           await this.#dispatch()
         }
-        await this.#release(this.#leftLanes())
+        await this.#release(this.#unusedLanes())
       } catch (error) {
-        this.#log.error({ error }, 'The queue could not be read; trying again')
-        for (const lane of this.#lanes.values()) lane.hungry = true
+        this.#log.error({ err: error }, 'Reading the queue failed; retrying')
+        for (const lane of this.#lanes.values()) lane.hasMore = true
         await this.#sleep(pollEveryMs)
       }
       await this.#sleep(pollEveryMs)
@@ -145,50 +151,50 @@ export class Worker<Work> {
   }
 
   /**
-   * Reads ahead for every lane that has room, in one statement. Nothing is started meanwhile: what becomes free is then
+   * Reads ahead for every lane that has room, in one statement. No job is started during the read, so freed slots are
    * filled from one large read instead of many small ones.
    */
   async #fill(): Promise<void> {
     const now = performance.now()
     const all = [...this.#lanes.values()]
     const busy = all.filter((lane) => !lane.isIdle).length
-    const share = Math.ceil(this.#spec.inHandMax / Math.max(1, busy))
-    const lanes = all.filter((lane) => lane.wantsToRead(now, share))
+    const share = Math.ceil(this.#spec.inFlightMax / Math.max(1, busy))
+    const lanes = all.filter((lane) => lane.shouldRead(now, share))
     if (lanes.length === 0) return
-    const reads = lanes.map((held) => {
-      const { organizationId, lane, token, era } = held
-      return { held, era, rows: 0, organizationId, lane, token, ...held.nextRead(now, share) }
+    const reads = lanes.map((owner) => {
+      const { organizationId, lane, token, generation } = owner
+      return { owner, generation, rows: 0, organizationId, lane, token, ...owner.nextRead(now, share) }
     })
     const readOf = new Map(reads.map((read) => [laneName(read), read]))
-    const taken: Taken<Work>[] = []
+    const taken: ReadJob<Work>[] = []
     for (const row of await readJobs(this.#db, this.#spec.kind, reads)) {
       const read = readOf.get(laneName(row))!
-      const { held, era, token } = read
+      const { owner, generation, token } = read
       read.rows++
-      if (era === held.era && held.takesRow(row.id, row.dueAt))
-        taken.push({ held, era, claim: { kind: this.#spec.kind, token, ...row } })
+      if (generation === owner.generation && owner.addRow(row.id, row.dueAt))
+        taken.push({ owner, generation, claim: { kind: this.#spec.kind, token, ...row } })
     }
-    for (const { held, rows, limit } of reads) {
-      held.endRead()
-      if (rows === limit) held.hungry = true
+    for (const { owner, rows, limit } of reads) {
+      owner.endRead()
+      if (rows === limit) owner.hasMore = true
     }
     if (taken.length > 0) await this.#prepare(taken)
   }
 
-  async #prepare(taken: Taken<Work>[]): Promise<void> {
+  async #prepare(taken: ReadJob<Work>[]): Promise<void> {
     enterSection(this.#section)
     const works = await this.#spec.load(taken.map(({ claim }) => claim)).catch((error) => {
-      // What was read is forgotten and read again later; nothing has been settled.
-      for (const { held, claim } of taken) held.forget(claim.id)
-      for (const lane of this.#lanes.values()) lane.forgetReady()
+      // Nothing has been settled: discard the jobs read so far and read them again later.
+      for (const { owner, claim } of taken) owner.remove(claim.id)
+      for (const lane of this.#lanes.values()) lane.reset()
       throw error
     })
     const gone: Claim[] = []
-    taken.forEach(({ held, era, claim }, index) => {
+    taken.forEach(({ owner, generation, claim }, index) => {
       const work = works[index]
       if (work === undefined) gone.push(claim)
-      if (work === undefined || era !== held.era) held.forget(claim.id)
-      else held.ready.push({ claim, work })
+      if (work === undefined || generation !== owner.generation) owner.remove(claim.id)
+      else owner.ready.push({ claim, work })
     })
     if (gone.length > 0)
       await endJobs(
@@ -198,9 +204,9 @@ export class Worker<Work> {
   }
 
   /**
-   * One job of each lane in turn. Also when places become free one by one, the next is for the lane that has waited
-   * longest: otherwise one with thousands of jobs would take every place before the others had any. Starting a job may
-   * take a while (a mail is rendered), so others have their turns in between.
+   * Starts jobs round-robin, one per lane. The order is kept between calls, so when slots become free one by one, the
+   * next goes to the lane that has waited longest and a lane with thousands of jobs cannot take every slot. Starting a
+   * job may take several milliseconds (an email is rendered), so the loop yields to the event loop.
    */
   async #dispatch(): Promise<void> {
     const now = performance.now()
@@ -208,12 +214,12 @@ export class Worker<Work> {
     for (const [name, lane] of this.#lanes) {
       if (pacer.isDue) {
         await pacer.turn()
-        // Leases have to be renewed in time.
-        if (performance.now() - now > dispatchMsMax) return this.#rouse()
+        // Return to the main loop, which renews the leases.
+        if (performance.now() - now > dispatchMsMax) return this.#wake()
       }
-      if (this.#stopping || this.#inHand >= this.#spec.inHandMax) return
-      if (!lane.mayStart(now)) continue
-      // It goes to the end, where this very loop comes by again.
+      if (this.#stopping || this.#inFlight >= this.#spec.inFlightMax) return
+      if (!lane.canStart(now)) continue
+      // Moves to the end of the map, which this loop reaches again.
       this.#lanes.delete(name)
       this.#lanes.set(name, lane)
       const job = lane.start()
@@ -223,39 +229,40 @@ export class Worker<Work> {
   }
 
   async #start(lane: Lane<Work>, { claim, work }: Job<Work>): Promise<void> {
+    this.#running++
     this.#inFlight++
-    this.#inHand++
-    // Width helps where the other side takes its time. Where this process was busy meanwhile, it only costs connections.
+    // A wider lane helps only if the peer is the slow part. If this process was busy, more connections would not be
+    // faster.
     const before = lane.isWide ? undefined : performance.eventLoopUtilization()
-    let answered = false
-    const free = (health: Health) => {
-      answered = true
-      this.#inFlight--
-      lane.answered()
-      if (health === 'unchanged') lane.forgetReady()
-      else if (health === 'well')
-        lane.wentWell(!!before && performance.eventLoopUtilization(before).utilization < busyFrom)
-      else setTimeout(() => this.#rouse(), lane.wentIll()).unref()
-      this.#rouse()
+    let isFreed = false
+    const free = (peer: PeerState) => {
+      isFreed = true
+      this.#running--
+      lane.finish()
+      if (peer === 'untried') lane.reset()
+      else if (peer === 'responsive')
+        lane.peerResponded(!!before && performance.eventLoopUtilization(before).utilization < busyFrom)
+      else setTimeout(() => this.#wake(), lane.peerFailed()).unref()
+      this.#wake()
     }
     try {
       enterSection(this.#section)
-      const { health, recorded } = await this.#spec.handle(claim, work)
-      free(health)
+      const { peer, recorded } = await this.#spec.handle(claim, work)
+      free(peer)
       await recorded
     } catch (error) {
-      this.#log.error({ error, job: claim.id, attempt: claim.attempt }, 'A job failed; it will be tried again')
+      this.#log.error({ err: error, job: claim.id, attempt: claim.attempt }, 'Job failed; it will be retried')
       await endJobs(this.#db.statement, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
-      if (!answered) free('ill')
+      if (!isFreed) free('unresponsive')
     }
-    this.#inHand--
-    lane.forget(claim.id)
-    this.#rouse()
+    this.#inFlight--
+    lane.remove(claim.id)
+    this.#wake()
   }
 
-  #leftLanes(): Lane<Work>[] {
+  #unusedLanes(): Lane<Work>[] {
     const since = performance.now() - (this.#lanes.size < lanesMax / 2 ? lingerMs : 0)
-    return [...this.#lanes.values()].filter((lane) => lane.isLeft(since))
+    return [...this.#lanes.values()].filter((lane) => lane.isUnused(since))
   }
 
   async #release(lanes: Lane<Work>[]): Promise<void> {
@@ -268,7 +275,8 @@ export class Worker<Work> {
     const now = performance.now()
     if (this.#lanes.size === 0 || now - this.#renewedAt < renewEveryMs) return
     const kept = await renewLanes(this.#db.statement, this.#spec.kind, [...this.#lanes.values()], leaseMs)
-    // Only now: after an outage lanes are renewed before any is claimed, so that none of ours is taken anew.
+    // Set after success only: after an outage, leases are renewed before lanes are claimed, so that we do not claim our
+    // own.
     this.#renewedAt = now
     const names = new Set(kept.map(laneName))
     for (const [name, lane] of this.#lanes) {
@@ -278,23 +286,23 @@ export class Worker<Work> {
     }
   }
 
-  #rouse(): void {
+  #wake(): void {
     this.#woken = true
-    this.#wake()
+    this.#endSleep()
   }
 
-  /** Until roused, or the time is over. */
+  /** Resolves after `ms`, or when woken. */
   async #sleep(ms: number): Promise<void> {
     if (!this.#woken && ms > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms)
-        this.#wake = () => {
+        this.#endSleep = () => {
           clearTimeout(timer)
           resolve()
         }
       })
     }
-    this.#wake = () => {}
+    this.#endSleep = () => {}
     this.#woken = false
   }
 }

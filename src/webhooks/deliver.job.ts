@@ -3,7 +3,7 @@ import { version } from '../config/package-root.ts'
 import type { Db } from '../db/db.ts'
 import { persisting, retrying } from '../db/retrying.ts'
 import type { Claim } from '../queue/queue.ts'
-import type { Health, WorkerSpec } from '../queue/worker.ts'
+import type { PeerState, WorkerSpec } from '../queue/worker.ts'
 import { Batcher } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
@@ -29,7 +29,7 @@ export type DeliverParts = {
   laneWidthMax: number
 }
 
-const inHandMax = 1_000
+const inFlightMax = 1_000
 const laneWidthFirst = 2
 const recordBatchMax = 500
 const recordWaitingMax = 10_000
@@ -65,7 +65,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
 
   return {
     kind: deliverKind,
-    inHandMax,
+    inFlightMax,
     laneWidthMax: parts.laneWidthMax,
     laneWidthFirst,
     isOpen: () => performance.now() >= restUntil,
@@ -75,9 +75,9 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
       const ending = endingOf(claim, toAttempt, attempt, outcome, parts.retryDelays[toAttempt.retrySchedule])
       if (!ending) {
         rest(attempt.reason)
-        return { health: 'unchanged' }
+        return { peer: 'untried' }
       }
-      return { health: healthOf(outcome), recorded: records.add(ending) }
+      return { peer: peerStateOf(outcome), recorded: records.add(ending) }
     },
   }
 }
@@ -201,6 +201,6 @@ function endingOf(
   }
 }
 
-function healthOf(outcome: PostOutcome): Health {
-  return outcome.kind === 'timed_out' || outcome.kind === 'unreachable' ? 'ill' : 'well'
+function peerStateOf(outcome: PostOutcome): PeerState {
+  return outcome.kind === 'timed_out' || outcome.kind === 'unreachable' ? 'unresponsive' : 'responsive'
 }
