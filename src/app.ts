@@ -84,7 +84,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       // Before anything is written: a month's partition cannot be made while events of that month come in beside it.
       // Where it cannot be made now, say while a dump is being taken, events go to the default one until it can.
       await keepPartitions(partitionsOf(parts)).catch((error) =>
-        log.warn({ error }, 'Partitions could not be made yet'),
+        log.warn({ err: error }, 'Partitions could not be made yet'),
       )
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {

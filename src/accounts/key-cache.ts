@@ -99,7 +99,7 @@ export class KeyCache {
       }
       await this.#touch(asked.map(([, entry]) => entry).filter(({ confirmedAt }) => confirmedAt === askedAt))
     } catch (error) {
-      this.#log.warn({ error }, 'API keys could not be confirmed')
+      this.#log.warn({ err: error }, 'API keys could not be confirmed')
     }
   }
 

@@ -1,6 +1,6 @@
 import { hasUsers } from '../accounts/accounts.ts'
 import type { Role } from '../app.ts'
-import { type Config, readStrayNames } from '../config/config.ts'
+import { type Config, readUnknownSettings } from '../config/config.ts'
 import { version } from '../config/package-root.ts'
 import type { Database } from '../db/connect.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
@@ -26,7 +26,7 @@ export async function banner({
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
-    ...readStrayNames().map((line) => `  Note       ${line}`),
+    ...readUnknownSettings().map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...liveProblems(config).map(
       ({ severity, message }) => `  ${severity === 'fault' ? 'Attention ' : 'Note      '} ${message}`,

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
 import { openRelay } from '@waxwing/smtp-client'
-import { type Config, readConfig, readEnvironment, readStrayNames } from '../config/config.ts'
+import { type Config, readConfig, readEnvironment, readUnknownSettings } from '../config/config.ts'
 import { missingRightOf } from '../db/connect-faults.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
@@ -38,7 +38,7 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
   yield nodeVersion()
   yield disk(config.DATA_DIR)
   yield settings(config)
-  for (const says of readStrayNames()) yield { what: 'Settings', ok: true, says, note: true }
+  for (const says of readUnknownSettings()) yield { what: 'Settings', ok: true, says, note: true }
   yield* database(config)
   yield await relay(config.SMTP_URL)
   yield await baseUrl(config.BASE_URL)

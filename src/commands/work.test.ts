@@ -13,7 +13,7 @@ test('a process that only works tells how it is on WORK_PORT, and nothing else',
   writeFileSync(join(folder.path, '.env'), 'SMPT_URL=smtp://relay.example')
   await using work = startCommand(['work'], environment, { cwd: folder.path })
   await work.says('is ready')
-  await work.says('Note       SMPT_URL in .env is no setting. Did you mean SMTP_URL?')
+  await work.says('Note       Unknown setting SMPT_URL in .env. Did you mean SMTP_URL?')
   await work.says('Note       Links in mail lead to http://localhost')
 
   const get = (path: string, port = WORK_PORT) => fetch(`http://127.0.0.1:${port}${path}`)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { ConfigError, describeConfig, readConfig, settings } from './config.ts'
-import { parseEnvFile, strayNames } from './env-file.ts'
+import { parseEnvFile, unknownSettings } from './env-file.ts'
 
-test('without any setting everything has its documented default', () => {
+test('uses the documented defaults', () => {
   const config = readConfig({})
   expect(config).toMatchObject({
     PORT: 3000,
@@ -19,7 +19,7 @@ test('without any setting everything has its documented default', () => {
   expect(config.DATABASE_URL).toBeUndefined()
 })
 
-test('all faults are told at once, each with its setting', () => {
+test('reports all problems at once, each with its setting', () => {
   const wrong = {
     PORT: 'x',
     SIGNUP: 'maybe',
@@ -40,7 +40,7 @@ test('all faults are told at once, each with its setting', () => {
     expect(fault!.message).toContain(name)
 })
 
-test('a domain is read in the form that mail servers use', () => {
+test('normalizes domains', () => {
   const domainOf = (text: string) => readConfig({ BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: text }).BOUNCE_DOMAIN
   expect(domainOf('bounce.example.com')).toBe('bounce.example.com')
   expect(domainOf('bounce.müller.example')).toBe('bounce.xn--mller-kva.example')
@@ -48,7 +48,7 @@ test('a domain is read in the form that mail servers use', () => {
   expect(domainOf('localhost')).toBe('localhost')
 })
 
-test('what is no domain is refused as one, whichever setting it is given to', () => {
+test('rejects an invalid domain in every setting', () => {
   const key = { DKIM_SELECTOR: 'mail', DKIM_PRIVATE_KEY_FILE: 'key.pem' }
   for (const text of [
     'not a domain',
@@ -73,7 +73,7 @@ test('what is no domain is refused as one, whichever setting it is given to', ()
   }
 })
 
-test('DATABASE_URL may name its host as a parameter, as psql takes it', () => {
+test('accepts a DATABASE_URL with its host as a parameter, like psql', () => {
   const databaseUrlOf = (text: string) => readConfig({ DATABASE_URL: text }).DATABASE_URL
   for (const text of ['postgres://u:p@db:5432/wax', 'postgresql:///wax?host=/sock&user=u'])
     expect(databaseUrlOf(text)).toBe(text)
@@ -88,10 +88,10 @@ test('DATABASE_URL may name its host as a parameter, as psql takes it', () => {
     'postgres://u:p@a b/wax?host=/sock',
     'wax',
   ])
-    expect(() => databaseUrlOf(text), text).toThrow(/DATABASE_URL: must be an address such as postgres:/)
+    expect(() => databaseUrlOf(text), text).toThrow(/DATABASE_URL: must be a URL such as postgres:/)
 })
 
-test('links can be built on BASE_URL, so it ends with its path and holds no password', () => {
+test('rejects a BASE_URL with a query, a fragment or credentials', () => {
   const baseUrlOf = (text: string) => readConfig({ BASE_URL: text }).BASE_URL
   expect(baseUrlOf('https://x.example/')).toBe('https://x.example')
   expect(baseUrlOf('https://x.example/mail/')).toBe('https://x.example/mail')
@@ -103,27 +103,27 @@ test('links can be built on BASE_URL, so it ends with its path and holds no pass
     'https://me:hunter2@x.example',
     'https://me@x.example',
   ])
-    expect(() => baseUrlOf(text), text).toThrow(/BASE_URL: must end with its host or path/)
-  // A proxy may well ask for a password.
+    expect(() => baseUrlOf(text), text).toThrow(/BASE_URL: must not contain a query/)
+  // A proxy URL may contain credentials.
   const proxy = 'http://me:hunter2@proxy.example:3128'
   expect(readConfig({ WEBHOOK_PROXY_URL: proxy }).WEBHOOK_PROXY_URL).toBe(proxy)
 })
 
-test('the printed table names every setting and shows no secret', () => {
+test('the printed table lists every setting and hides secrets', () => {
   const environment = { DATABASE_URL: 'postgres://u:hunter2@db/x', SMTP_URL: 'smtp://u:hunter2@relay:587' }
-  const rows = describeConfig(readConfig(environment), { file: {}, given: environment })
+  const rows = describeConfig(readConfig(environment), { file: {}, environment })
   expect(rows.map(({ name }) => name)).toEqual(Object.keys(settings))
   expect(JSON.stringify(rows)).not.toContain('hunter2')
 })
 
-test('the printed table says where each value comes from', () => {
-  const sources = { file: { HOST: '0.0.0.0', PORT: '4000', SIGNUP: 'open' }, given: { PORT: '5000', SIGNUP: '' } }
-  const rows = describeConfig(readConfig({ ...sources.file, ...sources.given }), sources)
+test('the printed table shows the source of each value', () => {
+  const sources = { file: { HOST: '0.0.0.0', PORT: '4000', SIGNUP: 'open' }, environment: { PORT: '5000', SIGNUP: '' } }
+  const rows = describeConfig(readConfig({ ...sources.file, ...sources.environment }), sources)
   const sourceOf = (wanted: string) => rows.find(({ name }) => name === wanted)?.source
   expect(['HOST', 'PORT', 'SIGNUP'].map(sourceOf)).toEqual(['.env', 'environment', 'default'])
 })
 
-test('.env files may quote, comment and export', () => {
+test('.env files may contain quotes, comments and export', () => {
   const lines = [
     '# comment',
     'PORT=4000 # here',
@@ -146,11 +146,11 @@ test('.env files may quote, comment and export', () => {
     })
 })
 
-test('names in .env that set nothing are told, with the setting that was probably meant', () => {
+test('reports unknown settings in .env and suggests the closest name', () => {
   const file = { SMPT_URL: 'x', base_url: 'x', PORT: '1', POSTGRES_PASSWORD: 'x', NODE_ENV: 'x' }
-  expect(strayNames(file, Object.keys(settings))).toEqual([
-    'SMPT_URL in .env is no setting. Did you mean SMTP_URL?',
-    'base_url in .env is no setting. Did you mean BASE_URL?',
-    'In .env, but no setting: POSTGRES_PASSWORD, NODE_ENV.',
+  expect(unknownSettings(file, Object.keys(settings))).toEqual([
+    'Unknown setting SMPT_URL in .env. Did you mean SMTP_URL?',
+    'Unknown setting base_url in .env. Did you mean BASE_URL?',
+    'Unknown settings in .env: POSTGRES_PASSWORD, NODE_ENV.',
   ])
 })

@@ -2,9 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { domainLabels } from '../values/domain.ts'
 import { SetupFault } from '../values/errors.ts'
-import { parseEnvFile, strayNames } from './env-file.ts'
+import { parseEnvFile, unknownSettings } from './env-file.ts'
 
-/** One setting: what people read about it, and how its text becomes a value. `parse` throws a sentence. */
+/**
+ * A setting: its description, its default, and the function that parses its value. `parse` throws an `Error` with the
+ * problem.
+ */
 type Setting<Value> = { meaning: string; fallback: string | undefined; secret?: true; parse: (text: string) => Value }
 
 const setting = <Value>(fallback: string, meaning: string, parse: (text: string) => Value): Setting<Value> => ({
@@ -18,88 +21,108 @@ const optional = <Value>(
   extra: { secret?: true } = {},
 ): Setting<Value | undefined> => ({ meaning, fallback: undefined, parse, ...extra })
 
-/** Every setting there is. Nothing else in the service reads the environment. */
+/** All settings. No other code reads the environment. */
 export const settings = {
-  PORT: setting('3000', 'Where it listens.', wholeNumber(0, 65_535)),
-  HOST: setting('127.0.0.1', 'The address it listens on; 0.0.0.0 for all.', text),
+  PORT: setting('3000', 'HTTP port.', wholeNumber(0, 65_535)),
+  HOST: setting('127.0.0.1', 'Address to listen on. 0.0.0.0 listens on all interfaces.', text),
   WORK_PORT: optional(
-    'Where `waxwing work` answers /health, /ready and /metrics, on HOST; nowhere when unset.',
+    'Port on which `waxwing work` serves /health, /ready and /metrics. Disabled if unset.',
     wholeNumber(0, 65_535),
   ),
-  BASE_URL: optional('The public address in links; http://localhost:PORT when unset.', baseUrl),
+  BASE_URL: optional('Public URL used in links. http://localhost:PORT if unset.', baseUrl),
   TRUST_PROXY: setting(
     'false',
-    'true behind a reverse proxy: the client address is the last one in X-Forwarded-For, which the proxy has to add.',
+    'Set to true behind a reverse proxy. The client address is then the last entry of X-Forwarded-For, which the proxy must append.',
     flag,
   ),
-  DATABASE_URL: optional('Any PostgreSQL 15 or newer; the embedded one in DATA_DIR when unset.', databaseUrl, {
-    secret: true,
-  }),
+  DATABASE_URL: optional(
+    'PostgreSQL 15 or newer. If unset, an embedded PostgreSQL stores its data in DATA_DIR.',
+    databaseUrl,
+    {
+      secret: true,
+    },
+  ),
   DATABASE_CONNECTIONS: setting(
     '10',
-    'Connections to the database, per process; one more listens for news.',
+    'Database connections per process. One additional connection listens for notifications.',
     wholeNumber(3, 200),
   ),
-  DATA_DIR: setting('./data', 'Embedded database, generated secret, spooled hits.', (path) => resolve(path)),
+  DATA_DIR: setting('./data', 'Directory for the embedded database, the generated secret and spooled hits.', (path) =>
+    resolve(path),
+  ),
   APP_SECRET: optional(
-    'Signs tokens and JWTs, encrypts webhook secrets; generated once into DATA_DIR when unset.',
+    'Signs tokens and sessions and encrypts webhook secrets. If unset, a secret is generated once in DATA_DIR.',
     secret,
     {
       secret: true,
     },
   ),
-  APP_SECRET_PREVIOUS: optional('The secret before: what it signed or encrypted is still understood.', secret, {
+  APP_SECRET_PREVIOUS: optional('Previous APP_SECRET. Still accepted for verifying and decrypting.', secret, {
     secret: true,
   }),
   SMTP_URL: optional(
-    'The relay, e.g. smtp://user:pass@relay:587; mail lands in the built-in inbox when unset.',
+    'SMTP relay, for example smtp://user:pass@relay:587. If unset, emails are kept in the built-in inbox.',
     smtpUrl,
     {
       secret: true,
     },
   ),
-  SMTP_CONNECTIONS: setting('10', 'Connections to the relay, per process.', wholeNumber(1, 200)),
-  MAIL_FROM: setting('hello@localhost', 'The sender of flows that name none.', text),
+  SMTP_CONNECTIONS: setting('10', 'SMTP connections per process.', wholeNumber(1, 200)),
+  MAIL_FROM: setting('hello@localhost', 'Sender of flows without a sender of their own.', text),
   ALLOWED_SENDER_DOMAINS: setting(
     '',
-    'Domains that flows may send from, comma-separated; `*.example.com` allows the subdomains of example.com. Enforced while REQUIRE_VERIFIED_DOMAINS is true.',
+    'Domains that flows may send from, separated by commas. `*.example.com` allows the subdomains of example.com. Enforced if REQUIRE_VERIFIED_DOMAINS is true.',
     senderDomains,
   ),
   REQUIRE_VERIFIED_DOMAINS: optional(
-    'true: flows may send only from ALLOWED_SENDER_DOMAINS and the address in MAIL_FROM. Defaults to true if SIGNUP is open, otherwise false.',
+    'If true, flows may send only from ALLOWED_SENDER_DOMAINS and the address in MAIL_FROM. Defaults to true if SIGNUP is open, otherwise to false.',
     flag,
   ),
   NEW_ORGANIZATION_DAILY_MESSAGES: setting(
     '1000',
-    'Messages that an organization registered through open sign-up may send in any 24 hours of its first 14 days; 0 = no limit. Applies only with SMTP_URL.',
+    'Messages per 24 hours during the first 14 days of an organization registered through open sign-up. 0 means no limit. Applies only if SMTP_URL is set.',
     wholeNumber(0, 1_000_000),
   ),
-  MAIL_RETRY_DELAYS: setting('60,300,900,3600,14400', 'Seconds between tries when the relay defers a mail.', seconds),
-  DKIM_DOMAIN: optional('Signs mail by DKIM for this domain; needs the next two.', domain),
-  DKIM_SELECTOR: optional('The DKIM selector.', text),
-  DKIM_PRIVATE_KEY_FILE: optional('The PEM file with the DKIM key.', text),
-  BOUNCE_SMTP_PORT: optional('SMTP listener for bounces and complaints; off when unset.', wholeNumber(0, 65_535)),
-  BOUNCE_SMTP_HOST: setting('0.0.0.0', 'The address the bounce listener listens on.', text),
-  BOUNCE_DOMAIN: optional('The domain of the envelope sender; its MX must lead to the bounce listener.', domain),
-  BOUNCE_TLS_CERT_FILE: optional('Certificate (PEM) that lets the bounce listener offer STARTTLS.', text),
-  BOUNCE_TLS_KEY_FILE: optional('Its private key (PEM).', text),
-  WEBHOOK_RETRY_DELAYS: setting('30,60,120', 'Seconds between attempts of a webhook delivery.', seconds),
-  WEBHOOK_TIMEOUT_MS: setting('10000', 'Wall clock for one webhook attempt.', wholeNumber(10, 60_000)),
-  WEBHOOK_CONCURRENCY: setting('16', 'Requests under way at once to one endpoint.', wholeNumber(1, 1000)),
-  WEBHOOK_ALLOW_PRIVATE: setting('false', 'true: http and private addresses too (development, tests).', flag),
-  WEBHOOK_PROXY_URL: optional('Egress proxy for webhooks; it then has to keep them out of the network.', httpUrl, {
+  MAIL_RETRY_DELAYS: setting(
+    '60,300,900,3600,14400',
+    'Seconds between attempts to send an email that the relay defers.',
+    seconds,
+  ),
+  DKIM_DOMAIN: optional(
+    'Signs emails with DKIM for this domain. Requires DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE.',
+    domain,
+  ),
+  DKIM_SELECTOR: optional('DKIM selector.', text),
+  DKIM_PRIVATE_KEY_FILE: optional('PEM file with the DKIM private key.', text),
+  BOUNCE_SMTP_PORT: optional(
+    'Port of the SMTP listener for bounces and complaints. Disabled if unset.',
+    wholeNumber(0, 65_535),
+  ),
+  BOUNCE_SMTP_HOST: setting('0.0.0.0', 'Address the bounce listener listens on.', text),
+  BOUNCE_DOMAIN: optional('Domain of the envelope sender. Its MX record must point to the bounce listener.', domain),
+  BOUNCE_TLS_CERT_FILE: optional('PEM file with a certificate. Enables STARTTLS in the bounce listener.', text),
+  BOUNCE_TLS_KEY_FILE: optional('PEM file with the private key of BOUNCE_TLS_CERT_FILE.', text),
+  WEBHOOK_RETRY_DELAYS: setting('30,60,120', 'Seconds between attempts to deliver a webhook.', seconds),
+  WEBHOOK_TIMEOUT_MS: setting('10000', 'Timeout of one webhook attempt in milliseconds.', wholeNumber(10, 60_000)),
+  WEBHOOK_CONCURRENCY: setting('16', 'Concurrent requests to one endpoint.', wholeNumber(1, 1000)),
+  WEBHOOK_ALLOW_PRIVATE: setting(
+    'false',
+    'If true, webhooks may use http and private addresses. For development and tests.',
+    flag,
+  ),
+  WEBHOOK_PROXY_URL: optional('Egress proxy for webhooks. The proxy must then block private addresses.', httpUrl, {
     secret: true,
   }),
-  WEBHOOK_CA_FILE: optional('Further certificate authorities (PEM) that endpoints may use.', text),
-  WEBHOOK_LOG_DAYS: setting('30', 'Days for which deliveries and their attempts are kept.', wholeNumber(1, 3650)),
+  WEBHOOK_CA_FILE: optional('PEM file with additional certificate authorities for webhook endpoints.', text),
+  WEBHOOK_LOG_DAYS: setting('30', 'Days to keep deliveries and their attempts.', wholeNumber(1, 3650)),
   EVENT_RETENTION_MONTHS: setting(
     '0',
-    'Months for which single events are kept; 0 = for ever. Counters stay.',
+    'Months to keep individual events. 0 keeps them indefinitely. Counters are always kept.',
     wholeNumber(0, 1200),
   ),
   TEMPLATE_CPU_MS: setting(
     '20',
-    'CPU time that the template of one email may use, in milliseconds, estimated from the work it does.',
+    'CPU time limit for the template of one email in milliseconds, estimated from the work it does.',
     wholeNumber(5, 1000),
   ),
   TASK_PROCESSES: setting(
@@ -107,35 +130,51 @@ export const settings = {
     'Child processes for CPU-heavy work such as compiling templates. One organization uses at most half of them.',
     wholeNumber(2, 64),
   ),
-  RATE_LIMIT_PER_SECOND: setting('500', 'Requests per second and API key; 0 = no limit.', wholeNumber(0, 1_000_000)),
+  RATE_LIMIT_PER_SECOND: setting(
+    '500',
+    'Requests per second and API key. 0 means no limit.',
+    wholeNumber(0, 1_000_000),
+  ),
   RATE_LIMIT_SESSION_PER_SECOND: setting(
     '100',
-    'Requests per second and user of the management API, ten times as many at once; 0 = no limit.',
+    'Requests per second and user of the management API, with bursts of ten times as many. 0 means no limit.',
     wholeNumber(0, 1_000_000),
   ),
   RATE_LIMIT_SIGN_IN_PER_MINUTE: setting(
     '60',
-    'Requests per minute and client address to register, log in and accept invitations; 0 = no limit.',
+    'Requests per minute and client address to register, sign in and accept invitations. 0 means no limit.',
     wholeNumber(0, 1_000_000),
   ),
   RATE_LIMIT_PAGES_PER_SECOND: setting(
     '50',
-    'Requests per second and client address to unsubscribe pages, API reference and web app, ten times as many at once; 0 = no limit.',
+    'Requests per second and client address to unsubscribe pages, API reference and web app, with bursts of ten times as many. 0 means no limit.',
     wholeNumber(0, 1_000_000),
   ),
-  HTTP_CONNECTIONS: setting('10000', 'Open HTTP connections per process; more are closed.', wholeNumber(10, 1_000_000)),
-  SIGNUP: setting('first-user', '`open` lets anyone register an organization.', oneOf('first-user', 'open')),
+  HTTP_CONNECTIONS: setting(
+    '10000',
+    'Limit of open HTTP connections per process. Further connections are closed.',
+    wholeNumber(10, 1_000_000),
+  ),
+  SIGNUP: setting(
+    'first-user',
+    'Who may register an organization: only the first user, or anyone (`open`).',
+    oneOf('first-user', 'open'),
+  ),
   LOG_LEVEL: setting(
     'info',
     'fatal, error, warn, info, debug, trace or silent.',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
-  PROVIDER_SES_TOPICS: optional('Amazon SNS topic ARNs whose events are believed, comma-separated.', list),
-  PROVIDER_SENDGRID_KEY: optional('SendGrid’s public verification key.', text),
-  PROVIDER_MAILGUN_KEY: optional('Mailgun’s HTTP webhook signing key.', text, { secret: true }),
-  PROVIDER_POSTMARK_TOKEN: optional('The password set in Postmark’s webhook address (basic auth).', text, {
-    secret: true,
-  }),
+  PROVIDER_SES_TOPICS: optional('ARNs of the Amazon SNS topics to accept events from, separated by commas.', list),
+  PROVIDER_SENDGRID_KEY: optional('Public verification key of SendGrid.', text),
+  PROVIDER_MAILGUN_KEY: optional('HTTP webhook signing key of Mailgun.', text, { secret: true }),
+  PROVIDER_POSTMARK_TOKEN: optional(
+    'Password in the webhook URL configured at Postmark (basic authentication).',
+    text,
+    {
+      secret: true,
+    },
+  ),
 } as const
 
 type Parsed = { readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer V> ? V : never }
@@ -145,10 +184,10 @@ export type Config = Omit<Parsed, 'BASE_URL' | 'REQUIRE_VERIFIED_DOMAINS'> & {
 }
 export type SettingName = keyof typeof settings
 
-/** All faults at once, each naming its setting. */
+/** Lists all problems, each with the name of its setting. */
 export class ConfigError extends SetupFault {
   constructor(faults: string[]) {
-    super(`The settings are not right:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    super(`Invalid configuration:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
     this.name = 'ConfigError'
   }
 }
@@ -159,10 +198,10 @@ export function readConfig(environment: Environment): Config {
   const faults: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, { fallback, parse }] of Object.entries(settings) as [SettingName, Setting<unknown>][]) {
-    // An empty value is a setting left out, as in `SMTP_URL= npm start`.
-    const given = environment[name]?.trim() || fallback
+    // An empty value counts as unset, as in `SMTP_URL= npm start`.
+    const value = environment[name]?.trim() || fallback
     try {
-      values[name] = given === undefined ? undefined : parse(given)
+      values[name] = value === undefined ? undefined : parse(value)
     } catch (error) {
       faults.push(`${name}: ${(error as Error).message}`)
     }
@@ -174,7 +213,7 @@ export function readConfig(environment: Environment): Config {
   return Object.freeze(values) as unknown as Config
 }
 
-/** Settings that mean something only together. */
+/** Settings that must be set together. */
 const groups: SettingName[][] = [
   ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'],
   ['BOUNCE_SMTP_PORT', 'BOUNCE_DOMAIN'],
@@ -186,33 +225,33 @@ function partialGroups(values: Record<string, unknown>): string[] {
     const missing = names.filter((name) => values[name] === undefined)
     if (missing.length === 0 || missing.length === names.length) return []
     return [
-      `${missing.join(' and ')}: needed too, since ${names.filter((name) => !missing.includes(name)).join(' and ')} is set`,
+      `${missing.join(' and ')}: required when ${names.filter((name) => !missing.includes(name)).join(' and ')} is set`,
     ]
   })
 }
 
-/** What `.env` in the working directory says, and the process environment, which counts more. */
-export function readSources(folder = process.cwd()): { file: Environment; given: Environment } {
+/** Returns the settings in `.env` in the working directory, and the process environment, which takes precedence. */
+export function readSources(folder = process.cwd()): { file: Environment; environment: Environment } {
   const file = resolve(folder, '.env')
-  return { file: existsSync(file) ? parseEnvFile(readFileSync(file, 'utf8')) : {}, given: process.env }
+  return { file: existsSync(file) ? parseEnvFile(readFileSync(file, 'utf8')) : {}, environment: process.env }
 }
 
 export function readEnvironment(): Environment {
-  const { file, given } = readSources()
-  return { ...file, ...given }
+  const { file, environment } = readSources()
+  return { ...file, ...environment }
 }
 
-/** Of `.env` alone: the process environment is full of names that are none of ours. */
-export const readStrayNames = (): string[] => strayNames(readSources().file, Object.keys(settings))
+/** Checks only `.env`, because the process environment contains many unrelated names. */
+export const readUnknownSettings = (): string[] => unknownSettings(readSources().file, Object.keys(settings))
 
-/** What `waxwing config` prints: every setting with its value, where it came from, and its meaning. */
-export function describeConfig(config: Config, { file, given }: { file: Environment; given: Environment }) {
+/** Returns the rows that `waxwing config` prints: each setting with its value, source and meaning. */
+export function describeConfig(config: Config, { file, environment }: { file: Environment; environment: Environment }) {
   return (Object.entries(settings) as [SettingName, Setting<unknown>][]).map(([name, { meaning, secret: hidden }]) => {
     const value = config[name]
     const shown =
       value === undefined ? '(unset)' : hidden ? '********' : Array.isArray(value) ? value.join(',') : String(value)
-    const source = given[name] === undefined ? '.env' : 'environment'
-    return { name, value: shown, source: (given[name] ?? file[name])?.trim() ? source : 'default', meaning }
+    const source = environment[name] === undefined ? '.env' : 'environment'
+    return { name, value: shown, source: (environment[name] ?? file[name])?.trim() ? source : 'default', meaning }
   })
 }
 
@@ -260,7 +299,7 @@ function oneOf<const Values extends readonly string[]>(...values: Values) {
 function urlWith(schemes: string[], example: string) {
   return (value: string): URL => {
     if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol))
-      throw new Error(`must be an address such as ${example}`)
+      throw new Error(`must be a URL such as ${example}`)
     return new URL(value)
   }
 }
@@ -269,16 +308,16 @@ function httpUrl(value: string): string {
   return urlWith(['http:', 'https:'], 'https://mail.example.com')(value).href.replace(/\/+$/, '')
 }
 
-/** Paths are added to it, so nothing may follow its own. */
+/** Paths are appended to BASE_URL, so it must not have a query or fragment. */
 function baseUrl(value: string): string {
   const url = httpUrl(value)
   const { username, password } = new URL(url)
   if (/[?#]/.test(url) || username || password)
-    throw new Error('must end with its host or path, without ?, # or a password')
+    throw new Error('must not contain a query, a fragment, a user name or a password')
   return url
 }
 
-/** As mail servers write it: ASCII, in lower case, without the dot at the end. */
+/** Returns the domain as mail servers write it: lower-case ASCII without a trailing dot. */
 function domain(value: string): string {
   const labels = domainLabels(value.replace(/\.$/, '')) ?? []
   const domain = labels.join('.')
@@ -287,7 +326,7 @@ function domain(value: string): string {
   return domain
 }
 
-/** `example.com` or `*.example.com`, each in the form of `domain`. */
+/** Accepts `example.com` and `*.example.com`; each is normalized like `domain`. */
 function senderDomains(value: string): readonly string[] {
   return list(value).map((item) => (item.startsWith('*.') ? `*.${domain(item.slice(2))}` : domain(item)))
 }
@@ -296,15 +335,15 @@ function smtpUrl(value: string): string {
   return urlWith(['smtp:', 'smtps:'], 'smtp://user:pass@relay.example.com:587')(value).href
 }
 
-const beforeNoHost = /^(\w+:\/\/(?:[^/?#]*@)?)(?=[:/])/
+const missingHost = /^(\w+:\/\/(?:[^/?#]*@)?)(?=[:/])/
 
 /**
- * psql also takes an address without a host that names it as a parameter. No URL may have a user or a port but no host, so
- * one is put there; the parameter goes before it.
+ * Like psql, accepts a URL whose host is given as a query parameter. WHATWG URLs cannot have a user or port
+ * without a host, so a placeholder is inserted; the parameter takes precedence.
  */
 function databaseUrl(value: string): string {
   const host = new URLSearchParams(value.split('?')[1]).get('host')
-  const url = host && !URL.canParse(value) ? value.replace(beforeNoHost, '$1localhost') : value
+  const url = host && !URL.canParse(value) ? value.replace(missingHost, '$1localhost') : value
   urlWith(['postgres:', 'postgresql:'], 'postgres://user:pass@host:5432/waxwing')(url)
   return url
 }

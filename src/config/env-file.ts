@@ -1,11 +1,11 @@
 import type { Environment } from './config.ts'
 
-/** Further apart, two names are more likely two things than one of them misspelt. */
-const misspeltMax = 2
+/** Names with a larger edit distance are unlikely to be a typo. */
+const typoDistanceMax = 2
 
 /**
- * Node's own parser is not used: it ends a value at any `#`, also at one in a password, and drops what follows a quoted
- * name, as in `"Acme" <hello@acme.example>`.
+ * Node's own parser is not used because it ends a value at any `#`, even inside a password, and drops the text after a
+ * quoted part, as in `"Acme" <hello@acme.example>`.
  */
 export function parseEnvFile(content: string): Environment {
   const values: Environment = {}
@@ -19,28 +19,28 @@ export function parseEnvFile(content: string): Environment {
   return values
 }
 
-/** What `.env` names that is no setting, in sentences: one for each that looks misspelt, and one for all others. */
-export function strayNames(file: Environment, settings: readonly string[]): string[] {
+/** Returns warnings about unknown names in `.env`: one for each that looks like a typo, and one for all others. */
+export function unknownSettings(file: Environment, settings: readonly string[]): string[] {
   const strays = Object.keys(file).filter((name) => !settings.includes(name))
   const looked = strays.map((name) => ({ name, meant: nearest(name.toUpperCase(), settings) }))
   const others = looked.filter(({ meant }) => !meant).map(({ name }) => name)
   return [
     ...looked
       .filter(({ meant }) => meant)
-      .map(({ name, meant }) => `${name} in .env is no setting. Did you mean ${meant}?`),
-    ...(others.length > 0 ? [`In .env, but no setting: ${others.join(', ')}.`] : []),
+      .map(({ name, meant }) => `Unknown setting ${name} in .env. Did you mean ${meant}?`),
+    ...(others.length > 0 ? [`Unknown settings in .env: ${others.join(', ')}.`] : []),
   ]
 }
 
 function nearest(name: string, settings: readonly string[]): string | undefined {
   const [closest] = settings
     .map((setting) => ({ setting, distance: distanceOf(name, setting) }))
-    .filter(({ distance }) => distance <= misspeltMax)
+    .filter(({ distance }) => distance <= typoDistanceMax)
     .sort((a, b) => a.distance - b.distance)
   return closest?.setting
 }
 
-/** How many letters have to be put in, left out or exchanged to make one of the other. */
+/** Returns the Levenshtein distance. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {

@@ -4,7 +4,7 @@ import { createSecureContext, rootCertificates } from 'node:tls'
 import { SetupFault } from '../values/errors.ts'
 import type { Config, SettingName } from './config.ts'
 
-/** The text of the file that a setting names. Throws a SetupFault. */
+/** Returns the content of the file that a setting names. Throws `SetupFault` if it cannot be read. */
 export function readSettingFile(name: SettingName, path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -14,7 +14,10 @@ export function readSettingFile(name: SettingName, path: string): string {
   }
 }
 
-/** What the bounce listener needs to offer STARTTLS; undefined when it should not. */
+/**
+ * Returns the certificate and key for STARTTLS, or undefined if it is not configured. Throws `SetupFault` if they are
+ * invalid.
+ */
 export function bounceTlsOf(config: Config): { cert: string; key: string } | undefined {
   const { BOUNCE_TLS_CERT_FILE: certFile, BOUNCE_TLS_KEY_FILE: keyFile } = config
   if (!certFile || !keyFile) return undefined
@@ -24,20 +27,20 @@ export function bounceTlsOf(config: Config): { cert: string; key: string } | und
     createSecureContext({ cert, key })
   } catch (error) {
     throw new SetupFault(
-      `BOUNCE_TLS_CERT_FILE and BOUNCE_TLS_KEY_FILE: must be a certificate and its key, both PEM (${(error as Error).message}).`,
+      `BOUNCE_TLS_CERT_FILE and BOUNCE_TLS_KEY_FILE: must be a certificate and its private key in PEM format (${(error as Error).message}).`,
     )
   }
   return { cert, key }
 }
 
-/** The authorities of WEBHOOK_CA_FILE beside those that Node trusts anyway; undefined when no others are wanted. */
+/** Returns Node's root certificates and those of WEBHOOK_CA_FILE, or undefined if the setting is not set. */
 export function webhookAuthoritiesOf({ WEBHOOK_CA_FILE: file }: Config): string | undefined {
   if (!file) return undefined
   const more = readSettingFile('WEBHOOK_CA_FILE', file)
   try {
     new X509Certificate(more)
   } catch {
-    throw new SetupFault(`WEBHOOK_CA_FILE: ${file} holds no certificate in PEM form.`)
+    throw new SetupFault(`WEBHOOK_CA_FILE: ${file} does not contain a certificate in PEM format.`)
   }
   return [...rootCertificates, more].join('\n')
 }

@@ -104,7 +104,7 @@ export async function importSlice(
       throw error
     }
     fault = reason
-    if (!(error instanceof CsvFault)) log.error({ error, importId: record.id }, 'An import failed')
+    if (!(error instanceof CsvFault)) log.error({ err: error, importId: record.id }, 'An import failed')
   }
   return finish(db, record, progress, fault)
 }

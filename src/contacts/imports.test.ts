@@ -73,7 +73,7 @@ test('a file is imported into a group with detected columns, and the report list
     {
       line: 6,
       email: 'not an address',
-      problem: 'email is not an email address',
+      problem: 'email is not a valid email address',
       cells: ['not an address', 'X', 'Y', '', '', ''],
     },
     { line: 7, email: '', problem: 'email must not be empty', cells: ['', 'Nobody', '', '', '', ''] },

@@ -139,7 +139,7 @@ test('invalid members are rejected with index and reason while valid ones are st
     each.problem.split(':')[0],
   ])
   expect(problems).toEqual([
-    [1, 'email is not an email address'],
+    [1, 'email is not a valid email address'],
     [2, 'must be an object'],
     [3, 'email must be a string'],
     [4, 'first_name must be a string'],
@@ -147,10 +147,10 @@ test('invalid members are rejected with index and reason while valid ones are st
     [6, 'attributes must be an object'],
     [7, 'attributes must have at most 16384 bytes as JSON'],
     [8, 'attributes must have at most 100 keys'],
-    [9, 'first_name contains a character that is not text'],
-    [10, 'first_name contains a character that is not text'],
-    [11, 'attributes contains a character that is not text'],
-    [12, 'attributes contains a character that is not text'],
+    [9, 'first_name contains a character that cannot be stored (NUL or a lone surrogate)'],
+    [10, 'first_name contains a character that cannot be stored (NUL or a lone surrogate)'],
+    [11, 'attributes contains a character that cannot be stored (NUL or a lone surrogate)'],
+    [12, 'attributes contains a character that cannot be stored (NUL or a lone surrogate)'],
     [13, 'attributes must be nested at most 10 levels deep'],
     [14, 'must be an object'],
   ])

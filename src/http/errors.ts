@@ -61,7 +61,7 @@ function answerRefusal(
   reply: FastifyReply,
 ): FastifyReply {
   if (!refusal) {
-    request.log.error({ error: loggable(error), requestId: request.id }, 'A request failed')
+    request.log.error({ err: loggable(error), requestId: request.id }, 'A request failed')
     return reply.status(500).send(errorBody(500, 'internal', 'Something went wrong on our side.', [], request.id))
   }
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))

@@ -3,7 +3,7 @@ import { Batcher, BatcherFull } from './batcher.ts'
 
 const ok = <Value>(value: Value) => ({ ok: true as const, value })
 
-test('what arrives while a batch is under way becomes the next batch', async () => {
+test('items that arrive while a batch runs form the next batch', async () => {
   const sizes: number[] = []
   const batcher = new Batcher<number, number>({
     itemsMax: 100,
@@ -21,7 +21,7 @@ test('what arrives while a batch is under way becomes the next batch', async () 
   expect(sizes).toEqual([1, 3])
 })
 
-test('no batch is larger than the limit, and more than the limit may not wait', async () => {
+test('limits the size of a batch and the number of pending items', async () => {
   const sizes: number[] = []
   const batcher = new Batcher<number, number>({
     itemsMax: 2,
@@ -38,7 +38,7 @@ test('no batch is larger than the limit, and more than the limit may not wait', 
   expect(sizes).toEqual([2, 2, 1])
 })
 
-test('beside a batch under way another goes only when it is large', async () => {
+test('starts a second batch beside a running one only if it is large', async () => {
   const sizes: number[] = []
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ test('beside a batch under way another goes only when it is large', async () => 
   expect(sizes).toEqual([1, 100, 1])
 })
 
-test('one bad item fails alone: the batch is tried again in halves', async () => {
+test('retries a failed batch in halves, so that only the bad item fails', async () => {
   const batcher = new Batcher<number, number>({
     itemsMax: 100,
     waitingMax: 100,
@@ -83,7 +83,7 @@ test('one bad item fails alone: the batch is tried again in halves', async () =>
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
 })
 
-test('a fault that is not of its items fails the batch once and whole', async () => {
+test('does not split a batch that failed for another reason', async () => {
   let runs = 0
   const batcher = new Batcher<number, number>({
     itemsMax: 100,
@@ -99,7 +99,7 @@ test('a fault that is not of its items fails the batch once and whole', async ()
   expect(runs).toBe(1)
 })
 
-test('with a pace the first goes at once, what follows is gathered, and a full batch does not wait', async () => {
+test('with paceMs, starts the first batch immediately, delays the next, and does not delay a full one', async () => {
   const sizes: number[] = []
   const batcher = new Batcher<number, number>({
     itemsMax: 3,

@@ -1,46 +1,50 @@
 import { enterSection } from './event-loop.ts'
 
-/** What became of one item of a batch: its result, or the error that is its alone. */
+/** The outcome of one item of a batch: its result, or an error that concerns only this item. */
 export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: unknown }
 
 export type BatcherOptions<Item, Result> = {
-  /** Names the batches in reports of a blocked event loop. */
+  /** Identifies the batches in reports of a blocked event loop. */
   name?: string
-  /** Does the work for all items at once and answers in their order. Throwing fails the whole batch. */
+  /** Processes all items and returns their outcomes in the same order. If it throws, the whole batch fails. */
   run: (items: Item[]) => Promise<Settled<Result>[]>
   itemsMax: number
-  /** How many items may wait. One more is refused, so that a slow database cannot fill the memory. */
+  /**
+   * Limit of pending items. Further items are rejected with `BatcherFull`, so that a slow database cannot exhaust the
+   * memory.
+   */
   waitingMax: number
-  /** Batches under way at once. Beside another one goes only a large one: a small one does better to wait and grow. */
+  /** Batches that may run at once. A second batch starts only if it is large; a small one waits and grows. */
   concurrency?: number
   /**
-   * Time from the start of a batch to the next, unless that is full: for work nobody waits for, where few large batches
-   * leave more of the machine to everything else. The first after a rest goes at once.
+   * Minimum time between the starts of two batches, unless the next one is full. For work that no caller waits for:
+   * fewer and larger batches use less CPU. The first batch after a pause starts immediately.
    */
   paceMs?: number
-  /** Whether a failed batch is worth trying in halves: one bad item then fails alone. */
+  /** Returns true if a failed batch should be retried in halves, so that one bad item does not fail the others. */
   splitOn?: (error: unknown) => boolean
 }
 
 export class BatcherFull extends Error {
   constructor() {
-    super('Too much is waiting to be written.')
+    super('Too many writes are pending.')
   }
 }
 
 const largeBatch = 100
 
-type Waiting<Item, Result> = { item: Item; resolve: (value: Result) => void; reject: (error: unknown) => void }
+type Pending<Item, Result> = { item: Item; resolve: (value: Result) => void; reject: (error: unknown) => void }
 
 /**
- * Turns single calls into batches without a timer: while one batch is under way, what arrives is the next. An idle
- * service answers at once, a busy one commits once for hundreds of callers, and each caller waits for its own commit.
+ * Combines single calls into batches without a timer: items that arrive while a batch runs form the next one. An idle
+ * service starts a batch immediately; a busy one commits once for hundreds of callers. Each call resolves after its own
+ * commit.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   readonly #concurrency: number
   readonly #section: string
-  #waiting: Waiting<Item, Result>[] = []
+  #pending: Pending<Item, Result>[] = []
   #running = 0
   #scheduled = false
   #idle: (() => void)[] = []
@@ -54,20 +58,20 @@ export class Batcher<Item, Result> {
   }
 
   add(item: Item): Promise<Result> {
-    if (this.#waiting.length >= this.#options.waitingMax) return Promise.reject(new BatcherFull())
+    if (this.#pending.length >= this.#options.waitingMax) return Promise.reject(new BatcherFull())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject })
+      this.#pending.push({ item, resolve, reject })
       this.#schedule()
     })
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no item is pending and no batch is running. */
   drained(): Promise<void> {
-    if (this.#running === 0 && this.#waiting.length === 0) return Promise.resolve()
+    if (this.#running === 0 && this.#pending.length === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
-  // One turn of the event loop later, so that everything one read of the sockets brought goes together.
+  // Deferred by one turn of the event loop, so that requests read from the sockets in this turn share a batch.
   #schedule(): void {
     if (this.#scheduled || this.#running >= this.#concurrency) return
     this.#scheduled = true
@@ -80,12 +84,12 @@ export class Batcher<Item, Result> {
   #start(): void {
     while (this.#mayStart()) {
       if (this.#mustPause()) return
-      const batch = this.#waiting.splice(0, this.#options.itemsMax)
+      const batch = this.#pending.splice(0, this.#options.itemsMax)
       this.#running++
       void this.#settle(batch).finally(() => {
         this.#running--
         this.#start()
-        if (this.#running === 0 && this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
+        if (this.#running === 0 && this.#pending.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
       })
     }
   }
@@ -93,7 +97,7 @@ export class Batcher<Item, Result> {
   #mayStart(): boolean {
     return (
       this.#running < this.#concurrency &&
-      this.#waiting.length >= (this.#running === 0 ? 1 : Math.min(largeBatch, this.#options.itemsMax))
+      this.#pending.length >= (this.#running === 0 ? 1 : Math.min(largeBatch, this.#options.itemsMax))
     )
   }
 
@@ -102,7 +106,7 @@ export class Batcher<Item, Result> {
     if (paceMs === 0) return false
     const now = performance.now()
     const left = this.#startedAt + paceMs - now
-    if (left <= 0 || this.#waiting.length >= itemsMax) {
+    if (left <= 0 || this.#pending.length >= itemsMax) {
       this.#startedAt = now
       clearTimeout(this.#pause)
       this.#pause = undefined
@@ -115,7 +119,7 @@ export class Batcher<Item, Result> {
     return true
   }
 
-  async #settle(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #settle(batch: Pending<Item, Result>[]): Promise<void> {
     try {
       enterSection(this.#section)
       const results = await this.#options.run(batch.map(({ item }) => item))

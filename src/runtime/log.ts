@@ -4,7 +4,9 @@ export type Log = Logger
 
 const bufferBytes = 4096
 
-/** JSON lines; on a terminal the same, readable. Lines are written in blocks: a log line must not cost a write. */
+/**
+ * Logs JSON lines, or readable text if the output is a terminal. Writes are buffered to save a system call per line.
+ */
 export async function openLog(level: string, terminal = process.stdout.isTTY): Promise<Log> {
   let destination: DestinationStream
   if (terminal) {
@@ -13,8 +15,5 @@ export async function openLog(level: string, terminal = process.stdout.isTTY): P
   } else {
     destination = pino.destination({ dest: 1, sync: false, minLength: bufferBytes, periodicFlush: 500 })
   }
-  return pino(
-    { level, base: null, serializers: { error: pino.stdSerializers.err }, timestamp: pino.stdTimeFunctions.isoTime },
-    destination,
-  )
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
 }

@@ -3,7 +3,10 @@ import type { Log } from './log.ts'
 
 export type LoopOptions = { name: string; everyMs: number; run: () => Promise<void>; log: Log }
 
-/** Something done again and again, one run after the other. A run that fails is logged, and the next one comes. */
+/**
+ * Calls `run` repeatedly, `everyMs` after the end of the previous run. A failed run is logged and does not end the
+ * loop.
+ */
 export class Loop {
   readonly #options: LoopOptions
   #timer: NodeJS.Timeout | undefined
@@ -18,7 +21,7 @@ export class Loop {
     this.#running = this.#run()
   }
 
-  /** Waits for the run under way. */
+  /** Stops the loop and waits for the current run. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
@@ -31,7 +34,7 @@ export class Loop {
     try {
       await run()
     } catch (error) {
-      log.error({ error, loop: name }, 'A run failed; the next one comes')
+      log.error({ err: error, loop: name }, 'Loop run failed; it will run again')
     }
     if (this.#stopped) return
     this.#timer = setTimeout(() => {

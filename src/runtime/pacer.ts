@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-const holdMsMax = 15
+const blockMsMax = 15
 
-/** Lets long loops on the main thread give the event loop a turn: `if (pacer.isDue) await pacer.turn()`. */
+/** Lets long loops on the main thread yield to the event loop: `if (pacer.isDue) await pacer.turn()`. */
 export class Pacer {
   #since = performance.now()
 
-  /** Whether the thread was held so long that others should have their turn. Cheap enough for every item of a batch. */
+  /** True if the loop has blocked the thread long enough to yield. Cheap enough to check for every item of a batch. */
   get isDue(): boolean {
-    return performance.now() - this.#since > holdMsMax
+    return performance.now() - this.#since > blockMsMax
   }
 
   async turn(): Promise<void> {

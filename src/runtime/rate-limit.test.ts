@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('a key may make its number of calls at once, and then as many as the time since has brought', () => {
+test('allows a burst, then refills over time', () => {
   const limit = new RateLimit({ perSecond: 2, message: 'Too many' })
   const take = (key: string, nowMs: number) => () => limit.take(key, nowMs)
   for (const call of [take('a', 0), take('a', 0), take('b', 0)]) expect(call).not.toThrow()
@@ -15,7 +15,7 @@ test('a key may make its number of calls at once, and then as many as the time s
   expect(take('a', 600)).toThrow('Too many')
 })
 
-test('a burst is allowed once, and the refusal names the time until the next call', () => {
+test('allows a burst once, and the refusal contains the time until the next call', () => {
   const limit = new RateLimit({ perSecond: 0.1, burst: 3 })
   expect([1, 2, 3, 4].map(() => limit.allow('a', 0))).toEqual([true, true, true, false])
   try {
@@ -27,7 +27,7 @@ test('a burst is allowed once, and the refusal names the time until the next cal
   expect(limit.allow('a', 10_000)).toBe(true)
 })
 
-test('a flood of other keys does not give a key that is over its limit a new start', () => {
+test('a flood of other keys does not reset a key that exceeded its limit', () => {
   const limit = new RateLimit({ perSecond: 1 })
   for (let key = 0; key < 60_000; key++) limit.allow(`old ${key}`, 0)
   limit.allow('a', 0)
@@ -36,7 +36,7 @@ test('a flood of other keys does not give a key that is over its limit a new sta
   expect(limit.allow('a', 0)).toBe(false)
 })
 
-test('a clock that is set back locks nobody out', () => {
+test('a clock that is set back does not block any key', () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const limit = new RateLimit({ perSecond: 500 })
   limit.take('key')

@@ -5,7 +5,7 @@ const keysMax = 100_000
 export type RateLimitOptions = {
   /** Calls per second on average. Zero means no limit. */
   perSecond: number
-  /** Calls at once after a quiet time; as many as per second unless given. */
+  /** Bucket size: calls allowed at once after a pause. Defaults to `perSecond`. */
   burst?: number
   /** The error message for a caller that exceeds the limit. */
   message?: string
@@ -14,8 +14,8 @@ export type RateLimitOptions = {
 type Bucket = { tokens: number; filledAt: number }
 
 /**
- * A token bucket per key. Holds a bounded number of keys; when it is full, the key that was added first is forgotten, which
- * gives that one a full bucket and changes nothing for the others.
+ * A token bucket per key. The number of keys is bounded: when it is reached, the oldest key is evicted and starts again
+ * with a full bucket. Other keys are not affected.
  */
 export class RateLimit {
   readonly #perSecond: number
@@ -45,12 +45,15 @@ export class RateLimit {
     return this.#take(key, nowMs) === 0
   }
 
-  /** Seconds until the next call is allowed. By a monotonic clock: one set back would lock everybody out. */
+  /**
+   * Returns the seconds until the next call is allowed. Uses a monotonic clock, since setting back the wall clock would
+   * block all keys.
+   */
   #take(key: string, nowMs: number): number {
     if (this.#perSecond === 0) return 0
     let bucket = this.#buckets.get(key)
     if (!bucket) {
-      if (this.#buckets.size >= keysMax) this.#forgetFirst()
+      if (this.#buckets.size >= keysMax) this.#evictOldest()
       bucket = { tokens: this.#burst, filledAt: nowMs }
       this.#buckets.set(key, bucket)
     }
@@ -61,7 +64,7 @@ export class RateLimit {
     return 0
   }
 
-  #forgetFirst(): void {
+  #evictOldest(): void {
     for (const first of this.#buckets.keys()) {
       this.#buckets.delete(first)
       return

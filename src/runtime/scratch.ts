@@ -1,4 +1,7 @@
-/** A buffer that is used anew each time, since allocating one takes as long as filling it. Beyond `bytesMax` none is kept. */
+/**
+ * Returns a function that reuses one buffer, since allocating takes as long as filling it. Buffers above `bytesMax` are
+ * not kept.
+ */
 export function scratchBuffer(bytesMax: number): (bytes: number) => Buffer {
   let kept = Buffer.alloc(0)
   return (bytes) => {

@@ -24,20 +24,20 @@ function createCalls(shares: Shares) {
   return { started, call, releaseOldest, releaseAll }
 }
 
-test('an organization that floods gets its share, and the others get theirs', async () => {
+test('limits an organization with many calls to its share and serves the others', async () => {
   const { started, call, releaseOldest, releaseAll } = createCalls(new Shares(limits))
   const a = [call('a', 'a1'), call('a', 'a2'), call('a', 'a3'), call('a', 'a4')]
   await expect(call('a', 'a5')).rejects.toMatchObject({ type: 'rate_limited', retryAfterSeconds: 1 })
   const b = [call('b', 'b1'), call('b', 'b2'), call('b', 'b3')]
   expect(started).toEqual(['a1', 'a2', 'b1'])
   while (started.length < 7) await releaseOldest()
-  // b is ahead of a's second waiting call: slots are handed out by turns.
+  // b is ahead of a's second waiting call, because slots are assigned round-robin.
   expect(started.indexOf('b2')).toBeLessThan(started.indexOf('a4'))
   await releaseAll()
   expect(await Promise.all([...a, ...b])).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3'])
 })
 
-test('never runs more at once than allowed, also when calls fail, and forgets organizations without calls', async () => {
+test('never exceeds the limits, even if calls fail, and removes organizations without calls', async () => {
   const shares = new Shares({ ...limits, waitingPerOrganization: 100 })
   const running = new Map<string, number>()
   const most = { of: 0, overall: 0 }
@@ -62,7 +62,7 @@ test('never runs more at once than allowed, also when calls fail, and forgets or
   expect(shares.organizations).toBe(0)
 })
 
-test('a call that gets no slot in time is refused with a time to try again', async () => {
+test('rejects a call that gets no slot in time, with a retry time', async () => {
   const shares = new Shares({ ...limits, overall: 1, waitMs: 10 })
   const { call, releaseOldest } = createCalls(shares)
   const first = call('a', 'a1')

@@ -36,7 +36,7 @@ export function createShares({ databaseConnections, webhookConcurrency }: ShareO
     waitMs: 5_000,
   }
   return {
-    /** Searches, lists and reports: whatever may read many rows. */
+    /** Searches, lists and reports, which may read many rows. */
     queries: new Shares(queries),
     /** Metrics of the public API, which programs ask for many flows and days at the same time. */
     metrics: new Shares({ ...queries, overall: queries.perOrganization, waitingPerOrganization: 1_000 }),
@@ -55,8 +55,8 @@ type Share = { running: number; waiting: Set<Waiter> }
 
 /**
  * Limits how many calls of an expensive kind run at the same time, for each organization and overall, so that one
- * organization cannot use up what all of them need (database connections, sockets, worker threads). Free slots go to the
- * waiting organizations in turn, not to the one with the most calls waiting. Limits are per process.
+ * organization cannot use up what all of them need (database connections, sockets, worker threads). Free slots go to
+ * the waiting organizations in turn, not to the one with the most calls waiting. Limits are per process.
  */
 export class Shares {
   readonly #limits: ShareLimits
@@ -73,7 +73,10 @@ export class Shares {
     return this.#shares.size
   }
 
-  /** Returns what `work` returns. Throws `Refusal` if the organization has too many calls waiting, or no slot became free. */
+  /**
+   * Returns what `work` returns. Throws `Refusal` if the organization has too many calls waiting, or no slot became
+   * free.
+   */
   async run<Result>(organizationId: string, work: () => Promise<Result>): Promise<Result> {
     const share = this.#shareOf(organizationId)
     if (this.#hasSlot(share)) this.#start(share)
@@ -141,14 +144,17 @@ export class Shares {
     if (share.running === 0 && share.waiting.size === 0) this.#shares.delete(organizationId)
   }
 
-  /** Passes over only organizations that have used up their share; there are at most `overall / perOrganization` of them. */
+  /**
+   * Passes over only organizations that have used up their share; there are at most `overall / perOrganization` of
+   * them.
+   */
   #startNext(): void {
     if (this.#waiting === 0) return
     for (const [organizationId, share] of this.#shares) {
       if (this.#running >= this.#limits.overall) return
       const [next] = share.waiting
       if (!next || !this.#hasSlot(share)) continue
-      // To the end of the line: each organization gets one slot before any of them gets the next.
+      // Moves to the end of the queue, so that each organization gets one slot before any gets a second one.
       this.#shares.delete(organizationId)
       this.#shares.set(organizationId, share)
       next.start()

@@ -1,4 +1,4 @@
-/** The work's value, or undefined when it takes longer. The work goes on; who asked does not wait for it. */
+/** Returns the value of `work`, or undefined if it takes longer than `ms`. The work is not cancelled. */
 export async function within<Value>(ms: number, work: Promise<Value>): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {

@@ -6,9 +6,9 @@ const messageBytesMax = 8_192
 
 export type MacKey = { inner: Buffer; outer: Buffer }
 
-/** For a key of at most 64 bytes. */
+/** Throws `RangeError` if the key is longer than 64 bytes. */
 export function macKey(key: Uint8Array): MacKey {
-  if (key.length > blockBytes) throw new RangeError('a MAC key has at most 64 bytes')
+  if (key.length > blockBytes) throw new RangeError('A MAC key must not exceed 64 bytes')
   const padded = (pad: number, room: number) => {
     const bytes = Buffer.alloc(blockBytes + room, 0)
     for (let index = 0; index < blockBytes; index++) bytes[index] = (key[index] ?? 0) ^ pad
@@ -18,11 +18,11 @@ export function macKey(key: Uint8Array): MacKey {
 }
 
 /**
- * HMAC-SHA256 as RFC 2104 defines it, in 1 µs where `createHmac`, which makes a stream each time, takes 3.3 to 5.4: a
- * mail has a token in each of its links, and each hit has one to check. The bytes come one to a character.
+ * HMAC-SHA256 (RFC 2104), returned as a binary string. Takes 1 µs, compared with 3.3 to 5.4 µs for `createHmac`, which
+ * creates a stream each time. Every link of an email contains a token, and every hit verifies one.
  */
 export function hmacSha256({ inner, outer }: MacKey, message: Uint8Array): string {
-  if (message.length > messageBytesMax) throw new RangeError('a message to authenticate is too long')
+  if (message.length > messageBytesMax) throw new RangeError('The message is too long')
   inner.set(message, blockBytes)
   outer.write(hash('sha256', inner.subarray(0, blockBytes + message.length), 'binary'), blockBytes, 'latin1')
   return hash('sha256', outer, 'binary')

@@ -6,7 +6,7 @@ import { isRoot } from '../../test/support/embedded-child.ts'
 import { SetupFault } from '../values/errors.ts'
 import { loadAppSecret } from './secrets.ts'
 
-/** Root may write everywhere. */
+/** Root ignores file permissions. */
 function asOrdinaryUser(work: () => void): void {
   if (isRoot) process.seteuid!(65534)
   try {
@@ -16,7 +16,7 @@ function asOrdinaryUser(work: () => void): void {
   }
 }
 
-test('the secret is made once, for its owner alone, and nothing is left beside it', () => {
+test('generates the secret once, readable only by its owner, and leaves no temporary file', () => {
   using folder = newFolder()
   const dataDir = join(folder.path, 'data')
   const made = loadAppSecret(dataDir)
@@ -30,16 +30,16 @@ test.each([
   ['empty', ''],
   ['blank', ' \n'],
   ['cut short', 'a'.repeat(31)],
-])('a secret that is %s is refused, and left as it is', (_how, content) => {
+])('rejects a secret that is %s and does not change it', (_how, content) => {
   using folder = newFolder()
   const file = join(folder.path, 'secret')
   writeFileSync(file, content)
   expect(() => loadAppSecret(folder.path)).toThrow(SetupFault)
-  expect(() => loadAppSecret(folder.path)).toThrow(`${file} holds fewer than 32 characters`)
+  expect(() => loadAppSecret(folder.path)).toThrow(`${file} has fewer than 32 characters`)
   expect(readFileSync(file, 'utf8')).toBe(content)
 })
 
-test('a DATA_DIR that may not be written to is told with its setting', () => {
+test('names DATA_DIR if the directory is not writable', () => {
   using folder = newFolder()
   chmodSync(folder.path, 0o500)
   asOrdinaryUser(() => {
@@ -48,7 +48,7 @@ test('a DATA_DIR that may not be written to is told with its setting', () => {
   })
 })
 
-test('a DATA_DIR that is no folder is told with its setting', () => {
+test('names DATA_DIR if the path is not a directory', () => {
   using folder = newFolder()
   const file = join(folder.path, 'file')
   writeFileSync(file, '')

@@ -17,42 +17,47 @@ import { SetupFault } from '../values/errors.ts'
 export type AppSecrets = {
   current: string
   previous: string | undefined
-  /** When the database was first used with the current secret. The previous one has issued no session after that. */
+  /**
+   * When the database was first used with the current secret. Sessions issued later cannot be signed by the previous
+   * one.
+   */
   currentSince?: Date | undefined
 }
 
-/** As many characters as APP_SECRET must have. */
+/** The minimum length of APP_SECRET. */
 const charactersMin = 32
 
-/** The secret in DATA_DIR, made at the first start. Throws a SetupFault when it cannot be used. */
+/** Returns the secret in DATA_DIR, which is generated at the first start. Throws `SetupFault` if it cannot be used. */
 export function loadAppSecret(dataDir: string): string {
   const file = join(dataDir, 'secret')
-  const secret = readOrMake(dataDir, file)
-  // Everything that is signed and encrypted hangs on it, and an empty one is known to everybody.
+  const secret = readOrGenerate(dataDir, file)
   if (secret.length < charactersMin)
     throw new SetupFault(
-      `DATA_DIR: ${file} holds fewer than ${charactersMin} characters: restore it from a backup, or remove it to have a new one made, which ends sessions and links in mail.`,
+      `DATA_DIR: ${file} has fewer than ${charactersMin} characters. Restore it from a backup, or delete it to generate a new secret, which invalidates all sessions and the links in sent emails.`,
     )
   return secret
 }
 
-function readOrMake(dataDir: string, file: string): string {
+function readOrGenerate(dataDir: string, file: string): string {
   try {
-    if (!existsSync(file)) make(dataDir, file)
+    if (!existsSync(file)) generate(dataDir, file)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
     throw new SetupFault(
-      `DATA_DIR: the secret in it cannot be read or made (${(error as Error).message}): name a folder that this user may write to.`,
+      `DATA_DIR: the secret cannot be read or created (${(error as Error).message}). Set DATA_DIR to a directory that this user can write to.`,
     )
   }
 }
 
-/** Written aside and linked: a process killed meanwhile leaves no half a secret, and the first of two processes wins. */
-function make(dataDir: string, file: string): void {
+/**
+ * Writes a temporary file and links it: a killed process cannot leave a partial secret, and the first of two processes
+ * wins.
+ */
+function generate(dataDir: string, file: string): void {
   mkdirSync(dataDir, { recursive: true })
   const draft = `${file}.${process.pid}`
   try {
-    // On the disk before it has its name: a machine that fails must not come back with an empty secret.
+    // Flushed before it is linked, so that a power failure cannot leave an empty secret.
     writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
     chmodSync(draft, 0o600)
     linkSync(draft, file)
@@ -64,7 +69,7 @@ function make(dataDir: string, file: string): void {
   syncDirectory(dataDir)
 }
 
-/** A new name is on the disk only when its directory is. */
+/** A new directory entry is durable only after fsync of the directory. */
 function syncDirectory(path: string): void {
   const directory = openSync(path, 'r')
   try {
@@ -74,7 +79,7 @@ function syncDirectory(path: string): void {
   }
 }
 
-/** A key of its own for each purpose, so that what is signed for one is worth nothing for another. */
+/** Derives a separate key for each purpose, so that a signature for one purpose is not valid for another. */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'waxwing', purpose, 32))
 }
@@ -82,7 +87,7 @@ export function deriveKey(secret: string, purpose: string): Buffer {
 const ivBytes = 12
 const tagBytes = 16
 
-/** Encrypts what has to be read again (webhook secrets) with AES-256-GCM; reads what the secret before had written. */
+/** Encrypts webhook secrets with AES-256-GCM. Decrypts with the current and the previous APP_SECRET. */
 export class SecretBox {
   readonly #current: Buffer
   readonly #keys: Buffer[]
@@ -98,7 +103,7 @@ export class SecretBox {
     return Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
   }
 
-  /** Undefined for what neither secret has sealed. */
+  /** Returns undefined if the value was not encrypted with the current or previous secret. */
   open(sealed: Buffer): string | undefined {
     for (const key of this.#keys) {
       const plain = openWith(key, sealed)
@@ -107,7 +112,9 @@ export class SecretBox {
     return undefined
   }
 
-  /** The same under the current secret; undefined when it is so already, or cannot be opened. */
+  /**
+   * Returns the value encrypted with the current secret. Returns undefined if it already is, or cannot be decrypted.
+   */
   reseal(sealed: Buffer): Buffer | undefined {
     if (openWith(this.#current, sealed) !== undefined) return undefined
     const plain = this.open(sealed)
@@ -122,7 +129,7 @@ function openWith(key: Buffer, sealed: Buffer): string | undefined {
     const plain = decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8')
     return plain + decipher.final('utf8')
   } catch {
-    // Sealed with another key, or no box at all.
+    // Encrypted with another key, or not an encrypted value.
     return undefined
   }
 }

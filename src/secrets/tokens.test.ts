@@ -14,7 +14,7 @@ const addressIds = { organizationId: ids.organizationId, messageId: ids.messageI
 const click = { ...ids, url: 'https://example.com/é?a=1&b=2' }
 const tokens = createTokens({ current: 'a secret of this installation' })
 
-// Mail that was sent years ago carries these: a change that breaks one breaks the links in it.
+// Emails sent years ago contain such tokens. A change that breaks one breaks their links.
 const vectors = {
   open: 'zAGJAAAAAHAAgAAAAAAAAAEBiQAAAABwAIAAAAAAAAACAYkAAAAAcACAAAAAAAAAAwGJAAAAAHAAgAAAAAAAAARkZjPAn_dOePX7jRzzFIZk',
   click:
@@ -27,14 +27,14 @@ const vectors = {
 const payloads = { open: ids, click, unsubscribe: ids, bounce: addressIds, unsubscribe_by_mail: addressIds }
 const purposes = Object.keys(vectors) as TokenPurpose[]
 
-test('tokens are, and stay, what they were', () => {
+test('existing tokens remain valid', () => {
   for (const purpose of purposes) {
     expect(tokens.sign(purpose, payloads[purpose] as never)).toBe(vectors[purpose])
     expect(tokens.verify(purpose, vectors[purpose])).toEqual(payloads[purpose])
   }
 })
 
-test('a link token is key id, ids, destination and the first half of an HMAC by a key of its purpose', () => {
+test('a link token consists of key id, ids, destination and a truncated HMAC with the key of its purpose', () => {
   const derive = (info: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', 'a secret of this installation', '', `waxwing token v1 ${info}`, bytes))
   const hex = Object.values(ids).join('').replaceAll('-', '')
@@ -43,7 +43,7 @@ test('a link token is key id, ids, destination and the first half of an HMAC by 
   expect(tokens.sign('click', click)).toBe(Buffer.concat([signed, mac]).toString('base64url'))
 })
 
-test('a token of one purpose means nothing to another', () => {
+test('a token is not valid for another purpose', () => {
   for (const made of purposes) {
     const token = tokens.sign(made, payloads[made] as never)
     for (const asked of purposes) if (asked !== made) expect(tokens.verify(asked, token)).toBeUndefined()
@@ -52,7 +52,7 @@ test('a token of one purpose means nothing to another', () => {
   expect(tokens.verify('unsubscribe_by_mail', bounce.replace('b-', 'u-'))).toBeUndefined()
 })
 
-test('what a previous secret signed stays valid while it is listed, and no longer', () => {
+test('accepts tokens signed by a previous secret while it is listed', () => {
   const rotated = createTokens({ current: 'a new secret', previous: ['a secret of this installation'] })
   const forgotten = createTokens({ current: 'a new secret' })
   for (const purpose of purposes) {
@@ -65,7 +65,7 @@ test('what a previous secret signed stays valid while it is listed, and no longe
   }
 })
 
-test('an address token fits into a local part and comes back in any case', () => {
+test('an address token fits into a local part and is case-insensitive', () => {
   for (const purpose of ['bounce', 'unsubscribe_by_mail'] as const) {
     const localPart = tokens.sign(purpose, addressIds)
     expect(localPart).toMatch(/^[bu]-[a-z2-7]{61}$/)
@@ -82,7 +82,7 @@ const anyIds = fc.record({
   flowId: uuid,
 }) as fc.Arbitrary<unknown> as fc.Arbitrary<MailIds>
 
-test('every payload comes back as it went in', () => {
+test('every payload round-trips', () => {
   fc.assert(
     fc.property(anyIds, fc.string({ unit: 'grapheme', maxLength: 200 }), (some, url) => {
       expect(tokens.verify('open', tokens.sign('open', some))).toEqual(some)
@@ -93,7 +93,7 @@ test('every payload comes back as it went in', () => {
   )
 })
 
-test('a token with any character changed, added or taken away is none', () => {
+test('rejects a token with any character changed, added or removed', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .'
   fc.assert(
     fc.property(
@@ -118,7 +118,7 @@ test('a token with any character changed, added or taken away is none', () => {
   )
 })
 
-test('the last letter of an address, which holds a bit too many, has one spelling', () => {
+test('rejects a non-canonical last character of an address token', () => {
   const token = tokens.sign('bounce', addressIds)
   for (const letter of 'abcdefghijklmnopqrstuvwxyz234567') {
     const spelled = token.slice(0, -1) + letter
@@ -126,7 +126,7 @@ test('the last letter of an address, which holds a bit too many, has one spellin
   }
 })
 
-test('any bit flipped in the bytes of a token undoes it', () => {
+test('rejects a token with any bit flipped', () => {
   for (const purpose of ['open', 'click', 'unsubscribe'] as const) {
     const bytes = Buffer.from(tokens.sign(purpose, click), 'base64url')
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -137,7 +137,7 @@ test('any bit flipped in the bytes of a token undoes it', () => {
   }
 })
 
-test('whatever text is given, verifying answers', () => {
+test('verify never throws, whatever the text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constant('x'.repeat(10_000))), (text) => {
       for (const purpose of purposes) expect(tokens.verify(purpose, text)).toBeUndefined()
@@ -145,7 +145,7 @@ test('whatever text is given, verifying answers', () => {
   )
 })
 
-test('a destination that is too long, or an id that is none, is a fault of the caller', () => {
+test('sign throws if the destination is too long or an id is invalid', () => {
   expect(() => tokens.sign('click', { ...ids, url: `https://example.com/${'a'.repeat(4_000)}` })).toThrow(RangeError)
   expect(() => tokens.sign('open', { ...ids, flowId: 'flw_1' as FlowId })).toThrow(TypeError)
 })

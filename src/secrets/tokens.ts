@@ -3,8 +3,8 @@ import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids
 import { uuidBytes as idBytes, readUuid, writeUuid } from '../values/uuid.ts'
 import { hmacSha256, type MacKey, macKey } from './mac.ts'
 
-// Tokens let the addresses in a mail carry all that a hit on them needs, so that answering asks no database. Each
-// purpose has its own key, so a token of one is nothing to another.
+// The links in an email carry signed tokens with everything that a hit needs, so that answering it requires no database
+// query. Each purpose has its own key, so a token is valid for one purpose only.
 
 export type MailIds = { organizationId: OrganizationId; messageId: MessageId; contactId: ContactId; flowId: FlowId }
 export type AddressIds = { organizationId: OrganizationId; messageId: MessageId }
@@ -13,7 +13,7 @@ type PayloadOf = {
   open: MailIds
   click: MailIds & { url: string }
   unsubscribe: MailIds
-  /** The envelope sender that a bounce comes back to. */
+  /** The envelope sender, to which bounces are returned. */
   bounce: AddressIds
   /** The `mailto:` of List-Unsubscribe. */
   unsubscribe_by_mail: AddressIds
@@ -21,32 +21,32 @@ type PayloadOf = {
 export type TokenPurpose = keyof PayloadOf
 
 export type Tokens = {
-  /** The text to put into a link, or the whole local part of an address. */
+  /** Returns the token for a link, or the complete local part of an address. */
   sign<P extends TokenPurpose>(purpose: P, payload: PayloadOf[P]): string
-  /** Undefined for whatever `sign` did not write for this purpose with one of the secrets. */
+  /** Returns undefined if the token was not signed for this purpose with one of the secrets. */
   verify<P extends TokenPurpose>(purpose: P, token: string): PayloadOf[P] | undefined
 }
 
-/** A longer destination does not go into a token; its link stays as it is. */
+/** Links with a longer destination are not tracked. */
 export const clickUrlBytesMax = 4_000
 const tokenLengthMax = 6_000
 
-// Link tokens, as base64url: key id, four ids, what is left of it the destination, MAC.
+// Link tokens in base64url: key id, four ids, destination (variable length), MAC.
 const keyIdBytes = 1
 const linkIdsBytes = 4 * idBytes
 const linkMacBytes = 16
 
-// Address tokens, as base32, since a local part has 64 octets and may come back in another case: two ids, MAC. With the
-// prefix that is 63 characters. There is room for 48 bits of MAC and none for a key id, so each key is tried. 48 bits
-// are enough here: a forger has to ask a listener that limits its rate, must know both ids of a mail that was
-// sent, and would win one false bounce.
+// Address tokens in base32, since a local part is limited to 64 octets and its case may change in transit: two ids,
+// MAC. With the prefix that is 63 characters, which leaves 48 bits for the MAC and none for a key id, so each key is
+// tried. 48 bits are sufficient: an attacker must know both ids of a sent email and guess against a rate-limited
+// listener, for one false bounce.
 const addressIdsBytes = 2 * idBytes
 const addressMacBytes = 6
 const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
 
 type Key = { id: number; byPurpose: Record<TokenPurpose, MacKey> }
 
-/** Signs with the current secret; what previous ones signed stays valid while they are listed. */
+/** Signs with the current secret and verifies with the current and the previous ones. */
 export function createTokens(secrets: { current: string; previous?: readonly string[] }): Tokens {
   const keys = [secrets.current, ...(secrets.previous ?? [])].map(deriveKey)
   const tokens = {
@@ -76,7 +76,7 @@ function deriveKey(secret: string): Key {
   }
 }
 
-/** Written into by each token in turn: a buffer for each takes longer than what is written into it. */
+/** Shared by all tokens, since allocating a buffer takes longer than writing a token. */
 const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + 3 * clickUrlBytesMax + linkMacBytes)
 
 function macOf(key: MacKey, signed: Buffer, length: number): Buffer {
@@ -98,7 +98,7 @@ function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: st
   return scratch.toString('base64url', 0, end + linkMacBytes)
 }
 
-const tooLong = () => new RangeError('a destination is too long for a token')
+const tooLong = () => new RangeError('The destination is too long for a token')
 
 function verifyLink(
   keys: readonly Key[],
@@ -107,7 +107,7 @@ function verifyLink(
 ): (MailIds & { url?: string }) | undefined {
   if (token.length > tokenLengthMax) return undefined
   const bytes = Buffer.from(token, 'base64url')
-  // Many texts decode to the same bytes; only the one that was written counts.
+  // Several texts decode to the same bytes; only the canonical one is valid.
   if (bytes.length < keyIdBytes + linkIdsBytes + linkMacBytes || bytes.toString('base64url') !== token) return undefined
   const end = bytes.length - linkMacBytes
   const signed = bytes.subarray(0, end)
@@ -147,7 +147,7 @@ function verifyAddress(keys: readonly Key[], purpose: TokenPurpose, localPart: s
 }
 
 function writeId(bytes: Buffer, offset: number, id: string): void {
-  if (!writeUuid(bytes, offset, id)) throw new TypeError('an id in a token is no UUID')
+  if (!writeUuid(bytes, offset, id)) throw new TypeError('An id in a token is not a UUID')
 }
 
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -164,7 +164,7 @@ function toBase32(bytes: Buffer): string {
   return bits > 0 ? text + base32[(held << (5 - bits)) & 31]! : text
 }
 
-/** Undefined unless the text is what `toBase32` makes of this many bytes. */
+/** Returns undefined if the text is not the output of `toBase32` for this many bytes. */
 function fromBase32(text: string, length: number): Buffer | undefined {
   if (text.length !== Math.ceil((length * 8) / 5)) return undefined
   const bytes = Buffer.alloc(length)

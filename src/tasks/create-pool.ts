@@ -4,7 +4,7 @@ import { TaskPool, type TaskReport } from './pool.ts'
 
 type Options = { processes: number; registry: Registry; log: Log }
 
-/** The pool of the service, with its figures for operators. */
+/** Creates the task pool of the service with its metrics. */
 export function createTaskPool({ processes, registry, log }: Options): TaskPool {
   const registers = [registry]
   const outcomes = new Counter({
@@ -16,12 +16,12 @@ export function createTaskPool({ processes, registry, log }: Options): TaskPool 
   const onOutcome = ({ task, organizationId, outcome, reason }: TaskReport) => {
     outcomes.inc({ task, outcome })
     if (outcome === 'timedOut' || outcome === 'outOfMemory' || outcome === 'died')
-      log.warn({ task, organizationId, outcome, reason }, 'A task process was ended')
+      log.warn({ task, organizationId, outcome, reason }, 'Task process was killed')
   }
   const pool = new TaskPool({ processes, onOutcome })
   new Gauge({
     name: 'waxwing_tasks_running',
-    help: 'Tasks that run in task processes now.',
+    help: 'Tasks currently running in task processes.',
     registers,
     collect() {
       this.set(pool.running)
@@ -29,7 +29,7 @@ export function createTaskPool({ processes, registry, log }: Options): TaskPool 
   })
   new Gauge({
     name: 'waxwing_tasks_queued',
-    help: 'Tasks that wait for a task process.',
+    help: 'Tasks waiting for a task process.',
     registers,
     collect() {
       this.set(pool.queued)

@@ -34,7 +34,7 @@ test('a task runs in another process and returns its output', async () => {
   expect([pool.running, pool.queued]).toEqual([0, 0])
 })
 
-test('a refusal of the task reaches the caller as a refusal, any other error as an error', async () => {
+test('passes a refusal of the task on as a refusal and any other error as an error', async () => {
   const { pool } = open()
   const refusal = await pool.run(task('refuse'), a).catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(Refusal)
@@ -44,7 +44,7 @@ test('a refusal of the task reaches the caller as a refusal, any other error as 
   expect(error).toMatchObject({ message: 'A bug' })
 })
 
-test('a task that never ends is killed, and the next one runs', async () => {
+test('kills a task that exceeds its time limit and runs the next one', async () => {
   const { pool, reports } = open()
   const error = await pool.run(task('forever', 300), a).catch((error) => error)
   expect(error).toBeInstanceOf(TaskLimitExceeded)
@@ -53,7 +53,7 @@ test('a task that never ends is killed, and the next one runs', async () => {
   expect(reports.map(({ outcome }) => outcome)).toEqual(['timedOut', 'done'])
 })
 
-test.each(['array', 'split'])('a task that needs too much memory ends alone (%s)', async (name) => {
+test.each(['array', 'split'])('a task that needs too much memory fails without affecting others (%s)', async (name) => {
   const { pool } = open()
   const error = await pool.run(task(name), a).catch((error) => error)
   expect(error).toBeInstanceOf(TaskLimitExceeded)
@@ -61,19 +61,19 @@ test.each(['array', 'split'])('a task that needs too much memory ends alone (%s)
   expect(await pool.run(double, { organizationId: 'a', input: 1 })).toBe(2)
 })
 
-test('a process that ends unexpectedly is unavailable for its caller and replaced for the next', async () => {
+test('answers unavailable if a process exits unexpectedly, and replaces it', async () => {
   const { pool, reports } = open()
   await expect(pool.run(task('exit'), a)).rejects.toMatchObject({ type: 'unavailable', retryAfterSeconds: 2 })
   expect(reports[0]).toMatchObject({ outcome: 'died', reason: expect.stringContaining('exit 3') })
   expect(await pool.run(double, { organizationId: 'a', input: 1 })).toBe(2)
 })
 
-test('a task process gets none of the settings of the service', async () => {
+test('a task process gets no settings of the service', async () => {
   const { pool } = open()
   expect(await pool.run(task<undefined, object>('environment'), a)).not.toHaveProperty('PATH')
 })
 
-test('one organization uses half of the processes and 20 places, the others are served', async () => {
+test('limits one organization to half of the processes and 20 queue slots', async () => {
   const { pool } = open()
   const hostile = Array.from({ length: 21 }, () => pool.run(forever, a).catch((error) => error))
   expect([pool.running, pool.queued]).toEqual([1, 20])
@@ -84,7 +84,7 @@ test('one organization uses half of the processes and 20 places, the others are 
   for (const error of await Promise.all(hostile)) expect(error).toMatchObject({ type: 'unavailable' })
 })
 
-test('organizations take turns, however much one of them has queued', async () => {
+test('serves organizations in turn, however many tasks one of them has queued', async () => {
   const { pool } = open()
   const order: string[] = []
   const later = task<number, void>('later')
@@ -95,7 +95,7 @@ test('organizations take turns, however much one of them has queued', async () =
   expect(order.indexOf('c')).toBeLessThan(5)
 })
 
-test('work that must be done waits where other work is refused', async () => {
+test('queues work that must be done when other work is rejected', async () => {
   const { pool } = open()
   const waiting = Array.from({ length: 300 }, (_, input) =>
     pool.run(double, { organizationId: 'a', input, whenFull: 'wait' }),

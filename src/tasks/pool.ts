@@ -9,12 +9,15 @@ const memoryMbMax = 256
 const queuedMax = 200
 const queuedPerOrganizationMax = 20
 const queuedMsMax = 15_000
-/** MJML and the template engine take 0.3 s to load; after a minute without work their memory is worth more. */
+/**
+ * MJML and the template engine take 0.3 s to load, so idle processes are kept for a minute before their memory is
+ * freed.
+ */
 const idleMsMax = 60_000
 const retryAfterSeconds = 2
 
 /**
- * The built program, also when the service itself runs from its sources: Node 20 cannot run TypeScript. Tests build it
+ * The compiled program, even if the service itself runs from source: Node 20 cannot run TypeScript. Tests build it
  * first.
  */
 const programFile = join(packageRoot, 'dist', 'src', 'task-process.js')
@@ -34,28 +37,28 @@ export type TaskReport = {
   reason: string | undefined
 }
 
-/** The input needs more time or memory than one task may use. Running it again would end the same way. */
+/** The input needs more time or memory than a task may use. Retrying would fail again. */
 export class TaskLimitExceeded extends Refusal {}
 
 export type RunOptions<Input> = {
-  /** Whose share of the pool is used. */
+  /** The organization whose share of the pool is used. */
   organizationId: string
   input: Input
   /**
-   * `refuse` (the default) throws `Refusal` when the queue is full. `wait` is for work that was accepted before and must be
-   * done, such as sending; its callers limit how much of it they have in flight.
+   * `refuse` (the default) throws `Refusal` when the queue is full. `wait` is for work that was accepted before and
+   * must be done, such as sending; its callers limit how much of it they have in flight.
    */
   whenFull?: 'refuse' | 'wait'
 }
 
-type Waiting = { start: (child: TaskChild) => Promise<void>; cancel: (reason: Refusal) => void }
+type QueuedTask = { start: (child: TaskChild) => Promise<void>; cancel: (reason: Refusal) => void }
 
 /**
- * A few child processes for CPU-heavy work on behalf of tenants, so that neither its time nor its memory is the main
- * thread's. Processes start on demand and end when idle. One organization uses at most half of them and a bounded number of
- * queue places; free processes go round among the organizations that wait.
+ * Runs CPU-heavy work on tenant input in a few child processes, so that it can neither block the main thread nor
+ * exhaust its memory. Processes start on demand and end when idle. One organization uses at most half of them and a
+ * bounded number of queue slots; free processes are assigned round-robin to the organizations in the queue.
  *
- * Processes and not worker threads, because one large allocation in a thread ends the whole service, whatever its
+ * Worker threads are not used because one large allocation in a thread terminates the whole service, whatever its
  * `resourceLimits` (docs/decisions/task-processes.md).
  */
 export class TaskPool {
@@ -65,7 +68,7 @@ export class TaskPool {
   readonly #busy = new Set<TaskChild>()
   readonly #runningOf = new Map<string, number>()
   /** In the order in which organizations get the next process. */
-  readonly #waitingOf = new Map<string, Waiting[]>()
+  readonly #queueOf = new Map<string, QueuedTask[]>()
   #queued = 0
   #idleTimer: NodeJS.Timeout | undefined
   #isStopped = false
@@ -99,7 +102,7 @@ export class TaskPool {
       const timer = whenFull === 'refuse' ? setTimeout(() => cancel(busy()), queuedMsMax) : undefined
       const cancel = (reason: Refusal) => {
         clearTimeout(timer)
-        this.#remove(organizationId, waiting)
+        this.#remove(organizationId, queued)
         report('full')
         reject(reason)
       }
@@ -107,38 +110,38 @@ export class TaskPool {
         clearTimeout(timer)
         resolve(await child.run({ name: task.name, input }, task.msMax))
       }
-      const waiting: Waiting = { start, cancel }
-      this.#add(organizationId, waiting)
+      const queued: QueuedTask = { start, cancel }
+      this.#add(organizationId, queued)
       this.#dispatch()
     })
     report(outcome.kind, outcome.kind === 'died' ? outcome.reason : undefined)
     return outputOf(task, outcome) as Output
   }
 
-  /** Ends all processes. Tasks that are queued or running are refused as `unavailable`. */
+  /** Kills all processes. Queued and running tasks are rejected as `unavailable`. */
   stop(): void {
     this.#isStopped = true
     clearTimeout(this.#idleTimer)
-    for (const waiting of [...this.#waitingOf.values()].flat()) waiting.cancel(busy())
+    for (const queued of [...this.#queueOf.values()].flat()) queued.cancel(busy())
     for (const child of [...this.#idle.splice(0), ...this.#busy]) child.kill()
   }
 
   #isFull(organizationId: string): boolean {
-    const waiting = this.#waitingOf.get(organizationId)?.length ?? 0
-    return this.#isStopped || this.#queued >= queuedMax || waiting >= queuedPerOrganizationMax
+    const queued = this.#queueOf.get(organizationId)?.length ?? 0
+    return this.#isStopped || this.#queued >= queuedMax || queued >= queuedPerOrganizationMax
   }
 
-  #add(organizationId: string, waiting: Waiting): void {
-    const earlier = this.#waitingOf.get(organizationId)
-    if (earlier) earlier.push(waiting)
-    else this.#waitingOf.set(organizationId, [waiting])
+  #add(organizationId: string, queued: QueuedTask): void {
+    const earlier = this.#queueOf.get(organizationId)
+    if (earlier) earlier.push(queued)
+    else this.#queueOf.set(organizationId, [queued])
     this.#queued++
   }
 
-  #remove(organizationId: string, waiting: Waiting): void {
-    const all = this.#waitingOf.get(organizationId)!
-    all.splice(all.indexOf(waiting), 1)
-    if (all.length === 0) this.#waitingOf.delete(organizationId)
+  #remove(organizationId: string, queued: QueuedTask): void {
+    const all = this.#queueOf.get(organizationId)!
+    all.splice(all.indexOf(queued), 1)
+    if (all.length === 0) this.#queueOf.delete(organizationId)
     this.#queued--
   }
 
@@ -146,30 +149,30 @@ export class TaskPool {
     while (!this.#isStopped && this.#busy.size < this.#options.processes) {
       const organizationId = this.#nextOrganization()
       if (organizationId === undefined) break
-      const waiting = this.#waitingOf.get(organizationId)![0]!
-      this.#remove(organizationId, waiting)
-      // To the end of the line.
-      const rest = this.#waitingOf.get(organizationId)
+      const queued = this.#queueOf.get(organizationId)![0]!
+      this.#remove(organizationId, queued)
+      // Moves to the end of the queue.
+      const rest = this.#queueOf.get(organizationId)
       if (rest) {
-        this.#waitingOf.delete(organizationId)
-        this.#waitingOf.set(organizationId, rest)
+        this.#queueOf.delete(organizationId)
+        this.#queueOf.set(organizationId, rest)
       }
-      void this.#start(organizationId, waiting)
+      void this.#start(organizationId, queued)
     }
     this.#endIdleLater()
   }
 
   #nextOrganization(): string | undefined {
-    for (const organizationId of this.#waitingOf.keys())
+    for (const organizationId of this.#queueOf.keys())
       if ((this.#runningOf.get(organizationId) ?? 0) < this.#perOrganizationMax) return organizationId
     return undefined
   }
 
-  async #start(organizationId: string, waiting: Waiting): Promise<void> {
+  async #start(organizationId: string, queued: QueuedTask): Promise<void> {
     const child = this.#usableChild()
     this.#busy.add(child)
     this.#runningOf.set(organizationId, (this.#runningOf.get(organizationId) ?? 0) + 1)
-    await waiting.start(child)
+    await queued.start(child)
     this.#busy.delete(child)
     const running = this.#runningOf.get(organizationId)! - 1
     if (running > 0) this.#runningOf.set(organizationId, running)

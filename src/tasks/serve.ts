@@ -1,11 +1,11 @@
 import { type Reply, type Request, toReply } from './protocol.ts'
 import type { AnyTask } from './task.ts'
 
-/** The child's side: runs one task after the other for as long as the service holds the channel open. */
+/** Runs in the child process: executes tasks one at a time until the service closes the channel. */
 export function serveTasks(tasks: readonly AnyTask[]): void {
   const byName = new Map(tasks.map((task) => [task.name, task.run as (input: unknown) => unknown]))
   const reply = (message: Reply) => process.send?.(message)
-  // Ctrl-C reaches the whole process group. The service ends its children itself, after it has finished its work.
+  // Ctrl-C signals the whole process group. The service ends its child processes after it has finished its own work.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})
   process.on('disconnect', () => process.exit())

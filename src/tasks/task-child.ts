@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { type Reply, type Request, toReply } from './protocol.ts'
 
 const stderrCharsMax = 2_000
-/** How V8 ends a process that is out of memory or asks for an array beyond its limits: abort or trap. */
-const outOfMemoryEnds: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 134, 133, 132]
+/** How V8 terminates a process that is out of memory or allocates an array beyond its limits: abort or trap. */
+const outOfMemoryExits: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 134, 133, 132]
 
 export type Outcome =
   | Exclude<Reply, { kind: 'ready' }>
@@ -23,7 +23,7 @@ export class TaskChild {
   constructor({ file, memoryMbMax }: { file: string; memoryMbMax: number }) {
     this.#child = fork(file, {
       execArgv: [`--max-old-space-size=${memoryMbMax}`],
-      // Tasks handle hostile input: nothing of the service's settings and secrets reaches them.
+      // Tasks handle hostile input, so they get no settings or secrets.
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -36,11 +36,11 @@ export class TaskChild {
     })
     this.#child.on('message', (reply: Reply) => (reply.kind === 'ready' ? this.#onReady() : this.#end(reply)))
     this.#child.on('error', (error) => this.#exit({ kind: 'died', reason: error.message }))
-    // `close` and not `exit`: what it wrote to stderr is complete then.
+    // `close` instead of `exit`, because stderr is complete by then.
     this.#child.on('close', (code, signal) => {
       const end = signal ?? code
       this.#exit(
-        outOfMemoryEnds.includes(end)
+        outOfMemoryExits.includes(end)
           ? { kind: 'outOfMemory' }
           : { kind: 'died', reason: `exit ${end}: ${this.#stderr.trim()}` },
       )
@@ -93,7 +93,7 @@ export class TaskChild {
     this.#child.kill('SIGKILL')
   }
 
-  // An idle child must not keep a program alive that has nothing else to do; it exits with it.
+  // An idle child process must not keep the service alive.
   #unref(): void {
     this.#child.unref()
     this.#child.channel?.unref()

@@ -61,7 +61,7 @@ async function classify(
     return await tasks.run(classifyBounceMail, { organizationId, input: raw, whenFull: 'wait' })
   } catch (error) {
     if (error instanceof Refusal && !(error instanceof TaskLimitExceeded)) throw error
-    log.warn({ error, messageId, bytes: raw.length }, 'A bounce mail could not be classified and is undetermined')
+    log.warn({ err: error, messageId, bytes: raw.length }, 'A bounce mail could not be classified and is undetermined')
     return undefined
   }
 }

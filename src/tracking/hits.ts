@@ -97,7 +97,7 @@ export class Hits {
     await this.#parts.spool
       .check()
       .catch((error: unknown) =>
-        this.#parts.log.warn({ error }, 'The spool cannot be written: hits are lost while the database is away'),
+        this.#parts.log.warn({ err: error }, 'The spool cannot be written: hits are lost while the database is away'),
       )
   }
 
@@ -188,7 +188,7 @@ export class Hits {
       (file, error) => {
         // Told once, and not every second.
         if (!this.#stuck.has(file))
-          log.error({ error, file }, 'A file of the spool cannot be taken; it stays for later')
+          log.error({ err: error, file }, 'A file of the spool cannot be taken; it stays for later')
         this.#stuck.add(file)
         stuck.add(file)
       },
@@ -211,7 +211,7 @@ export class Hits {
     this.#lost.inc()
     this.#lossesSinceLog++
     if (Date.now() - this.#lossLoggedAtMs < lossesLoggedEveryMs) return
-    this.#parts.log.error({ error, lost: this.#lossesSinceLog }, 'Hits are lost')
+    this.#parts.log.error({ err: error, lost: this.#lossesSinceLog }, 'Hits are lost')
     this.#lossesSinceLog = 0
     this.#lossLoggedAtMs = Date.now()
   }

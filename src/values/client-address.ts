@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * What limits by client address count by: the address itself for IPv4, the /64 network for IPv6, since a /64 is what one
- * customer of a provider gets.
+ * Returns the key for rate limits by client address: the address for IPv4, the /64 network for IPv6, since providers
+ * assign a /64 to each customer.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address

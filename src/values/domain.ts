@@ -2,12 +2,12 @@ import { domainToASCII } from 'node:url'
 
 const lengthMax = 253
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-/** `domainToASCII` reads its input as part of a URL: it would cut or decode these. */
-const ofUrls = /[\s\p{Cc}/\\?#%:@[\]]/u
+/** `domainToASCII` parses its input as part of a URL and would cut or decode these characters. */
+const urlSyntax = /[\s\p{Cc}/\\?#%:@[\]]/u
 
-/** The labels of a domain in ASCII and in lower case; undefined for what has other characters, or is too long. */
+/** Returns the labels of a domain in lower-case ASCII. Returns undefined if the text is not a valid domain. */
 export function domainLabels(text: string): string[] | undefined {
-  const domain = ofUrls.test(text) ? '' : domainToASCII(text)
+  const domain = urlSyntax.test(text) ? '' : domainToASCII(text)
   const labels = domain.split('.')
   return domain.length <= lengthMax && labels.every((label) => labelPattern.test(label)) ? labels : undefined
 }

@@ -1,4 +1,4 @@
-/** Every way the service may say no. A new type will not compile until http/errors.ts gives it a status. */
+/** The error types of the API. http/errors.ts maps each to a status; a type without one does not compile. */
 export type RefusalType =
   | 'invalid_json'
   | 'invalid_idempotency_key'
@@ -19,12 +19,12 @@ export type RefusalType =
   | 'rate_limited'
   | 'unavailable'
 
-/** One input that is wrong: where it stands (`members.3.email`) and what to do about it. */
+/** An invalid input field: its path (`members.3.email`) and what is wrong with it. */
 export type FieldProblem = { path: string; problem: string; line?: number; column?: number }
 
 export type RefusalDetails = { fields?: FieldProblem[]; retryAfterSeconds?: number }
 
-/** A no that the caller can act on. Anything else thrown is our own fault: a 500, logged with its stack. */
+/** An expected rejection that the caller can act on. Any other error is a bug: a 500, logged with its stack trace. */
 export class Refusal extends Error {
   readonly type: RefusalType
   readonly fields: FieldProblem[]
@@ -39,7 +39,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The usual refusal of input: one sentence for the person, the fields for the program. */
+/** Returns a `validation_failed` refusal. Its message describes the first field; `fields` lists all of them. */
 export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = fields
   const more = fields.length > 1 ? ` (and ${fields.length - 1} more)` : ''
@@ -64,7 +64,7 @@ export type RecordKind =
 export const notFound = (kind: RecordKind): Refusal =>
   new Refusal('not_found', `${kind[0]!.toUpperCase()}${kind.slice(1)} not found.`)
 
-/** Something about the machine or the settings that a person can mend: told as a sentence, without a stack. */
+/** A problem with the machine or the settings that an operator can fix. Printed without a stack trace. */
 export class SetupFault extends Error {
   constructor(message: string) {
     super(message)

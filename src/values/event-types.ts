@@ -1,4 +1,4 @@
-// The catalog of events: what there is to subscribe to, to count, and to read in a webhook's `data`.
+// The catalog of events: their names, their descriptions, and the `data` that webhooks receive.
 
 export const eventNames = [
   'emailSent',
@@ -25,7 +25,7 @@ export type BounceDetail = {
   evidence?: string | null
 }
 
-/** What an event carries beside its message and contact, as it stands in the webhook's `data`. */
+/** The `data` of a webhook event, beside its message and contact. */
 export type EventData = {
   url?: string
   user_agent?: string | null
@@ -36,13 +36,13 @@ export type EventData = {
 }
 
 export const eventTypes: Record<EventName, { description: string; example: EventData & { machine?: boolean } }> = {
-  emailSent: { description: 'The relay took an email.', example: {} },
+  emailSent: { description: 'The relay accepted an email.', example: {} },
   emailOpen: {
-    description: 'An email is opened. The field "machine" tells privacy proxies and scanners from people.',
+    description: 'An email was opened. The field "machine" is true for privacy proxies and scanners.',
     example: { machine: false, user_agent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)' },
   },
   emailClick: {
-    description: 'A link in an email is clicked.',
+    description: 'A link in an email was clicked.',
     example: {
       machine: false,
       user_agent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)',
@@ -50,8 +50,7 @@ export const eventTypes: Record<EventName, { description: string; example: Event
     },
   },
   emailSoftBounce: {
-    description:
-      'An email could not be delivered this time: the mailbox is full, the server busy, the message refused.',
+    description: 'An email could not be delivered for a temporary reason, for example because the mailbox is full.',
     example: {
       bounce: {
         type: 'soft',
@@ -65,7 +64,7 @@ export const eventTypes: Record<EventName, { description: string; example: Event
     },
   },
   emailHardBounce: {
-    description: 'An email hard-bounces: there is no such address. It gets no more mail.',
+    description: 'An email could not be delivered because the address does not exist. The address is suppressed.',
     example: {
       bounce: {
         type: 'hard',
@@ -79,11 +78,11 @@ export const eventTypes: Record<EventName, { description: string; example: Event
     },
   },
   emailComplaint: {
-    description: 'The recipient reported an email as spam. The address gets no more mail.',
+    description: 'The recipient reported an email as spam. The address is suppressed.',
     example: { feedback_type: 'abuse' },
   },
   contactUnsubscribe: {
-    description: 'A contact unsubscribes from marketing email.',
+    description: 'A contact unsubscribed from marketing email.',
     example: { method: 'one_click' },
   },
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { leastId, type MessageId, newId, parseId, toText } from './ids.ts'
 
-test('every id survives the way to its text and back', () => {
+test('every id round-trips through its text', () => {
   fc.assert(
     fc.property(fc.uuid(), (uuid) => {
       const text = toText('msg', uuid as MessageId)
@@ -12,7 +12,7 @@ test('every id survives the way to its text and back', () => {
   )
 })
 
-test('ids and their texts sort in the order in which they were made', () => {
+test('ids and their texts sort in the order of creation', () => {
   const ids = Array.from({ length: 10_000 }, () => newId('msg'))
   const texts = ids.map((id) => toText('msg', id))
   expect([...ids].sort()).toEqual(ids)
@@ -20,7 +20,7 @@ test('ids and their texts sort in the order in which they were made', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('the least id of a time stands between the ids before it and those from it on', () => {
+test('leastId is greater than all earlier ids and not greater than any later one', () => {
   const ms = Date.now() + 1_000
   const [before, from] = [newId('dlv', ms - 1), newId('dlv', ms)]
   expect([leastId('dlv', ms) > before, leastId('dlv', ms) < from]).toEqual([true, true])
@@ -29,7 +29,7 @@ test('the least id of a time stands between the ids before it and those from it 
   expect(leastId('dlv', past + 1) < before).toBe(true)
 })
 
-test('a text of another kind, length or alphabet is no id', () => {
+test('parseId returns undefined for another prefix, length or alphabet', () => {
   const text = toText('msg', newId('msg'))
   for (const wrong of [
     text.replace('msg', 'con'),

@@ -4,8 +4,8 @@ import { readUuid, uuidBytes, writeUuid } from './uuid.ts'
 declare const brand: unique symbol
 type Branded<Name extends string> = string & { readonly [brand]: Name }
 
-// Inside the service an id is the UUID text that PostgreSQL speaks; the brand keeps a contact's id out of a
-// message's place. At the edge it is written `msg_01hx…` by `toText` and read by `parseId`.
+// Internally an id is the text of a UUID, as PostgreSQL returns it. The brands prevent passing a contact's id where a
+// message's id is expected. In the API it is written as `msg_01hx…` by `toText` and parsed by `parseId`.
 export type OrganizationId = Branded<'org'>
 export type UserId = Branded<'usr'>
 export type ApiKeyId = Branded<'key'>
@@ -48,9 +48,9 @@ let lastMs = 0
 let sequence = 0
 
 /**
- * A UUIDv7 (RFC 9562): 48 bits of time, a 12-bit sequence within the millisecond, 62 random bits. Ids made by one
- * process sort in the order in which they were made, so a time before that of the id before is not in it: for the bound of
- * a look-up there is `leastId`. Randomness is drawn in blocks, which makes it cheap per id.
+ * Returns a UUIDv7 (RFC 9562): 48 bits of time, a 12-bit sequence within the millisecond, 62 random bits. The ids of
+ * one process sort in the order of creation, even if the clock is set back; use `leastId` for the bound of a query by
+ * time. Random bytes are drawn in blocks, which makes an id cheap.
  */
 export function newId<P extends Prefix>(_prefix: P, nowMs = Date.now()): IdOf[P] {
   if (nowMs > lastMs) {
@@ -72,17 +72,17 @@ export function newId<P extends Prefix>(_prefix: P, nowMs = Date.now()): IdOf[P]
   return readUuid(madeBytes, 0) as IdOf[P]
 }
 
-/** Less than every id made at this time or after it, more than those before it: the bound of a look-up by time. */
+/** Returns the lower bound of ids created at or after this time, for queries by time. */
 export function leastId<P extends Prefix>(_prefix: P, ms: number): IdOf[P] {
   const digits = Math.max(0, ms).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000` as IdOf[P]
 }
 
-// Crockford's alphabet in lower case: no i, l, o or u, and the text sorts as the number does. 128 bits are 26 digits of
-// 5 bits, with two bits of nothing before them.
+// Crockford's base32 alphabet in lower case: without i, l, o and u, and the text sorts like the number. 128 bits are 26
+// digits of 5 bits, with two leading zero bits.
 const alphabet = Buffer.from('0123456789abcdefghjkmnpqrstvwxyz')
 const digitBits = 5
-const emptyBits = 2
+const paddingBits = 2
 const noDigit = 255
 const values = new Uint8Array(128).fill(noDigit)
 for (const [value, digit] of alphabet.entries()) values[digit] = value
@@ -90,12 +90,11 @@ const textLength = 26
 const digits = Buffer.alloc(textLength)
 const idBytes = new Uint8Array(uuidBytes)
 
-/** The id as people and programs outside see it: `msg_` and 26 characters. */
+/** Returns the id as it appears in the API: the prefix (`msg_`) and 26 characters. */
 export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
-  // The bytes are those of the id before until they are written.
-  if (!writeUuid(idBytes, 0, id)) throw new TypeError('an id is no UUID')
+  if (!writeUuid(idBytes, 0, id)) throw new TypeError('The id is not a UUID')
   let held = 0
-  let bits = emptyBits
+  let bits = paddingBits
   let at = 0
   for (const byte of idBytes) {
     held = (held << 8) | byte
@@ -105,12 +104,14 @@ export function toText<P extends Prefix>(prefix: P, id: IdOf[P]): string {
   return `${prefix}_${digits.toString('latin1')}`
 }
 
-/** Undefined for whatever `toText` did not write: then there is no such thing, and the answer is a 404. */
+/**
+ * Returns undefined if the text is not an id of this kind in the spelling of `toText`. Routes answer that with a 404.
+ */
 export function parseId<P extends Prefix>(prefix: P, text: string): IdOf[P] | undefined {
   const start = prefix.length + 1
   if (text.length !== start + textLength || !text.startsWith(prefix) || text[prefix.length] !== '_') return undefined
   let held = 0
-  let bits = -emptyBits
+  let bits = -paddingBits
   let at = 0
   for (let index = start; index < text.length; index++) {
     const value = values[text.charCodeAt(index)] ?? noDigit

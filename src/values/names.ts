@@ -3,7 +3,7 @@ import { isLongerThan, isStorable, unstorableProblem } from './text.ts'
 
 export const nameMax = 200
 
-/** The name that people give to what they make. */
+/** Returns the trimmed name. Throws `Refusal` if it is empty, too long or not storable. */
 export function checkName(given: string): string {
   const name = given.trim()
   if (name === '') throw invalid({ path: 'name', problem: 'must not be empty' })
