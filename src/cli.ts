@@ -11,7 +11,7 @@ import { rebuildAllCounters } from './commands/rebuild-counters.ts'
 import { setNewPassword } from './commands/reset-password.ts'
 import { run } from './commands/run.ts'
 import { version } from './config/package-root.ts'
-import { missingRightOf } from './db/connect-faults.ts'
+import { missingPrivilege } from './db/connect-faults.ts'
 import { Refusal, SetupFault } from './values/errors.ts'
 
 type Command = {
@@ -113,7 +113,7 @@ function print(text: string): number {
 try {
   process.exitCode = (await main(process.argv.slice(2))) ?? 0
 } catch (error) {
-  const fault: Error & { code?: string } = missingRightOf(error) ?? (error as Error)
+  const fault: Error & { code?: string } = missingPrivilege(error) ?? (error as Error)
   const forPeople = fault instanceof SetupFault || fault instanceof Refusal || fault.code?.startsWith('ERR_PARSE_ARGS')
   process.stderr.write(`${forPeople ? fault.message : fault.stack}\n`)
   process.exitCode = 1

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
 import { openRelay } from '@waxwing/smtp-client'
 import { type Config, readConfig, readEnvironment, readUnknownSettings } from '../config/config.ts'
-import { missingRightOf } from '../db/connect-faults.ts'
+import { missingPrivilege } from '../db/connect-faults.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
 import { checkSettings } from '../parts.ts'
@@ -74,7 +74,7 @@ async function* database(config: Config): AsyncGenerator<Finding> {
     return
   }
   try {
-    const migrated = await isMigrated(opened.db).catch((error: unknown) => missingRightOf(error) ?? false)
+    const migrated = await isMigrated(opened.db).catch((error: unknown) => missingPrivilege(error) ?? false)
     yield migrated instanceof Error
       ? { what: 'Database', ok: false, says: migrated.message }
       : {

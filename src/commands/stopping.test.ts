@@ -72,7 +72,7 @@ test('a service that waits for its database stops when it is told to', async () 
   const nobody = await freePort()
   const settings = { DATA_DIR: folder.path, DATABASE_URL: `postgres://me@127.0.0.1:${nobody}/waxwing` }
   await using service = startCommand(['start'], settings, { cwd: folder.path })
-  await service.says('The database cannot be reached yet')
+  await service.says('Database unreachable; retrying')
   service.child.kill('SIGTERM')
   const { code, stdout, stderr } = await service.ended
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -1,15 +1,15 @@
 import { type Sql, sql } from './sql.ts'
 
-// PostgreSQL's lower() folds only ASCII in a database of locale C, as the embedded one is. The letters beyond that are
-// folded here, but only those of the text that is looked for: no others matter.
+// In a database with locale C, such as the embedded one, PostgreSQL's lower() folds only ASCII. Other letters are
+// folded here with translate(), limited to those in the search text.
 
-/** That the text contains what is looked for, in upper or lower case. */
+/** A condition that the text contains `wanted`, ignoring case. */
 export function containsInAnyCase(text: Sql, wanted: string): Sql {
   const fold = foldLettersOf(wanted)
   return sql`strpos(${fold(text)}, ${fold(sql`${wanted}`)}) > 0`
 }
 
-/** That the text is what is looked for, in upper or lower case. */
+/** A condition that the text equals `wanted`, ignoring case. */
 export function equalsInAnyCase(text: Sql, wanted: string): Sql {
   const fold = foldLettersOf(wanted)
   return sql`${fold(text)} = ${fold(sql`${wanted}`)}`
@@ -21,7 +21,7 @@ function foldLettersOf(wanted: string): (text: Sql) => Sql {
   for (const letter of new Set(wanted)) {
     const upper = letter.toUpperCase()
     const lower = upper.toLowerCase()
-    // Those that become several letters, as ß does, are only ever themselves.
+    // Letters that fold to several letters, such as ß, match only themselves.
     if (letter <= '\x7f' || upper === lower || isLong(upper) || isLong(lower)) continue
     from += upper + letter
     to += lower + lower

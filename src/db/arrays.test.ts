@@ -5,7 +5,7 @@ import { newId } from '../values/ids.ts'
 import { binaryArray } from './arrays.ts'
 
 const orNull = <T>(values: fc.Arbitrary<T>) => fc.array(fc.option(values), { maxLength: 20 })
-// PostgreSQL stores no NUL.
+// PostgreSQL text cannot contain NUL.
 const texts = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\0', ''))
 const times = fc.date({ noInvalidDate: true, min: new Date('0001-01-01Z'), max: new Date('9999-12-31Z') })
 const columns = {
@@ -16,7 +16,7 @@ const columns = {
   numbers: orNull(fc.maxSafeInteger()),
 }
 
-test('PostgreSQL reads every array as it was given', async () => {
+test('PostgreSQL reads every binary array correctly', async () => {
   await using db = await createTestDb()
   await fc.assert(
     fc.asyncProperty(fc.record(columns), async (given) => {
@@ -30,7 +30,7 @@ test('PostgreSQL reads every array as it was given', async () => {
   )
 })
 
-test('values that are not of the type are left to PostgreSQL, which refuses what it cannot read', async () => {
+test('sends values of another type as text, so that PostgreSQL rejects invalid ones', async () => {
   expect(binaryArray('uuid', [newId('evt')])).toHaveLength(40)
   for (const [type, values] of [
     ['uuid', [newId('evt').toUpperCase()]],

@@ -4,7 +4,7 @@ import { Shares } from '../runtime/shares.ts'
 import { newId } from '../values/ids.ts'
 import { createBoundedRead } from './bounded-read.ts'
 
-test('a read that takes too long is stopped with a clear error, and the connection keeps its own limit', async () => {
+test('cancels a read that takes too long, and the connection keeps its default timeout', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const shares = new Shares({ perOrganization: 1, overall: 1, waitingPerOrganization: 5, waitMs: 60_000 })

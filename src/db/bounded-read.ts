@@ -3,7 +3,7 @@ import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import type { Db, Reader } from './db.ts'
 
-/** For each statement of a list, a search or a report. */
+/** Applies to each statement of a list, search or report. */
 const statementTimeoutMs = 3_000
 const queryCanceled = '57014'
 

@@ -2,36 +2,39 @@ import { SetupFault } from '../values/errors.ts'
 
 type Fault = { message: string; code?: string; syscall?: string }
 
-/** What keeps us from the database and a person has to mend; undefined when something else is wrong. */
+/** Maps a connection error to a `SetupFault` with advice. Returns undefined for all other errors. */
 export function connectFaultOf(error: unknown): SetupFault | undefined {
   if (!(error instanceof Error)) return undefined
-  const says = sentence(error)
-  return says === undefined ? missingRightOf(error) : new SetupFault(says)
+  const advice = adviceFor(error)
+  return advice === undefined ? missingPrivilege(error) : new SetupFault(advice)
 }
 
-/** A statement was refused for want of a right, say since the tables belong to someone else; undefined when not. */
-export function missingRightOf(error: unknown): SetupFault | undefined {
+/**
+ * Maps a missing privilege, for example on tables of another owner, to a `SetupFault`. Returns undefined for all other
+ * errors.
+ */
+export function missingPrivilege(error: unknown): SetupFault | undefined {
   const { code, message } = (error ?? {}) as Fault
   if (code !== '42501') return undefined
   return new SetupFault(
-    `The user of DATABASE_URL lacks a right: ${message}. Grant it, or name there the user that everything belongs to.`,
+    `The user of DATABASE_URL is missing a privilege: ${message}. Grant it, or connect as the owner of the tables.`,
   )
 }
 
-function sentence({ message, code, syscall }: Fault): string | undefined {
-  // The only files that are opened on the way to a database are those of TLS.
-  if (syscall === 'open') return `A file that DATABASE_URL names for TLS cannot be read: ${message}.`
+function adviceFor({ message, code, syscall }: Fault): string | undefined {
+  // The only files opened while connecting are certificates and keys.
+  if (syscall === 'open') return `A TLS file named in DATABASE_URL cannot be read: ${message}.`
   switch (code) {
     case '28P01':
-      return `The database refuses the user or the password of DATABASE_URL: ${message}. Correct them there.`
+      return `The database rejected the user or password in DATABASE_URL: ${message}. Correct DATABASE_URL.`
     case '28000':
       return /no encryption/.test(message)
-        ? `The database refuses connections without TLS: ${message}. Add sslmode=verify-full to DATABASE_URL, or sslmode=no-verify to encrypt without checking its certificate.`
-        : `The database refuses the user of DATABASE_URL: ${message}. Name another user there, or let this one in (create role, pg_hba.conf).`
+        ? `The database requires TLS: ${message}. Add sslmode=verify-full to DATABASE_URL, or sslmode=no-verify to encrypt without verifying the certificate.`
+        : `The database rejected the user in DATABASE_URL: ${message}. Use another user, or allow this one (create role, pg_hba.conf).`
     case '3D000':
-      return `The database of DATABASE_URL cannot be opened: ${message}. Create it (create database), or name another there.`
+      return `The database in DATABASE_URL cannot be opened: ${message}. Create it (create database), or use another one.`
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `The certificate of the database is for another host than the one in DATABASE_URL: ${message}. Name that host, or add sslmode=no-verify to encrypt without checking.`
+      return `The certificate of the database does not match the host in DATABASE_URL: ${message}. Use the host name in the certificate, or add sslmode=no-verify to encrypt without verifying the certificate.`
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
@@ -39,17 +42,17 @@ function sentence({ message, code, syscall }: Fault): string | undefined {
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'CERT_HAS_EXPIRED':
     case 'CERT_NOT_YET_VALID':
-      return `The certificate of the database is not trusted: ${message}. Name the file with its authority as sslrootcert in DATABASE_URL, or add sslmode=no-verify to encrypt without checking.`
+      return `The certificate of the database is not trusted: ${message}. Set sslrootcert in DATABASE_URL to the file with its certificate authority, or add sslmode=no-verify to encrypt without verifying the certificate.`
     default:
-      return uncoded(message)
+      return adviceForMessage(message)
   }
 }
 
-/** pg itself says these, without a code. */
-function uncoded(message: string): string | undefined {
+/** Errors that pg raises without a code. */
+function adviceForMessage(message: string): string | undefined {
   if (message === 'The server does not support SSL connections')
-    return 'The database offers no TLS, but DATABASE_URL asks for it: set sslmode=disable there, or turn on ssl in the database.'
+    return 'DATABASE_URL requires TLS, but the database does not support it. Set sslmode=disable in DATABASE_URL, or enable ssl in the database.'
   if (/client password must be a/.test(message))
-    return 'The database asks for a password, and DATABASE_URL has none: write it there after the user, as user:password@host.'
+    return 'The database requires a password, but DATABASE_URL has none. Add it after the user: user:password@host.'
   return undefined
 }

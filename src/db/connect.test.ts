@@ -29,7 +29,7 @@ async function descriptionOf(url: string): Promise<string> {
   return description
 }
 
-/** What is said about an address that leads to no usable database. */
+/** Returns the error message for a URL without a usable database. */
 async function complaint(url: string): Promise<string> {
   const error = await descriptionOf(url).catch((error: unknown) => error)
   expect(error, String((error as Error).stack)).toBeInstanceOf(SetupFault)
@@ -39,7 +39,7 @@ async function complaint(url: string): Promise<string> {
   return message
 }
 
-test('no password is shown, wherever in the address it stands', async () => {
+test('hides passwords everywhere in the URL', async () => {
   await using testDb = await createTestDb({ empty: true })
   const { host, port, user, database } = serverOf(testDb)
   const description = await descriptionOf(urlOf(serverOf(testDb), `${user}:hunter2`, database))
@@ -53,14 +53,14 @@ test('no password is shown, wherever in the address it stands', async () => {
   }
 })
 
-test('an address that names its host as a parameter leads there', async () => {
+test('connects to a URL with its host as a parameter', async () => {
   await using testDb = await createTestDb({ empty: true })
   const { host, port, user, database } = serverOf(testDb)
   const { DATABASE_URL } = readConfig({ DATABASE_URL: `postgres://${user}@/${database}?host=${host}&port=${port}` })
   expect(await descriptionOf(DATABASE_URL!)).toContain(`/${database}?host=${host}`)
 })
 
-test('a user or a database that is not there is told with what to do', async () => {
+test('explains what to do if the user or the database does not exist', async () => {
   await using testDb = await createTestDb({ empty: true })
   const server = serverOf(testDb)
   expect(await complaint(urlOf(server, 'nobody_here', server.database))).toMatch(/role "nobody_here" does not exist/)
@@ -69,21 +69,21 @@ test('a user or a database that is not there is told with what to do', async () 
   )
 })
 
-test('a wrong password and a missing one are told apart', async () => {
+test('distinguishes a wrong password from a missing one', async () => {
   using folder = newFolder()
   const embedded = await startEmbedded({ dataDir: folder.path, log })
   try {
     const server = serverOf(embedded)
     await askForPasswords(embedded)
     expect(await complaint(urlOf(server, 'wax:hunter2', server.database))).toMatch(/password authentication failed/)
-    expect(await complaint(urlOf(server, 'wax', server.database))).toMatch(/asks for a password/)
+    expect(await complaint(urlOf(server, 'wax', server.database))).toMatch(/requires a password/)
     expect(await descriptionOf(urlOf(server, 'wax:right', server.database))).toContain('wax:********@')
   } finally {
     await embedded.stop()
   }
 })
 
-/** The role `wax` may do everything, once it has said that its password is `right`. */
+/** Creates the superuser `wax` with the password `right`. */
 async function askForPasswords({ connection, directory }: Embedded): Promise<void> {
   const admin = openDb({ connection, connectionsMax: 1 })
   try {
@@ -93,13 +93,13 @@ async function askForPasswords({ connection, directory }: Embedded): Promise<voi
     const loadedAt = async () => (await admin<{ at: Date }>`select pg_conf_load_time() as at`)[0]!.at.getTime()
     const before = await loadedAt()
     await admin`select pg_reload_conf()`
-    await until('the server to read its rules again', async () => (await loadedAt()) > before)
+    await until('the server to reload pg_hba.conf', async () => (await loadedAt()) > before)
   } finally {
     await admin.close()
   }
 }
 
-test('a user who may not create tables is told before anything is tried', async () => {
+test('rejects a user without the privilege to create tables', async () => {
   await using testDb = await createTestDb({ empty: true })
   await using guest = await createGuest(testDb)
   const { database } = serverOf(testDb)
@@ -111,7 +111,7 @@ test('a user who may not create tables is told before anything is tried', async 
   expect(await complaint(guest.url)).toMatch(/permission denied for database/)
 })
 
-test.each(['LATIN1', 'SQL_ASCII'])('a database in %s is refused, since it would lose characters', async (encoding) => {
+test.each(['LATIN1', 'SQL_ASCII'])('rejects a database with the encoding %s', async (encoding) => {
   await using testDb = await createTestDb({ empty: true })
   const server = serverOf(testDb)
   const database = `${server.database}_old`
@@ -119,20 +119,20 @@ test.each(['LATIN1', 'SQL_ASCII'])('a database in %s is refused, since it would 
     `create database ${database} encoding '${encoding}' template template0 lc_collate 'C' lc_ctype 'C'`,
   )
   try {
-    expect(await complaint(urlOf(server, server.user, database))).toMatch(`this one is in ${encoding}`)
+    expect(await complaint(urlOf(server, server.user, database))).toMatch(`this one has ${encoding}`)
   } finally {
     await testDb.db.statement.script(`drop database ${database} with (force)`)
   }
 })
 
-test('a database without TLS, where the address asks for it, is told with what to do', async () => {
+test('explains what to do if the URL requires TLS and the database does not support it', async () => {
   await using testDb = await createTestDb({ empty: true })
   const server = serverOf(testDb)
   const url = urlOf(server, server.user, server.database, '&sslmode=verify-full')
   expect(await complaint(url)).toContain('sslmode=disable')
 })
 
-test('a certificate that is not trusted is told with both ways to go on, and both work', async () => {
+test('names two solutions for an untrusted certificate, and both work', async () => {
   await using testDb = await createTestDb({ empty: true })
   const { user, database } = serverOf(testDb)
   await using tls = await startDatabaseTls(serverOf(testDb), localhost())
@@ -145,7 +145,7 @@ test('a certificate that is not trusted is told with both ways to go on, and bot
   expect(await complaint(`${url}=verify-full&sslrootcert=/none.pem`)).toMatch(/\/none\.pem/)
 })
 
-test('a database that cannot be reached for whatever reason is waited for', async () => {
+test('waits for a database that cannot be reached', async () => {
   const logged: string[] = []
   const stopping = new AbortController()
   const opening = openDatabase({
@@ -156,7 +156,7 @@ test('a database that cannot be reached for whatever reason is waited for', asyn
     signal: stopping.signal,
   })
   opening.catch(() => {})
-  await until('two tries', () => logged.length > 1)
+  await until('two attempts', () => logged.length > 1)
   stopping.abort()
   await expect(opening).rejects.toThrow('aborted')
   expect(new Set(logged)).toEqual(new Set(['The database cannot be reached yet; trying again']))

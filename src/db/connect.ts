@@ -11,7 +11,7 @@ const versionMin = 15
 
 export type Database = {
   db: Db
-  /** For people: which database this is. */
+  /** Shown at startup, without password. */
   description: string
   note: string | null
   close(): Promise<void>
@@ -22,13 +22,16 @@ export type DatabaseOptions = {
   dataDir: string
   connectionsMax: number
   log: Log
-  /** Commands that end by themselves may join the database of a service that runs on the same DATA_DIR. */
+  /** If a service is running on the same DATA_DIR, connect to its embedded database. For short-lived commands. */
   orRunning?: boolean
-  /** Ends the wait for a database that cannot be reached, with an AbortError, after the try that is under way. */
+  /** Stops waiting for an unreachable database after the current attempt. `openDatabase` then throws an AbortError. */
   signal?: AbortSignal
 }
 
-/** The database of DATABASE_URL, waited for up to thirty seconds, or the embedded one in DATA_DIR. */
+/**
+ * Connects to the database of DATABASE_URL, or starts the embedded one in DATA_DIR. Waits up to 30 seconds for a
+ * database that cannot be reached. Throws `SetupFault` if it cannot be used.
+ */
 export async function openDatabase({
   url,
   dataDir,
@@ -71,18 +74,18 @@ async function connect(connection: Connection, connectionsMax: number, log: Log,
       await check(db)
       return db
     } catch (error) {
-      const hopeless = connectFaultOf(error) ?? (isConnectionFault(error) ? undefined : error)
-      if (hopeless !== undefined || Date.now() >= giveUpAt) {
+      const permanent = connectFaultOf(error) ?? (isConnectionFault(error) ? undefined : error)
+      if (permanent !== undefined || Date.now() >= giveUpAt) {
         await db.close()
         throw (
-          hopeless ??
+          permanent ??
           new SetupFault(
-            `The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL and whether it is running.`,
+            `The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL and that the database is running.`,
           )
         )
       }
-      log.warn({ reason: (error as Error).message }, 'The database cannot be reached yet; trying again')
-      // Throws when told to stop. There is no connection to close then.
+      log.warn({ reason: (error as Error).message }, 'Database unreachable; retrying')
+      // Throws if aborted. There is no connection to close then.
       await sleep(retryEveryMs, undefined, signal && { signal })
     }
   }
@@ -90,7 +93,7 @@ async function connect(connection: Connection, connectionsMax: number, log: Log,
 
 type Traits = { version: number; encoding: string; user: string; schema: string | null; mayCreate: boolean | null }
 
-/** Whether this is a database that can be used. What is wrong would show only later, and then as something else. */
+/** Throws `SetupFault` if the database cannot be used: otherwise it would fail later with an unrelated error. */
 async function check(db: Db): Promise<void> {
   const [row] = await db<Traits>`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
@@ -98,19 +101,20 @@ async function check(db: Db): Promise<void> {
       has_schema_privilege(current_schema(), 'create') as may_create`
   const { version, encoding, user, schema, mayCreate } = row!
   const major = Math.floor(version / 10_000)
-  if (major < versionMin) throw new SetupFault(`Waxwing needs PostgreSQL ${versionMin} or newer; this one is ${major}.`)
-  // Others have no place for most characters, or do not know what a character is.
+  if (major < versionMin)
+    throw new SetupFault(`Waxwing requires PostgreSQL ${versionMin} or newer, but the server is version ${major}.`)
+  // Other encodings cannot store all characters, or do not validate them.
   if (encoding !== 'UTF8')
     throw new SetupFault(
-      `Waxwing needs a database in UTF8; this one is in ${encoding}. Create another (create database … encoding 'UTF8' template template0) and name it in DATABASE_URL.`,
+      `Waxwing requires a database with the encoding UTF8, but this one has ${encoding}. Create another one (create database … encoding 'UTF8' template template0) and set it in DATABASE_URL.`,
     )
   if (schema === null)
     throw new SetupFault(
-      `The user of DATABASE_URL (${user}) can use no schema of its search_path: create one, or set another search_path.`,
+      `The user of DATABASE_URL (${user}) has no usable schema in its search_path. Create one, or change the search_path.`,
     )
   if (!mayCreate)
     throw new SetupFault(
-      `The user of DATABASE_URL may not create tables: run “grant create on schema ${schema} to ${user}” in the database, or name its owner there.`,
+      `The user of DATABASE_URL cannot create tables. Run “grant create on schema ${schema} to ${user}” in the database, or connect as its owner.`,
     )
 }
 

@@ -26,14 +26,14 @@ test('cancels a statement that exceeds its timeout, except in an unlimited trans
       { unlimited: true },
     )
     expect(slept).toEqual([{ done: true }])
-    // The next user of the connection has the usual limit again.
+    // The connection has the default timeout again.
     await expect(db`select pg_sleep(1)`).rejects.toThrow(/timeout/)
   } finally {
     await db.close()
   }
 })
 
-test('times mean the same whatever the database says about their form', async () => {
+test('parses times correctly whatever the DateStyle and TimeZone of the database', async () => {
   await using testDb = await createTestDb()
   const { database } = testDb.connection as { database: string }
   await testDb.db.statement.script(`
@@ -43,7 +43,7 @@ test('times mean the same whatever the database says about their form', async ()
   const db = openDb({ connection: testDb.connection })
   try {
     const at = new Date('2026-03-04T05:06:07.890Z')
-    // A day later in New York it is summer, and an hour is missing.
+    // Daylight saving time begins in New York during this day.
     const [row] = await db<{ at: Date; nextDay: Date; length: string }>`
       select ${at}::timestamptz as at, '2026-03-07T12:00:00Z'::timestamptz + interval '1 day' as next_day,
         (interval '90 minutes')::text as length`
@@ -53,7 +53,7 @@ test('times mean the same whatever the database says about their form', async ()
   }
 })
 
-test('options in the address are kept beside our own', async () => {
+test('keeps the options in the URL beside our own', async () => {
   await using testDb = await createTestDb()
   const settingsAt = async (url: string) => {
     const db = openDb({ connection: { connectionString: url } })
@@ -72,7 +72,7 @@ test('options in the address are kept beside our own', async () => {
   expect(await settingsAt(testDb.url.replace('?', '?options=-c geqo=off -c work_mem=7MB&'))).toEqual(theirs)
 })
 
-test('a connection that is lost while it begins to listen is replaced by one, and none is left after the end', async () => {
+test('replaces a connection lost during `listen` once, and leaves none open after the end', async () => {
   await using testDb = await createTestDb()
   await using proxy = await startListenCutter(testDb.connection as { host: string; port: number })
   const db = openDb({
@@ -85,7 +85,7 @@ test('a connection that is lost while it begins to listen is replaced by one, an
       await testDb.db`select pg_notify('news', '')`
       return heard > 0
     })
-    // Long enough for a second one to come.
+    // Long enough for a second connection to be opened.
     await sleep(500)
     expect(proxy.open()).toBe(1)
     await stop()
@@ -95,7 +95,7 @@ test('a connection that is lost while it begins to listen is replaced by one, an
   }
 })
 
-/** Stands before the database and breaks the first connection that wants to listen. */
+/** A proxy that breaks the first connection that executes `listen`. */
 async function startListenCutter({ host, port }: { host: string; port: number }) {
   const open = new Set<object>()
   let cut = false
@@ -128,7 +128,7 @@ async function startListenCutter({ host, port }: { host: string; port: number })
   }
 }
 
-test('whatever keeps us from the database is told from faults of a statement', async () => {
+test('distinguishes connection errors from statement errors', async () => {
   const faultOf = (code: string) => Object.assign(new Error(code), { code })
   const network = [
     'EHOSTUNREACH',
@@ -145,7 +145,7 @@ test('whatever keeps us from the database is told from faults of a statement', a
   expect(isConnectionFault(new AggregateError([faultOf('ENETUNREACH')]))).toBe(true)
   for (const code of ['22P02', '23505', '42P01', '40001', 'EACCES'])
     expect([code, isConnectionFault(faultOf(code))]).toEqual([code, false])
-  // A way that leads through what is no folder: nobody has listed this one.
+  // ENOTDIR: a path through a file, which is not in the list of codes.
   const db = openDb({ connection: { host: '/dev/null', port: 5432, user: 'nobody', database: 'none' } })
   const error = await db`select 1`.catch((error: unknown) => error)
   await db.close()

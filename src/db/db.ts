@@ -2,7 +2,10 @@ import pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import { type Sql, sql } from './sql.ts'
 
-/** Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as they are. */
+/**
+ * Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as
+ * they are.
+ */
 export interface Reader {
   <Row = never>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]>
   run<Row = never>(query: Sql): Promise<Row[]>
@@ -10,8 +13,8 @@ export interface Reader {
 
 declare const writable: unique symbol
 /**
- * Runs one writing statement: a transaction, or `db.statement`. A function takes a `Writer` if it runs a single statement and
- * does not rely on a lock after it returns.
+ * Runs one writing statement: a transaction, or `db.statement`. A function takes a `Writer` if it runs a single
+ * statement and does not rely on a lock after it returns.
  */
 export interface Writer extends Reader {
   readonly [writable]: true
@@ -21,8 +24,8 @@ export interface Writer extends Reader {
 
 declare const transactional: unique symbol
 /**
- * A transaction, as passed by `db.begin`. A function takes a `Tx` if it locks rows until the end of the transaction or needs
- * several statements to be committed together.
+ * A transaction, as passed by `db.begin`. A function takes a `Tx` if it locks rows until the end of the transaction or
+ * needs several statements to be committed together.
  */
 export interface Tx extends Writer {
   readonly [transactional]: true
@@ -31,7 +34,10 @@ export interface Tx extends Writer {
 export interface Db extends Reader {
   /** Runs `work` in one transaction, which is rolled back if `work` throws. */
   begin<Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions): Promise<Result>
-  /** Runs each statement on any connection of the pool, as a transaction of its own. Saves the round trips of begin and commit. */
+  /**
+   * Runs each statement on any connection of the pool, as a transaction of its own. Saves the round trips of begin and
+   * commit.
+   */
   readonly statement: Writer
   /** Calls `heard` for each notification until the returned function is called. Reconnects automatically. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
@@ -56,21 +62,21 @@ export type DbOptions = {
 }
 
 const connectTimeoutMs = 5_000
-const usualStatementTimeoutMs = 30_000
-/** When not even the server’s own timeout comes back by then, the way to it is broken. */
+const defaultStatementTimeoutMs = 30_000
+/** The client gives up later than the server cancels the statement: by then the connection must be broken. */
 const answerTimeoutFactor = 1.2
 const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
 const idleInTransactionTimeoutMs = 30_000
 /**
- * Statements are planned once and kept. One that was planned while a queue was empty would go on to read the whole table
- * when it is full; through an index it is right in both cases.
+ * Prepared statements keep their generic plan. A plan made while a queue was empty would read the whole table
+ * sequentially when it is full; an index scan is right in both cases.
  */
-const byIndex = '-c enable_seqscan=off'
-/** PostgreSQL compiles what it takes for expensive, each time anew: for our short statements that is all loss. */
-const uncompiled = '-c jit=off'
-/** What a database or a role says about the form of times goes for people at a prompt. We would misread it. */
-const plainTimes = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
-const ourOptions = `${byIndex} ${uncompiled} ${plainTimes}`
+const noSequentialScans = '-c enable_seqscan=off'
+/** JIT compilation costs more than it saves for short statements. */
+const noJit = '-c jit=off'
+/** Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. */
+const timeFormats = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
+const ourOptions = `${noSequentialScans} ${noJit} ${timeFormats}`
 const relistenDelayMs = 1_000
 const namedStatementsMax = 500
 
@@ -83,7 +89,7 @@ const types: pg.CustomTypesConfig = {
 
 export function openDb(options: DbOptions): Db {
   const { connection, connectionsMax = 10, applicationName = 'waxwing' } = options
-  const { statementTimeoutMs = usualStatementTimeoutMs } = options
+  const { statementTimeoutMs = defaultStatementTimeoutMs } = options
   const settings = {
     ...withOurOptions(connection),
     application_name: applicationName,
@@ -94,10 +100,9 @@ export function openDb(options: DbOptions): Db {
     types,
   }
   const pool = new pg.Pool({ ...settings, max: connectionsMax })
-  // A connection that breaks while idle is replaced at the next query, which is told if that fails too.
+  // A connection that breaks while idle is replaced at the next query.
   pool.on('error', () => {})
-  // One that breaks twice, say by an error and then by the server's end, has nobody listening the second time; whoever
-  // uses it is told by the query that fails.
+  // A broken connection may emit a second error after pg has removed its listener. The failing query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}))
 
   const onPool = reader(pool)
@@ -110,12 +115,12 @@ export function openDb(options: DbOptions): Db {
   })
 }
 
-/** pg takes the options of the address or ours, so they are taken out of the address and stand before ours. */
+/** pg uses either the options in the URL or ours, so those in the URL are moved in front of ours. */
 function withOurOptions(connection: Connection): Connection & { options: string } {
   if (!('connectionString' in connection)) return { ...connection, options: ourOptions }
   const [address = '', query = ''] = connection.connectionString.split(/\?(.*)/s)
   const theirs = new URLSearchParams(query).getAll('options')
-  // The rest stays as it is written: pg is particular about what is percent-encoded.
+  // The rest is kept verbatim, because pg is strict about percent-encoding.
   const rest = query.split('&').filter((parameter) => !parameter.startsWith('options='))
   return { connectionString: `${address}?${rest.join('&')}`, options: [...theirs, ourOptions].join(' ') }
 }
@@ -128,7 +133,7 @@ async function begin<Result>(
   const section = currentSection()
   const client = await pool.connect()
   let broken: Error | undefined
-  // Without a listener a connection lost between two statements would end the process.
+  // Without a listener, a connection lost between two statements would terminate the process.
   const lost = (error: Error) => {
     broken = error
   }
@@ -167,7 +172,7 @@ function reader(target: pg.Pool | pg.PoolClient, answerWithinMs?: number): Reade
     const name = statementName(query.text)
     if (name) config.name = name
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
-    // The caller continues in a turn of the loop that another section has begun.
+    // The caller continues in a later turn of the event loop, where another section may have been entered.
     const section = currentSection()
     const result = await target.query(config)
     enterSection(section)
@@ -187,10 +192,10 @@ function reader(target: pg.Pool | pg.PoolClient, answerWithinMs?: number): Reade
   ) as Reader
 }
 
-/** pg takes the time limit of a single query, too, but its types do not say so. */
+/** pg accepts a timeout per query, but its types do not declare it. */
 type Timed<Config> = Config & { query_timeout?: number }
 
-/** Each distinct text is prepared once per connection. The texts are our call sites, so they are few. */
+/** Each distinct text is prepared once per connection. There is about one text per call site, so they are few. */
 const statementNames = new Map<string, string>()
 function statementName(text: string): string | undefined {
   let name = statementNames.get(text)
@@ -229,11 +234,11 @@ async function listen(settings: pg.ClientConfig, channel: string, heard: (payloa
   const connect = async () => {
     if (stopped) return
     const next = new pg.Client(settings)
-    let over = false
-    // A connection that is lost while it begins to listen is told of twice, and must be replaced once.
-    const again = () => {
-      if (over) return
-      over = true
+    let isReplaced = false
+    // If the connection is lost during `listen`, both the query and `end` report it; reconnect only once.
+    const reconnect = () => {
+      if (isReplaced) return
+      isReplaced = true
       if (client === next) client = undefined
       if (!stopped) timer = setTimeout(connect, relistenDelayMs)
     }
@@ -241,14 +246,14 @@ async function listen(settings: pg.ClientConfig, channel: string, heard: (payloa
     next.on('notification', ({ payload }) => heard(payload ?? ''))
     try {
       await next.connect()
-      next.once('end', again)
+      next.once('end', reconnect)
       await next.query(`listen ${next.escapeIdentifier(channel)}`)
       client = next
       if (stopped) await next.end()
     } catch {
-      // Notifications are hints: whoever listens also polls, so a missed one costs time and nothing else.
+      // Notifications are hints. Listeners also poll, so a missed one only adds latency.
       next.end().catch(() => {})
-      again()
+      reconnect()
     }
   }
   await connect()
@@ -260,17 +265,16 @@ async function listen(settings: pg.ClientConfig, channel: string, heard: (payloa
   }
 }
 
-/** True for faults of the database or the way to it, as opposed to faults of a statement: the same may do later. */
+/** Returns true if the database or the connection failed rather than the statement, so that a retry may succeed. */
 export function isConnectionFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  // Of several addresses none could be reached.
+  // None of several addresses could be reached.
   if (error instanceof AggregateError) return error.errors.some(isConnectionFault)
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
-  // Whatever it is that keeps us from connecting.
   if (syscall === 'connect' || syscall === 'getaddrinfo') return true
-  // Class 08 connection, 57P0x shutdown and startup, 53 out of resources, 57014 took too long or was cancelled, 55P03 a
-  // lock was not to be had, 25006 read-only for now, 25P03 and 25P04 a transaction was away for too long; Node's own
-  // socket errors.
+  // Class 08: connection; 57P0x: shutdown or startup; 53: insufficient resources; 57014: query canceled; 55P03: lock
+  // not available; 25006: read-only transaction; 25P03 and 25P04: transaction timeouts. The others are socket errors of
+  // Node.
   if (typeof code === 'string')
     return /^(08|57P0|57014|55P03|25006|25P03|25P04|53|ECONN|EHOST|ENET|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL|EAGAIN)/.test(
       code,
@@ -280,18 +284,17 @@ export function isConnectionFault(error: unknown): boolean {
   )
 }
 
-/** True when PostgreSQL gave up on a transaction that would do if tried again. */
+/** Returns true for deadlocks and serialization failures, which succeed when retried. */
 export function isRetryable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return code === '40P01' || code === '40001'
 }
 
-/** True when PostgreSQL will never take what it was given, however often: faults of the data, and broken constraints. */
+/** Returns true for invalid data and violated constraints, which fail again when retried. */
 export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(String((error as { code?: unknown } | null)?.code))
 }
 
-/** True when a row would have doubled what must be unique. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '23505'
 }

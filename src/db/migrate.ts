@@ -7,7 +7,7 @@ import type { Db } from './db.ts'
 export type Migration = { number: number; name: string; text: string }
 
 const advisoryLock = 7_249_316
-/** A large table takes its time. */
+/** Migrations of large tables may exceed the usual statement timeout. */
 const unlimited = { unlimited: true }
 
 export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migrations')): Migration[] {
@@ -22,8 +22,8 @@ export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migratio
 }
 
 /**
- * Brings the schema up to date, forward only, one transaction a migration. Processes that start at once wait for each
- * other at an advisory lock. A database that is newer than this code is refused: the code would misread it.
+ * Runs pending migrations, each in its own transaction, and returns their names. An advisory lock serializes processes
+ * that start at the same time. Throws `SetupFault` if the schema is newer than this code.
  */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   const done: string[] = []
@@ -33,7 +33,7 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
       await tx`create table if not exists schema_migrations (
         number integer primary key, name text not null, migrated_at timestamptz not null default now())`
       const applied = await tx<{ number: number }>`select number from schema_migrations`
-      refuseNewer(applied, migrations)
+      checkNotNewer(applied, migrations)
       if (applied.some(({ number }) => number === migration.number)) return
       await tx.script(migration.text)
       await tx`insert into schema_migrations (number, name) values (${migration.number}, ${migration.name})`
@@ -43,22 +43,22 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   return done
 }
 
-function refuseNewer(applied: { number: number }[], migrations: Migration[]): void {
+function checkNotNewer(applied: { number: number }[], migrations: Migration[]): void {
   const newest = Math.max(0, ...migrations.map(({ number }) => number))
   const ahead = applied.find(({ number }) => number > newest)
   if (ahead)
     throw new SetupFault(
-      `The database has migration ${ahead.number}, but this version of Waxwing knows only up to ${newest}. Run a newer version.`,
+      `The database has migration ${ahead.number}, but this version of Waxwing supports only up to ${newest}. Run a newer version.`,
     )
 }
 
-/** Whether every migration has run. */
+/** Returns true if no migration is pending. */
 export async function isMigrated(db: Db, migrations = readMigrations()): Promise<boolean> {
   const [row] = await db<{ count: number }>`select count(*) from schema_migrations`
   return (row?.count ?? 0) >= migrations.length
 }
 
-/** False for a standby, or a database that was made read-only for a while. */
+/** Returns false for a standby and for a database that is set to read-only. */
 export async function isWritable(db: Db): Promise<boolean> {
   const [row] = await db<{ readOnly: string }>`select current_setting('transaction_read_only') as read_only`
   return row!.readOnly === 'off'

@@ -1,38 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionFault, isRetryable } from './db.ts'
 
-const waitMs = 20
-const awayMaxMs = 60_000
-const lookAgainMs = 250
+const retryDelayMs = 20
+const outageMsMax = 60_000
+const outageRetryMs = 250
 
-/** Does the work again, after ever longer moments, when PostgreSQL gave up on it although it would do if tried again. */
+/** Retries `work` with growing, random delays if it fails with a deadlock or serialization failure. */
 export async function retrying<Result>(
   triesMax: number,
   work: () => Promise<Result>,
-  mayTryAgain: (error: unknown) => boolean = isRetryable,
+  shouldRetry: (error: unknown) => boolean = isRetryable,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await work()
     } catch (error) {
-      if (!mayTryAgain(error) || tries === triesMax) throw error
-      await sleep(waitMs * tries * Math.random())
+      if (!shouldRetry(error) || tries === triesMax) throw error
+      await sleep(retryDelayMs * tries * Math.random())
     }
   }
 }
 
 /**
- * Does the work again while the database is away, for up to a minute. For what has happened already and would happen once
- * more, such as a mail that went out, if it could not be recorded.
+ * Retries `work` for up to a minute while the database is unavailable. For recording something that would be repeated
+ * otherwise, such as an email that was sent.
  */
 export async function persisting<Result>(work: () => Promise<Result>): Promise<Result> {
-  const giveUpAt = Date.now() + awayMaxMs
+  const giveUpAt = Date.now() + outageMsMax
   for (;;) {
     try {
       return await work()
     } catch (error) {
       if (!isConnectionFault(error) || Date.now() >= giveUpAt) throw error
-      await sleep(lookAgainMs)
+      await sleep(outageRetryMs)
     }
   }
 }

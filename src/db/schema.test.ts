@@ -3,7 +3,7 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import { openDb } from './db.ts'
 import { migrate, readMigrations } from './migrate.ts'
 
-/** Looked up without knowing the organization; everything else is a tenant table. */
+/** Queried without knowing the organization. All other tables are tenant tables. */
 const globalTables = [
   'organizations',
   'users',
@@ -43,7 +43,7 @@ test('every tenant table has a primary key and names its organization', async ()
   expect(wrong).toEqual([])
 })
 
-test('processes that start at once migrate an empty database once', async () => {
+test('processes that start at the same time migrate an empty database once', async () => {
   await using test = await createTestDb({ empty: true })
   const nodes = Array.from({ length: 4 }, () => openDb({ connection: test.connection }))
   try {
@@ -54,13 +54,13 @@ test('processes that start at once migrate an empty database once', async () => 
   }
 })
 
-test('a database that is newer than the code is refused', async () => {
+test('rejects a database that is newer than the code', async () => {
   await using test = await createTestDb()
   await test.db.statement`insert into schema_migrations (number, name) values (9999, 'from the future')`
   await expect(migrate(test.db)).rejects.toThrow('The database has migration 9999')
 })
 
-test('a migration that fails leaves nothing behind', async () => {
+test('rolls back a migration that fails', async () => {
   await using test = await createTestDb({ empty: true })
   const broken = [{ number: 1, name: '0001_broken', text: 'create table half (id int); select nonsense' }]
   await expect(migrate(test.db, broken)).rejects.toThrow('nonsense')

@@ -5,7 +5,7 @@ import { markSecret } from './secret-mark.ts'
 const secretOf = (word: string) => `the ${word} secret of at least thirty-two letters`
 const [first, second, third] = [secretOf('first'), secretOf('second'), secretOf('third')]
 
-test('a database belongs to the secret it was first used with, until another follows it', async () => {
+test('a database belongs to the secret it was first used with, until that is rotated', async () => {
   await using testDb = await createTestDb()
   const isOurs = async (current: string, previous?: string) =>
     (await markSecret(testDb.db, { current, previous })) !== undefined
@@ -17,7 +17,7 @@ test('a database belongs to the secret it was first used with, until another fol
   expect(row!.mark).not.toContain('secret')
 })
 
-test('the time of a secret is when it was first used, whatever process starts later', async () => {
+test('keeps the time at which a secret was first used', async () => {
   await using testDb = await createTestDb()
   const since = (current: string, previous?: string) => markSecret(testDb.db, { current, previous })
   const begun = await since(first)

@@ -4,8 +4,9 @@ import type { Db } from './db.ts'
 const markOf = (secret: string) => deriveKey(secret, 'mark in the database').toString('base64url')
 
 /**
- * Returns the time when this database was first used with the current secret, or undefined if it is used with another one.
- * The first process to use it leaves its mark; a secret that follows another by APP_SECRET_PREVIOUS takes its place.
+ * Returns the time when this database was first used with the current secret, or undefined if it is used with another
+ * one. The first process stores a fingerprint of its secret. It is replaced when APP_SECRET_PREVIOUS matches the stored
+ * one.
  */
 export async function markSecret(db: Db, { current, previous }: AppSecrets): Promise<Date | undefined> {
   const mark = markOf(current)

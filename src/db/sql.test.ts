@@ -7,19 +7,19 @@ test('values become numbered parameters and never text', () => {
   expect(query.values).toEqual(['1; drop table t', 2])
 })
 
-test('nested pieces are spliced in and their parameters renumbered', () => {
+test('splices nested fragments and renumbers their parameters', () => {
   const inner = sql`b = ${'b'} and c = ${'c'}`
   const query = sql`select ${'a'} where ${inner} and ${inner} limit ${9}`
   expect(query.text).toBe('select $1 where b = $2 and c = $3 and b = $4 and c = $5 limit $6')
   expect(query.values).toEqual(['a', 'b', 'c', 'b', 'c', 9])
 })
 
-test('an empty list of conditions holds', () => {
+test('an empty list of conditions is true', () => {
   expect(and([]).text).toBe('true')
   expect(and([sql`a = ${1}`, sql`b = ${2}`]).text).toBe('true and a = $1 and b = $2')
 })
 
-test('a list of pieces has commas between them', () => {
+test('joins fragments with commas', () => {
   expect(list([sql`a as (${1})`]).text).toBe('a as ($1)')
   const two = list([sql`a as (${1})`, sql`b as (${2})`])
   expect([two.text, two.values]).toEqual(['a as ($1), b as ($2)', [1, 2]])

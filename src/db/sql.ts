@@ -1,7 +1,7 @@
 import { binaryArray } from './arrays.ts'
 
-// Query text with bind parameters, written as it reads: sql`select … where id = ${id}`. A nested piece of sql is spliced
-// in; every other value becomes a parameter, so there is no way to write a value into the text.
+// Query text with bind parameters: sql`select … where id = ${id}`. Nested sql fragments are spliced in; every other
+// value becomes a parameter, so values can never become part of the text.
 
 export type Sql = { readonly text: string; readonly values: readonly unknown[] }
 
@@ -14,15 +14,15 @@ class Query implements Sql {
   }
 }
 
-/** Texts of call sites without nested pieces, which is nearly all of them. */
+/** Cached texts of call sites without nested fragments, which are nearly all. */
 const plainTexts = new WeakMap<TemplateStringsArray, string>()
 
 const arrayCast = /^::([a-z0-9]+)\[\]/
 
-/** An array goes out in the form of the type that it is cast to, where we know that form. */
-function parameter(value: unknown, textBehind: string): unknown {
+/** Arrays are sent in binary format if the type they are cast to is known. */
+function parameter(value: unknown, textAfter: string): unknown {
   if (!Array.isArray(value)) return value
-  const elementType = arrayCast.exec(textBehind)?.[1]
+  const elementType = arrayCast.exec(textAfter)?.[1]
   return (elementType && binaryArray(elementType, value)) ?? value
 }
 
@@ -54,13 +54,13 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return new Query(text, all)
 }
 
-/** Conditions that all must hold; none means true. */
+/** Joins conditions with `and`. Returns `true` if there are none. */
 export function and(conditions: readonly Sql[]): Sql {
   return conditions.reduce((joined, condition) => sql`${joined} and ${condition}`, sql`true`)
 }
 
-/** Pieces with commas between them. */
-export function list(pieces: readonly Sql[]): Sql {
-  const commas = pieces.map((_, index) => (index === 0 ? '' : ', '))
-  return sql([...commas, ''] as unknown as TemplateStringsArray, ...pieces)
+/** Joins fragments with commas. */
+export function list(fragments: readonly Sql[]): Sql {
+  const commas = fragments.map((_, index) => (index === 0 ? '' : ', '))
+  return sql([...commas, ''] as unknown as TemplateStringsArray, ...fragments)
 }

@@ -1,4 +1,4 @@
--- Organizations, the people who run them, and the keys their programs call with.
+-- Organizations, their users and API keys.
 --
 -- organizations, users and api_keys are the only tables that are looked up without knowing the organization (by id,
 -- by address at login, by the key's hash). Every other table is a tenant table: its keys start with organization_id.
@@ -7,7 +7,7 @@ create table organizations (
   id             uuid        primary key,
   name           text        not null check (length(name) between 1 and 200),
   timezone       text        not null default 'UTC',
-  -- Whether opens and clicks keep the reader's IP address. Off unless the organization asks for it.
+  -- Whether IP addresses of opens and clicks are stored.
   keep_addresses boolean     not null default false,
   created_at     timestamptz not null default now()
 );
@@ -16,7 +16,7 @@ create table users (
   id              uuid        primary key,
   organization_id uuid        not null references organizations on delete cascade,
   email           text        not null,
-  -- The address in lower case: one account per address, however it is spelled.
+  -- The address in lower case: one account per address.
   email_key       text        not null unique,
   password_hash   text        not null,
   role            text        not null check (role in ('owner', 'member')),
@@ -29,9 +29,9 @@ create table api_keys (
   id              uuid        primary key,
   organization_id uuid        not null references organizations on delete cascade,
   name            text        not null,
-  -- SHA-256 of a key of 256 random bits: nothing to guess, so nothing slower is needed.
+  -- SHA-256 of a key with 256 random bits. It cannot be guessed, so a slow hash is not needed.
   key_hash        bytea       not null unique,
-  -- The first characters, so that people can tell their keys apart.
+  -- The first characters of the key, shown in lists.
   hint            text        not null,
   scopes          text[]      not null,
   created_at      timestamptz not null default now(),
@@ -40,11 +40,11 @@ create table api_keys (
 );
 create index api_keys_by_organization on api_keys (organization_id, id);
 
--- A link that lets one person join. It is gone once it was used.
+-- A link with which one person can join. Deleted when it is used.
 create table invitations (
   organization_id uuid        not null references organizations on delete cascade,
   id              uuid        not null,
-  -- Null for a link that any one person may use.
+  -- Null if the link is not limited to an address.
   email           text,
   role            text        not null check (role in ('owner', 'member')),
   -- SHA-256 of 256 random bits, as for API keys.

@@ -1,12 +1,12 @@
--- People and the groups they are in.
+-- Contacts and groups.
 --
--- No foreign keys between tables that are written thousands of rows at a time: a check per row costs more than the
--- insert itself. The statements that delete keep the tables together.
+-- No foreign keys between tables that are written thousands of rows at a time: the check per row costs more than the
+-- insert itself. The statements that delete rows keep the tables consistent.
 
 create table contacts (
   organization_id uuid        not null,
   id              uuid        not null,
-  -- As it was given; email_key is the same in lower case and is what makes an address unique.
+  -- As entered. email_key is the same in lower case and is unique.
   email           text        not null,
   email_key       text        collate "C" not null,
   first_name      text,
@@ -19,7 +19,7 @@ create table contacts (
   primary key (organization_id, id)
 );
 create unique index contacts_by_email on contacts (organization_id, email_key);
--- Finds the few without looking at the many, and costs the many nothing.
+-- A partial index: cheap for the many contacts that are not in it.
 create index contacts_not_subscribed on contacts (organization_id, subscription, id) where subscription <> 'subscribed';
 
 create table groups (
@@ -41,7 +41,8 @@ create table group_members (
 );
 create index group_members_by_contact on group_members (organization_id, contact_id);
 
--- Who gets no mail, and why. Kept by address, so that it outlives the contact. 'unsubscribe' stops marketing only.
+-- Suppressed addresses and the reasons. Keyed by address, so that an entry outlives the contact. 'unsubscribe' stops
+-- marketing email only.
 create table suppressions (
   organization_id uuid        not null,
   email_key       text        collate "C" not null,
@@ -50,7 +51,7 @@ create table suppressions (
   detail          text,
   -- The message that bounced, was complained about or led to unsubscribing.
   message_id      uuid,
-  -- Milliseconds, so that it survives the way through a JavaScript Date into a page's cursor and back.
+  -- Milliseconds, so that it round-trips through a JavaScript Date in a page cursor.
   created_at      timestamptz(3) not null default now(),
   primary key (organization_id, email_key, reason)
 );
@@ -66,7 +67,7 @@ create table imports (
   status          text        not null check (status in ('uploading', 'queued', 'running', 'done', 'failed')),
   reason          text,
   bytes_total     bigint      not null default 0,
-  -- Everything a worker needs to go on after a crash, written with the rows it covers.
+  -- The state a worker needs to continue after a crash, written together with the imported rows.
   progress        jsonb       not null default '{}',
   created_at      timestamptz not null default now(),
   finished_at     timestamptz,
@@ -77,15 +78,15 @@ create table imports (
 create table import_chunks (
   organization_id uuid    not null,
   import_id       uuid    not null,
-  -- Where in the file its first byte stands.
+  -- The position of the first byte in the file.
   starts_at       bigint  not null,
   bytes           bytea   not null,
   primary key (organization_id, import_id, starts_at)
 );
--- Read once and thrown away: compressing would cost more than it saves.
+-- Read once and deleted: compression would cost more than it saves.
 alter table import_chunks alter column bytes set storage external;
 
--- Lines that were not taken, for the report.
+-- Rejected lines, for the report.
 create table import_problems (
   organization_id uuid    not null,
   import_id       uuid    not null,

@@ -1,5 +1,5 @@
--- A flow sends one email to one contact. What it sends is a version; saving makes a new one and a message keeps the
--- version it was accepted with.
+-- A flow sends one email to one contact. Saving a flow creates a new version; a message keeps the version with which it
+-- was accepted.
 
 create table flows (
   organization_id uuid        not null references organizations on delete cascade,
@@ -10,7 +10,7 @@ create table flows (
   version_id      uuid        not null,
   created_at      timestamptz not null default now(),
   updated_at      timestamptz not null default now(),
-  -- Kept for the messages that went through it; gone for everyone else.
+  -- A deleted flow is kept for its messages and hidden everywhere else.
   deleted_at      timestamptz,
   primary key (organization_id, id)
 );
@@ -21,7 +21,7 @@ create table flow_versions (
   flow_id         uuid        not null,
   number          integer     not null,
   subject         text        not null,
-  -- What the person wrote, in html_format; html is what is sent (for MJML: compiled when it was saved).
+  -- The source in html_format; html is what is sent (compiled from MJML on saving).
   source          text        not null,
   html_format     text        not null check (html_format in ('html', 'mjml')),
   html            text        not null,

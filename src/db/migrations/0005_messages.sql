@@ -1,5 +1,5 @@
--- A message is a promise to send one email to one contact through one version of a flow.
--- Why no foreign keys: accepting is a hot path, and each would lock the same flow's row again and again.
+-- A message is one email to one contact, sent with one version of a flow.
+-- No foreign keys, because accepting is a hot path and each message would lock the row of its flow.
 
 create table messages (
   organization_id uuid        not null,
@@ -13,7 +13,7 @@ create table messages (
   context         jsonb,
   status          text        not null check (status in ('queued', 'sent', 'bounced', 'suppressed', 'failed')),
   reason          text,
-  -- The relay's last words and its queue id, for people and for bounces that name nothing else.
+  -- The last reply of the relay and its queue id, which identifies bounces without other ids.
   relay_reply     text,
   queue_id        text,
   is_test         boolean     not null default false,
@@ -29,14 +29,14 @@ create table idempotency_keys (
   key             text        collate "C" not null,
   request_hash    bytea       not null,
   message_id      uuid        not null,
-  -- What was answered beside the message itself, to be answered again.
+  -- The response, to be returned again for the same key.
   answer          jsonb       not null,
   created_at      timestamptz not null default now(),
   primary key (organization_id, key)
 );
 create index idempotency_keys_by_time on idempotency_keys (created_at);
 
--- Where mail lands while no relay is set.
+-- The built-in inbox, used while no relay is configured.
 create table inbox (
   organization_id uuid        not null,
   message_id      uuid        not null,

@@ -1,11 +1,11 @@
--- What happened to messages and contacts. Partitioned by month through the time inside the UUIDv7 id, so that old months
--- can be dropped whole; the counters below do not depend on the rows staying.
+-- Events of messages and contacts. Partitioned by month using the time in the UUIDv7 id, so that old months can be
+-- dropped as a whole. The counters below do not depend on the rows.
 
 create table events (
   organization_id uuid        not null,
   id              uuid        not null,
   event_name      text        collate "C" not null,
-  -- Milliseconds, so that it survives the way through a JavaScript Date into a page's cursor and back.
+  -- Milliseconds, so that it round-trips through a JavaScript Date in a page cursor.
   occurred_at     timestamptz(3) not null,
   message_id      uuid,
   flow_id         uuid,
@@ -18,21 +18,21 @@ create table events (
   -- What is counted for a flow is counted by its messages.
   check (flow_id is null or message_id is not null)
 ) partition by range (id);
--- By time of occurrence, not by id: the id of a bounce carries the time of its message, so that the same bounce is one
--- event. Serves a contact's timeline, a message's events (a message has one contact) and the search for bursts.
+-- By time of occurrence, not by id: the id of a bounce contains the time of its message, so that repeated reports are
+-- one event. Used for the timeline of a contact, the events of a message and the detection of bursts.
 create index events_by_contact on events (organization_id, contact_id, occurred_at);
 create index events_by_name on events (organization_id, event_name, occurred_at);
 create table events_default partition of events default;
 
--- Since when single events are complete: retention has dropped what occurred before. One row at most.
+-- The time since which individual events are complete; older ones were dropped by retention. At most one row.
 create table events_kept (
   only_row boolean     primary key default true check (only_row),
   since    timestamptz not null
 );
 
 -- The first human occurrence of each kind of event for each message (or contact, where there is no message).
--- previous_at is what occurred_at was before the last change: it tells the statement that moved it which counter to
--- take the occurrence away from. At infinity when all human occurrences turned out to be a machine's.
+-- previous_at is occurred_at before the last change: the statement that changed it decrements the counter of that time.
+-- It is infinity if all human occurrences turned out to be caused by machines.
 create table first_occurrences (
   organization_id uuid        not null,
   subject_id      uuid        not null,

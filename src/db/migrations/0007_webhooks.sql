@@ -1,4 +1,4 @@
--- Customers' endpoints, what is to be delivered to them, and every attempt.
+-- Webhook endpoints, deliveries and attempts.
 
 create table webhooks (
   organization_id       uuid        not null references organizations on delete cascade,
@@ -8,9 +8,9 @@ create table webhooks (
   all_events            boolean     not null,
   event_types           text[]      not null,
   status                text        not null default 'active' check (status in ('active', 'paused')),
-  -- Why it was paused, when the service did it.
+  -- The reason, if it was paused automatically.
   paused_reason         text,
-  -- AES-256-GCM under a key made from APP_SECRET.
+  -- Encrypted with AES-256-GCM and a key derived from APP_SECRET.
   secret                bytea       not null,
   previous_secret       bytea,
   previous_secret_until timestamptz,
@@ -21,8 +21,8 @@ create table webhooks (
   primary key (organization_id, id)
 ) with (fillfactor = 50);
 
--- One event for one endpoint. The body is serialised at the first attempt and kept with it, so that every attempt sends
--- the same bytes; until then it is null and made from the event.
+-- One event for one endpoint. The body is serialized at the first attempt and stored, so that every attempt sends the
+-- same bytes. It is null until then.
 create table deliveries (
   organization_id uuid        not null,
   id              uuid        not null,
@@ -56,8 +56,8 @@ create table delivery_attempts (
   primary key (organization_id, delivery_id, number)
 );
 
--- The id of the delivery of one event to one webhook: the event's time and a hash of both. The same event recorded
--- twice makes the same delivery, and ids still sort by time.
+-- The id of the delivery of one event to one webhook: the time of the event and a hash of both ids. An event that is
+-- recorded twice yields the same delivery, and ids sort by time.
 create function delivery_id(event_id uuid, webhook_id uuid) returns uuid
   language sql immutable parallel safe
   return overlay(overlay(md5(event_id::text || webhook_id::text)

@@ -1,4 +1,4 @@
--- What the people of an organization should know, such as a webhook that was paused by itself.
+-- Notices to the users of an organization, for example about a webhook that was paused automatically.
 
 create table notices (
   organization_id uuid        not null references organizations on delete cascade,
@@ -11,14 +11,14 @@ create table notices (
   primary key (organization_id, id)
 );
 
--- Mails about notices that are still to be sent, one for each owner. The id is also the mail's, so that one sent a
--- second time is seen to be the same.
+-- Pending emails about notices, one per owner. The id is also used in the Message-ID, so that duplicates can be
+-- recognized.
 create table notice_mails (
   organization_id uuid        not null,
   id              uuid        not null,
   notice_id       uuid        not null,
   user_id         uuid        not null,
-  -- Taken by moving this ahead: whoever dies meanwhile leaves it to be tried again then.
+  -- Claimed by moving this into the future: if the process dies, the email is retried at that time.
   next_try_at     timestamptz not null default now(),
   primary key (organization_id, id),
   foreign key (organization_id, notice_id) references notices on delete cascade

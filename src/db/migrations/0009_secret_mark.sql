@@ -1,5 +1,5 @@
--- By which APP_SECRET this database is used, told by a mark that tells nothing else of it: links and webhook secrets made
--- with another one would be worth nothing to the processes that have this one. One row at most.
+-- A one-way fingerprint of the APP_SECRET with which this database is used: links and webhook secrets created with
+-- another secret could not be verified or decrypted. At most one row.
 
 create table secret_mark (
   only_row boolean primary key default true check (only_row),

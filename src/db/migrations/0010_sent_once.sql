@@ -1,3 +1,3 @@
--- A mail is sent once, and its event says so: no row beside it has to tell which was the first.
+-- An email is sent once, so its event needs no row in first_occurrences.
 
 delete from first_occurrences where event_name = 'emailSent';

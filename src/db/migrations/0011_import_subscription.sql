@@ -1,4 +1,4 @@
--- What becomes of people that an import finds new: the file may come from a system in which nobody agreed to marketing.
+-- The subscription of contacts created by an import: the file may come from a system without consent to marketing.
 
 alter table imports add column subscription text not null default 'subscribed'
   check (subscription in ('subscribed', 'not_subscribed'));

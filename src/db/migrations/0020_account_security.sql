@@ -9,7 +9,7 @@ update organizations set is_operator = true where id = (select id from organizat
 create unique index organizations_operator on organizations (is_operator) where is_operator;
 create index organizations_deleted on organizations (deleted_at) where deleted_at is not null;
 
--- Sessions carry the number that was current when they began. Raising it signs the user out everywhere.
+-- Sessions contain the epoch at which they were created. Incrementing it signs the user out everywhere.
 alter table users add column session_epoch integer not null default 0;
 
 -- No foreign keys: a credential keeps the id of its creator after the creator was removed.
@@ -17,5 +17,5 @@ alter table invitations add column invited_by uuid;
 alter table api_keys add column created_by uuid;
 alter table webhooks add column created_by uuid;
 
--- A link that anyone may use cannot make owners.
+-- A link that is not limited to an address cannot invite owners.
 update invitations set role = 'member' where email is null;

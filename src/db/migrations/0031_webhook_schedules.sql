@@ -1,14 +1,14 @@
--- How long deliveries to this endpoint are retried, when somebody was told that it fails, and when it was last tried.
+-- The retry schedule, when the owners were last notified about failures, and the time of the last attempt.
 alter table webhooks
   add column retry_schedule text not null default 'standard' check (retry_schedule in ('standard', 'extended')),
   add column last_attempt_at timestamptz,
   add column failing_notified_at timestamptz;
 
--- Deliveries of made-up events, which count in no figure.
+-- Deliveries of test events, which are not counted in statistics.
 alter table deliveries add column is_test boolean not null default false;
 update deliveries set is_test = true where id <> delivery_id(event_id, webhook_id);
 
--- last_delivery_at was the last attempt, whatever came of it; from now on it is the last delivery that was acknowledged.
+-- last_delivery_at was the last attempt of any outcome. From now on it is the last acknowledged delivery.
 update webhooks set last_attempt_at = last_delivery_at;
 update webhooks
 set last_delivery_at = (
