@@ -159,5 +159,5 @@ test('waits for a database that cannot be reached', async () => {
   await until('two attempts', () => logged.length > 1)
   stopping.abort()
   await expect(opening).rejects.toThrow('aborted')
-  expect(new Set(logged)).toEqual(new Set(['The database cannot be reached yet; trying again']))
+  expect(new Set(logged)).toEqual(new Set(['Database unreachable; retrying']))
 })

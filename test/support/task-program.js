@@ -1,4 +1,4 @@
-import { Refusal } from '../../dist/src/errors.js'
+import { Refusal } from '../../dist/src/values/errors.js'
 import { serveTasks } from '../../dist/src/tasks/serve.js'
 
 /** A task process whose tasks misbehave. The declarations are in src/tasks/pool.test.ts. */
