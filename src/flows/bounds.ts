@@ -5,7 +5,7 @@ import { childrenOf, tokensOf } from './syntax-tree.ts'
 export const nestingMax = 50
 export const keysMax = 20
 
-/** A template that parses, and yet goes too far. */
+/** A template that parses but exceeds a limit. */
 export class OutOfBounds extends Error {
   readonly position: number
   constructor(position: number, message: string) {
@@ -14,11 +14,11 @@ export class OutOfBounds extends Error {
   }
 }
 
-/** Checks what the budget does not count while rendering, and gives ranges their bounds. Throws `OutOfBounds`. */
+/** Checks limits that the budget does not count while rendering, and bounds ranges. Throws `OutOfBounds`. */
 export function setBounds(nodes: readonly Template[], depth = 1): void {
   for (const node of nodes) {
     if (depth > nestingMax)
-      throw new OutOfBounds(node.token.begin, `tags stand more than ${nestingMax} deep in one another`)
+      throw new OutOfBounds(node.token.begin, `tags are nested more than ${nestingMax} levels deep`)
     for (const argument of node.arguments?.() ?? []) for (const token of tokensOf(argument)) boundToken(token)
     setBounds(childrenOf(node), depth + 1)
   }
@@ -33,8 +33,8 @@ function boundToken(token: Token): void {
     const { lhs, rhs } = token
     boundToken(lhs)
     boundToken(rhs)
-    // The engine counts a range with one unit a number, and loops for ever where adding one changes nothing. So a range is
-    // turned, in place, into an expression that is evaluated here.
+    // The engine counts one unit per number of a range, and loops endlessly where adding one has no effect. So a range
+    // is replaced, in place, by an expression that is evaluated here.
     const initial = { postfix: [lhs, rhs], evaluate: (context: Context) => rangeOf(lhs, rhs, context) }
     Object.assign(token, { kind: TokenKind.FilteredValue, initial, filters: [] })
   }

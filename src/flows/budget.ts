@@ -1,24 +1,27 @@
-/** What rendering a mail, or a part of it, may cost. */
+/** The limits of rendering an email or a part of it. */
 export type RenderLimits = {
   units: number
   cpuMs: number
-  /** Exceeding them is thrown as `NeedsTask`, so that the caller can render again, instead of as a refusal. */
+  /** Exceeding the limits throws `NeedsTask` instead of a refusal, so that the caller can render again. */
   signalsExcess?: true
 }
 
 /**
- * A character handled costs one unit, the rest as below. A unit stands for about 10 ns of CPU time. Counting instead of
- * timing makes the outcome of a template the same on every machine and under every load: an accepted mail must not fail
- * because the machine was busy. A mail with a table of a thousand rows needs half of the default.
+ * A processed character costs one unit, other work as below. A unit represents about 10 ns of CPU time. Counting
+ * instead of timing makes the outcome of a template the same on every machine and under any load: an accepted email
+ * must not fail because the machine was busy. An email with a table of a thousand rows needs half of the default.
  */
 const unitsPerMs = 100_000
 export const cpuMsDefault = 20
 /**
- * The clock is a backstop for work that the units do not count. It is generous: in a task process that has just
- * started, on a machine with ten times the work it can do, templates were measured to take thirty times as long.
+ * The clock is a safeguard for work that the units do not count. It is generous: in a task process that had just
+ * started, on a machine with ten times the load it can handle, templates took thirty times as long.
  */
 const clockFactor = 50
-/** The subject is rendered when a mail is accepted and the bodies when it is sent, so each has its own part of the limits. */
+/**
+ * The subject is rendered when an email is accepted and the body when it is sent, so each has its own share of the
+ * limits.
+ */
 const subjectShare = 0.25
 
 const limitsOf = (cpuMs: number): RenderLimits => ({ units: cpuMs * unitsPerMs, cpuMs: cpuMs * clockFactor })
@@ -27,7 +30,7 @@ export const subjectLimits = (cpuMs = cpuMsDefault): RenderLimits => limitsOf(cp
 
 export const bodyLimits = (cpuMs = cpuMsDefault): RenderLimits => limitsOf(cpuMs * (1 - subjectShare))
 
-/** On the main thread: what needs more is rendered in a task process, with the limits above. */
+/** The limits on the main thread. Templates that exceed them are rendered in a task process, with the limits above. */
 export const inlineLimits: RenderLimits = { units: 100_000, cpuMs: 4, signalsExcess: true }
 
 const stepUnits = 100
@@ -38,9 +41,9 @@ const recheckMs = 1
 export class OverBudget extends Error {}
 
 /**
- * Counts the cost of one mail. The engine knows it as its memory limit (`use`) and its render limit (`check`): it calls
- * `check` before each node. Its own limits leave gaps (filters that are not counted, a clock that is not read within
- * a filter), which is why the filters and operators of `engine.ts` count too.
+ * Counts the cost of one email. The engine uses it as its memory limit (`use`) and its render limit (`check`), which it
+ * calls before each node. Its own limits leave gaps (filters that are not counted, and a clock that is not read within
+ * a filter), so the filters and operators of `engine.ts` count as well.
  */
 export class Budget {
   #units = 0
@@ -68,7 +71,7 @@ export class Budget {
     this.#units += units
     if (this.#units <= this.#limits.units) return
     this.#spent = 'units'
-    throw new OverBudget('it does more work than one mail may take')
+    throw new OverBudget('rendering it takes more work than allowed for one email')
   }
 
   check(now: number): void {
@@ -77,19 +80,19 @@ export class Budget {
   }
 
   /**
-   * On a busy machine time passes while nothing is done. So after half of the limit by the wall clock, what counts is the time
-   * that the processor spent on this process.
+   * On a busy machine, time passes without progress. After half of the limit by wall-clock time, the CPU time of this
+   * process counts instead.
    */
   #checkProcessorTime(now: number): void {
     this.#deadline = now + recheckMs
     if (!this.#usageWhenLate) this.#usageWhenLate = process.cpuUsage()
     else if (process.cpuUsage(this.#usageWhenLate).user > this.#limits.cpuMs * 500) {
       this.#spent = 'time'
-      throw new OverBudget('it takes longer than one mail may take')
+      throw new OverBudget('rendering it takes more time than allowed for one email')
     }
   }
 
-  /** A call of a filter or an operator: one step, and the size of what it is given, counted to the last leaf. */
+  /** Counts a call of a filter or an operator: one step, and the total size of its arguments. */
   call(values: readonly unknown[]): void {
     this.check(performance.now())
     for (const value of values) this.weigh(value)
@@ -109,7 +112,7 @@ export class Budget {
   }
 }
 
-/** Data from the context. Objects of the engine, such as `forloop`, have methods and are not weighed. */
+/** Returns whether the value is data. Objects of the engine, such as `forloop`, have methods and are not counted. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

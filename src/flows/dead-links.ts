@@ -3,14 +3,14 @@ import { type Attribute, visitTags } from './html-tags.ts'
 const linksMax = 10
 const shownLengthMax = 100
 
-/** A host and its port look like a scheme; a scheme with a dot in it, such as that of an app, is followed by slashes. */
+/** A host with a port looks like a scheme; a scheme with a dot, such as that of an app, is followed by slashes. */
 const hasScheme = /^\s*(?:[a-z][a-z\d+-]*:|[a-z][a-z\d+.-]*:\/\/)/i
-/** A place in the mail itself, nothing at all, or an address hidden from harvesters in numbers of characters. */
+/** A fragment, an empty link, or an address obfuscated with character references. */
 const isNoAddress = /^\s*(?:$|#|&#)/
 
 /**
- * Says which links of a finished mail lead nowhere: a mail has no address that a relative one could belong to. Those that
- * are not `isSure` are left out.
+ * Returns warnings about relative links of a rendered email, which lead nowhere. Links for which `isSure` returns false
+ * are skipped.
  */
 export function warnOfDeadLinks(html: string, isSure: (href: Attribute) => boolean): string[] {
   const dead = new Set<string>()
@@ -22,7 +22,9 @@ export function warnOfDeadLinks(html: string, isSure: (href: Attribute) => boole
       if (isSure(href)) dead.add(href.value.trim().replaceAll('&amp;', '&'))
     },
   })
-  return [...dead].map((link) => `The link "${shortened(link)}" has no https:// and leads nowhere in a mail.`)
+  return [...dead].map(
+    (link) => `The link "${shortened(link)}" does not start with https:// and will not work in an email.`,
+  )
 }
 
 const shortened = (link: string) => (link.length > shownLengthMax ? `${link.slice(0, shownLengthMax)}…` : link)

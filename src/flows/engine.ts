@@ -19,14 +19,14 @@ import { budgetOf, Captured, countSearch, filtersFor } from './filters.ts'
 import { textOf } from './text-of.ts'
 
 const liquidLinesMax = 1_000
-// Far below 2^53, where adding one changes nothing and the engine's own loop over a range would never end.
+// Far below 2^53, where adding one has no effect and the loop of the engine over a range would never end.
 const rangeBoundMax = 1e9
 
 export type Output = 'html' | 'text'
 
 const engines = new Map<Output, Liquid>()
 
-/** One engine for HTML and one for texts and subjects, made when first needed. */
+/** One engine for HTML and one for texts and subjects, created on first use. */
 export function engineFor(output: Output): Liquid {
   const engine = engines.get(output) ?? createEngine(output)
   engines.set(output, engine)
@@ -34,18 +34,18 @@ export function engineFor(output: Output): Liquid {
 }
 
 /**
- * The Liquid engine of a part. It reads no files, sees own properties only, knows no filter or tag but those listed,
- * escapes what a template shows in HTML, and counts what it does against the `Budget` in its context.
+ * Creates a Liquid engine that reads no files, sees own properties only, has no filters and tags except those listed,
+ * escapes output in HTML, and counts its work against the `Budget` in its context.
  */
 function createEngine(output: Output): Liquid {
   const engine = new Liquid({
-    // With a map of templates in place of a file system there is nothing to read, whatever a tag may ask for.
+    // An empty map of templates replaces the file system, so no tag can read files.
     templates: {},
     ownPropertyOnly: true,
     strictFilters: true,
     operators: meteredOperators(),
     outputEscape: output === 'html' ? showInHtml : showInText,
-    // Never the zone or language of the machine that happens to send.
+    // Independent of the time zone and language of the machine.
     timezoneOffset: 0,
     locale: 'en-US',
   })
@@ -70,7 +70,7 @@ export function showInText(this: InFilter, value: unknown): string {
   return textOf(value, budgetOf(this.context))
 }
 
-/** Collects what nodes write, and counts it. */
+/** Collects and counts the output of nodes. */
 export class MeteredEmitter implements Emitter {
   buffer = ''
   readonly #budget: Budget
@@ -87,7 +87,7 @@ export class MeteredEmitter implements Emitter {
 class FileTag extends Tag {
   constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid) {
     super(token, remaining, liquid)
-    throw new Error(`the tag "${token.name}" is not available: a template stands alone`)
+    throw new Error(`the tag "${token.name}" is not available: templates cannot include others`)
   }
   render(): void {}
 }
@@ -111,13 +111,13 @@ class BoundedLiquidTag extends LiquidTag {
   }
 }
 
-/** The engine's own check of such a comment takes time by the square of its length, so the lines are checked here. */
+/** The engine's check of such a comment takes quadratic time, so the lines are checked here. */
 class CommentLineTag extends Tag {
   constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid) {
     super(token, remaining, liquid)
     const lines = token.args.split('\n').slice(1)
     if (lines.some((line) => line.trim() !== '' && !line.trimStart().startsWith('#')))
-      throw new Error('every line of a comment must start with a #')
+      throw new Error('every line of the comment must start with a #')
   }
   render(): void {}
 }
@@ -129,7 +129,8 @@ function meteredOperators(): Operators {
     return (...operands) => {
       const budget = budgetOf(operands.at(-1) as Context)
       const values = operands.slice(0, -1).map((operand): unknown => toValue(operand))
-      // Texts are compared at memory speed; lists and objects part by part, and a list may hold another many times over.
+      // Strings are compared at memory speed, but lists and objects element by element, and a list may contain another
+      // one many times.
       budget.call(values.filter((value) => typeof value === 'object'))
       if (name === 'contains') countSearch(budget, values[0], values[1])
       return operate(...operands)
@@ -140,7 +141,7 @@ function meteredOperators(): Operators {
   )
 }
 
-/** The numbers of a range, counted before they are made. */
+/** Returns the numbers of a range. Their number is counted before they are created. */
 export function* rangeOf(
   first: Parameters<typeof evalTokenValue>[0],
   last: Parameters<typeof evalTokenValue>[0],
@@ -149,7 +150,7 @@ export function* rangeOf(
   const low = Number(yield evalTokenValue(first, context))
   const high = Number(yield evalTokenValue(last, context))
   if (Math.abs(low) > rangeBoundMax || Math.abs(high) > rangeBoundMax)
-    throw new Error(`a range goes beyond ${rangeBoundMax}`)
+    throw new Error(`a range exceeds ${rangeBoundMax}`)
   budgetOf(context).use((high - low + 1) * elementUnits)
   const numbers: number[] = []
   for (let number = low; number < high + 1; number++) numbers.push(number)

@@ -2,7 +2,7 @@ const special = /[&<>"']/
 const every = /[&<>"']/g
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' }
 
-/** Text made safe to stand in HTML, between tags as well as in a quoted attribute. */
+/** Escapes text for HTML content and for quoted attributes. */
 export function escapeHtml(text: string): string {
   return special.test(text) ? text.replace(every, (character) => entities[character]!) : text
 }
@@ -17,7 +17,7 @@ const characters: Record<string, string> = {
   '&#39;': "'",
 }
 
-/** As `escapeHtml`, but what was escaped already stays as it is. */
+/** Like `escapeHtml`, but leaves text that is already escaped unchanged. */
 export function escapeHtmlOnce(text: string): string {
   return escapeHtml(text.replace(escaped, (entity) => characters[entity]!))
 }

@@ -3,8 +3,8 @@ import type { Budget } from './budget.ts'
 import { escapeHtml, escapeHtmlOnce } from './escape.ts'
 import { jsonOf, textOf } from './text-of.ts'
 
-// Left out of what the engine brings: filters that run a text as code (`where_exp` and its kin), that answer by
-// chance (`sample`), whose cost has no bound (`inspect`), and second names.
+// Filters of the engine that are not available: those that evaluate text as code (`where_exp` and similar), random ones
+// (`sample`), those with unbounded cost (`inspect`), and aliases.
 const kept = `
   abs at_least at_most ceil divided_by floor minus plus modulo times round
   url_decode url_encode uri_escape slugify
@@ -19,7 +19,7 @@ const kept = `
   .trim()
   .split(/\s+/)
 
-// A search in a text may compare each place with the whole of what is sought.
+// A text search may compare every position with the whole search term.
 const searching = new Set([
   'remove',
   'remove_first',
@@ -30,10 +30,10 @@ const searching = new Set([
   'replace_last',
 ])
 const searchUnitsPerPair = 1 / 16
-// These look at a property of each element in a context of its own, which takes about 4 µs.
+// These read a property of each element in a new context, which takes about 4 µs.
 const visiting = new Set(['where', 'reject', 'group_by', 'has', 'find_index', 'find'])
 const visitUnits = 400
-// Names of days and months and the like build a formatter of the platform for each code (100 µs), a time zone another (300 µs).
+// Names of days and months create a platform formatter per code (100 µs), and a time zone another (300 µs).
 const dateUnits = 1_000
 const dateCodeUnits = 500
 const localeCodeUnits = 10_000
@@ -42,7 +42,7 @@ const localeCodes = /%[-_0^#:]*\d*[aAbBhcpPxXZ]/g
 const localeFilters = new Set(['date_to_rfc822', 'date_to_string', 'date_to_long_string'])
 const dateFormatLengthMax = 100
 
-/** What `{% capture %}` stored. It was escaped when it was captured, so it is shown as it is. */
+/** The text stored by `{% capture %}`. It was escaped when captured, so it is output as it is. */
 export class Captured extends Drop {
   readonly #text: string
   constructor(text: string) {
@@ -62,7 +62,7 @@ export const budgetOf = (context: Context): Budget => context.memoryLimit as unk
 type Handler = (this: { context: Context }, value: unknown, ...parameters: unknown[]) => unknown
 type Own = (budget: Budget, value: unknown) => string
 
-/** The filters of both engines; those that make HTML do nothing where there is none. */
+/** Returns the filters of an engine. Those that produce HTML have no effect in text. */
 export function filtersFor(output: 'html' | 'text'): Record<string, FilterImplOptions> {
   const own = (make: Own, isFinal: boolean): FilterImplOptions => ({
     raw: isFinal,
@@ -113,10 +113,11 @@ export function countSearch(budget: Budget, text: unknown, sought: unknown): voi
 }
 
 function countDate(budget: Budget, name: string, [format, timeZone]: readonly unknown[]): void {
-  // `date_to_string` and its kin take a style in place of a format. Without a format, `date` shows names of day and month.
+  // `date_to_string` and similar filters take a style instead of a format. Without a format, `date` outputs names of
+  // days and months.
   const isFormat = name === 'date' && typeof format === 'string'
   if (isFormat && format.length > dateFormatLengthMax)
-    throw new Error(`the format of a date has more than ${dateFormatLengthMax} characters`)
+    throw new Error(`a date format exceeds ${dateFormatLengthMax} characters`)
   const named = isFormat ? (format.match(localeCodes)?.length ?? 0) : name === 'date' || localeFilters.has(name) ? 2 : 0
   const codes = isFormat ? format.length / 2 : 8
   budget.use(dateUnits + codes * dateCodeUnits + named * localeCodeUnits + (timeZone === undefined ? 0 : timeZoneUnits))

@@ -38,7 +38,7 @@ const FlowChanges = Type.Object({
     Type.Integer({
       minimum: 1,
       description:
-        'The version that the change was made from. When there is a newer one, the answer is 409 `conflict` and nothing changes.',
+        'The version that the change is based on. If there is a newer one, the response is 409 `conflict` and nothing changes.',
     }),
   ),
 })
@@ -96,7 +96,8 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       {
         schema: {
           tags,
-          summary: 'List flows, newest first',
+          summary: 'List flows',
+          description: 'Newest first. Archived flows are only included if `status` is `archived`.',
           querystring: Type.Object({
             status: Type.Optional(Status),
             query: Type.Optional(Text(200)),
@@ -123,7 +124,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           tags,
           summary: 'Create a flow',
           description:
-            'Subject, HTML and text are Liquid templates. They see `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` that is sent. docs/templates.md has the filters, tags and limits.',
+            'Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in docs/templates.md.',
           body: FlowIn,
           response: creates(FlowOut),
         },
@@ -153,7 +154,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
 
     api.get(
       '/flows/:id',
-      { schema: { tags, summary: 'One flow', params: Params, response: answers(FlowOut) } },
+      { schema: { tags, summary: 'Get a flow', params: Params, response: answers(FlowOut) } },
       async (request) => ok(await flowOut(memberOf(request).organizationId, parseIdParam('flw', request.params.id))),
     )
 
@@ -162,9 +163,9 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       {
         schema: {
           tags,
-          summary: 'Change a flow; a change of its content makes a new version',
+          summary: 'Update a flow',
           description:
-            'What is left out stays as it is, also when others save at the same time. To change nothing that others have saved since you read the flow, send its `version` as `base_version`.',
+            'A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`.',
           params: Params,
           body: FlowChanges,
           response: answers(FlowOut),
@@ -189,7 +190,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       { schema: { tags, summary: 'Delete a flow', params: Params, response: answers(Nothing) } },
       async (request) => {
         await deleteFlow(db, memberOf(request).organizationId, parseIdParam('flw', request.params.id))
-        return ok(null, 'The flow is deleted')
+        return ok(null, 'Flow deleted')
       },
     )
   }
@@ -197,7 +198,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
 
 type ContentIn = Partial<Static<typeof FlowIn>>
 
-/** The content as the domain names it; what was left out stays out. */
+/** Maps the fields of a request to content. Omitted fields stay omitted. */
 export function contentIn(body: ContentIn) {
   return {
     ...(body.subject === undefined ? {} : { subject: body.subject }),

@@ -72,7 +72,7 @@ export async function updateFlow(
     where organization_id = ${flow.organizationId} and id = ${flow.id}`
 }
 
-/** False when there is no such flow. */
+/** Returns false if the flow does not exist. */
 export async function markFlowDeleted(db: Writer, organizationId: OrganizationId, id: FlowId): Promise<boolean> {
   const rows = await db`
     update flows set deleted_at = now(), status = 'archived'
@@ -148,7 +148,7 @@ export type FlowFilter = {
   limit: number
 }
 
-/** Newest first, with the figures of the last thirty days. */
+/** Newest first, with the statistics of the last 30 days. */
 export async function selectFlows(
   db: Reader,
   organizationId: OrganizationId,

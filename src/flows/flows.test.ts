@@ -3,7 +3,7 @@ import { createFlow, orderFlow, send } from '../../test/support/flows.ts'
 import { type Answer, startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { until } from '../../test/support/until.ts'
 
-test('a flow is active when created and tells the variables its template takes', async () => {
+test('a new flow is active and lists the variables of its template', async () => {
   await using app = await startTestApp()
   const answer = await app.manage('POST', '/organization/flows', orderFlow)
   expect(answer.status).toBe(201)
@@ -18,7 +18,7 @@ test('a flow is active when created and tells the variables its template takes',
   expect(answer.body.data.variables).toContainEqual({ name: 'order_id', has_default: false })
 })
 
-test('a template fault is refused with its line and column, and nothing is saved', async () => {
+test('a template error is rejected with line and column, and nothing is saved', async () => {
   await using app = await startTestApp()
   const answer = await app.manage('POST', '/organization/flows', {
     ...orderFlow,
@@ -29,7 +29,7 @@ test('a template fault is refused with its line and column, and nothing is saved
   expect((await app.manage('GET', '/organization/flows')).body.data).toEqual([])
 })
 
-test('saving changed content makes a version; saving the rest does not', async () => {
+test('saving changed content creates a version; other changes do not', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   const renamed = await app.manage('PATCH', `/organization/flows/${id}`, { name: 'Renamed' })
@@ -43,7 +43,7 @@ test('saving changed content makes a version; saving the rest does not', async (
   expect(first.body.data.subject).toBe(orderFlow.subject)
 })
 
-test('two people who save at once make two versions', async () => {
+test('concurrent saves create two versions', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   const saves = await Promise.all(
@@ -53,7 +53,7 @@ test('two people who save at once make two versions', async () => {
   expect((await app.manage('GET', `/organization/flows/${id}/versions`)).body.data).toHaveLength(5)
 })
 
-test('a flow that is paused while somebody saves it stays paused', async () => {
+test('a flow paused during a save stays paused', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   const answers = await changeAtOnce(app, id, { status: 'paused', name: 'On hold' }, { subject: 'Soon' })
@@ -62,7 +62,7 @@ test('a flow that is paused while somebody saves it stays paused', async () => {
   expect(flow.body.data).toMatchObject({ status: 'paused', name: 'On hold', subject: 'Soon', version: 2 })
 })
 
-test('of two people who change different parts at once neither loses a change', async () => {
+test('concurrent changes of different fields are both kept', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   const answers = await changeAtOnce(app, id, { subject: 'Soon' }, { html: '<p>Here</p>' })
@@ -71,21 +71,23 @@ test('of two people who change different parts at once neither loses a change', 
   expect(flow.body.data).toMatchObject({ subject: 'Soon', html: '<p>Here</p>', version: 3 })
 })
 
-test('a change that names the version it was made from is refused when there is a newer one', async () => {
+test('a change with an outdated base version is rejected', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   const change = (body: object) => app.manage('PATCH', `/organization/flows/${id}`, body)
   expect((await change({ subject: 'Two', base_version: 1 })).body.data).toMatchObject({ subject: 'Two', version: 2 })
   const late = await change({ html: '<p>Late</p>', name: 'Late', status: 'paused', base_version: 1 })
   expect([late.status, late.body.error.type]).toEqual([409, 'conflict'])
-  expect(late.body.message).toBe('Somebody else has saved version 2 meanwhile.')
+  expect(late.body.message).toBe(
+    'Version 2 of this flow was saved in the meantime. Reload it and apply your change again.',
+  )
   const flow = await app.manage('GET', `/organization/flows/${id}`)
   expect(flow.body.data).toMatchObject({ ...orderFlow, subject: 'Two', status: 'active', version: 2 })
   const early = await change({ subject: 'Early', base_version: 3 })
   expect([early.status, early.body.error.fields[0].path]).toEqual([422, 'base_version'])
 })
 
-test('of two people who change the same version at once only the first is served', async () => {
+test('of concurrent changes of the same base version only the first succeeds', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   for (const second of [{ html: '<p>Here</p>' }, { name: 'Renamed' }]) {
@@ -98,7 +100,7 @@ test('of two people who change the same version at once only the first is served
   expect(flow.body.data).toMatchObject({ ...orderFlow, subject: 'After version 2', version: 3 })
 })
 
-test('MJML is compiled when it is saved and shown as it was written', async () => {
+test('MJML is compiled on save and returned as written', async () => {
   await using app = await startTestApp()
   const html =
     '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{ order_id }}</mj-text></mj-column></mj-section></mj-body></mjml>'
@@ -108,7 +110,7 @@ test('MJML is compiled when it is saved and shown as it was written', async () =
   expect(preview.body.data.html).toMatch(/<!doctype html>[\s\S]*Hi 7/i)
 })
 
-test('a preview shows unsaved text, what is missing, and faults as answers', async () => {
+test('a preview shows unsaved content, missing variables and template errors', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   const preview = (body: object) => app.manage('POST', `/organization/flows/${id}/preview`, body)
@@ -121,7 +123,7 @@ test('a preview shows unsaved text, what is missing, and faults as answers', asy
   expect(faulty.body.data).toMatchObject({ html: null, problems: [{ path: 'html', line: 1 }] })
 })
 
-test('a preview is the email that a test sends to the same address: real contact fields and unsubscribe footer', async () => {
+test('a preview equals a test email to the same address', async () => {
   await using app = await startTestApp()
   const email = 'grace@example.com'
   await app.manage('POST', '/organization/contacts', { email, first_name: 'Grace', attributes: { plan: 'pro' } })
@@ -147,14 +149,14 @@ test('a preview is the email that a test sends to the same address: real contact
   expect(marketing.body.data.html).toContain('Unsubscribe')
 })
 
-test('a preview warns of links that lead nowhere in a mail, and of no others', async () => {
+test('a preview warns about relative links only', async () => {
   await using app = await startTestApp()
   const warnings = async (html: string, context: object = {}) => {
     const { data } = (await app.manage('POST', '/organization/flows/preview', { subject: 'Hello', html, context })).body
     expect(data).toMatchObject({ html: expect.any(String), problems: [] })
     return data.warnings
   }
-  const dead = (link: string) => `The link "${link}" has no https:// and leads nowhere in a mail.`
+  const dead = (link: string) => `The link "${link}" does not start with https:// and will not work in an email.`
   const link = '<a href="{{ link }}">there</a>'
 
   expect(
@@ -179,7 +181,7 @@ test('a preview warns of links that lead nowhere in a mail, and of no others', a
   ).toEqual([])
   expect(await warnings('<a href="&#109;ailto:a@b.c">hidden</a>')).toEqual([])
 
-  // What a missing value would have made of a link is not known yet.
+  // Links that depend on a missing value are not reported.
   const partly = '<a href="{{ shop }}/cart">a</a><a href="/help">b</a>'
   expect(await warnings(partly)).toEqual([dead('/help')])
   expect(await warnings(partly, { shop: 'https://example.com' })).toEqual([dead('/help')])
@@ -187,10 +189,10 @@ test('a preview warns of links that lead nowhere in a mail, and of no others', a
 
   const many = Array.from({ length: 30 }, (_, index) => `<a href="/${index}${'x'.repeat(500)}">a</a>`).join('')
   expect((await warnings(many)).map((warning: string) => warning.length)).toEqual(Array(10).fill(expect.any(Number)))
-  expect((await warnings(many))[0]).toMatch(/^The link "\/0x{98}…" has/)
+  expect((await warnings(many))[0]).toMatch(/^The link "\/0x{98}…" does not/)
 })
 
-test('a deleted flow is gone for everyone, and sends through it are refused', async () => {
+test('a deleted flow is not found, and sends through it are rejected', async () => {
   await using app = await startTestApp()
   const id = await createFlow(app)
   expect((await app.manage('DELETE', `/organization/flows/${id}`)).body.data).toBeNull()
@@ -199,7 +201,7 @@ test('a deleted flow is gone for everyone, and sends through it are refused', as
   expect((await send(app, id)).status).toBe(404)
 })
 
-test('wrong senders, names and kinds are refused', async () => {
+test('invalid senders, names and kinds are rejected', async () => {
   await using app = await startTestApp()
   for (const wrong of [
     { name: ' ' },
@@ -214,7 +216,7 @@ test('wrong senders, names and kinds are refused', async () => {
   }
 })
 
-test('flows are listed newest first, in pages, without those of others', async () => {
+test('flows are listed newest first, in pages, per organization', async () => {
   await using app = await startTestApp()
   for (const n of [1, 2, 3]) await createFlow(app, { name: `Flow ${n}` })
   const first = await app.manage('GET', '/organization/flows?limit=2')

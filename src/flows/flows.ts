@@ -24,7 +24,7 @@ import type { TemplateRunner } from './template-runner.ts'
 
 export type { Flow, FlowKind, FlowStatus, Version } from './flows.sql.ts'
 
-/** What is written in a flow; saving it makes a version. */
+/** The content of a flow. Every change of it creates a version. */
 export type FlowContent = {
   subject: string
   html: string
@@ -39,12 +39,12 @@ export type FlowInput = FlowContent & { name: string; kind: FlowKind; status: Fl
 
 const versionsMax = 10_000
 const senderNameMax = 200
-/** Of those who save at once one succeeds at each try, so this many may. */
+/** Of concurrent updates, one succeeds per round, so this many can succeed. */
 const triesMax = 10
 
 export type FlowParts = { db: Db; senders: SenderPolicy; runner: TemplateRunner }
 
-/** Throws `Refusal` if the template is faulty or the sender may not be used. */
+/** Throws `Refusal` if the template is invalid or the sender is not allowed. */
 export async function createFlow(
   parts: FlowParts,
   organizationId: OrganizationId,
@@ -68,12 +68,13 @@ export async function createFlow(
   return id
 }
 
-/** `baseVersion` is the number of the version that the change was made from. */
+/** `baseVersion` is the number of the version that the change is based on. */
 export type FlowChanges = Partial<FlowInput> & { baseVersion?: number | undefined }
 
 /**
- * Changes what is given; a change of the content makes a new version. Compiling takes a while, and nothing is locked
- * meanwhile: when a version was saved in that time, the change is made again on top of it, so that neither is lost.
+ * Updates the given fields; a change of the content creates a version. Compiling takes time, and nothing is locked
+ * during it: if another version was saved in the meantime, the change is applied again on top of it, so that neither is
+ * lost. Throws `Refusal` if `baseVersion` is outdated.
  */
 export async function changeFlow(
   parts: FlowParts,
@@ -89,9 +90,9 @@ export async function changeFlow(
     const { flow: read, version } = await getFlow(db, organizationId, id)
     checkBase(baseVersion, version.number)
     const before = contentOf(version)
-    const changed = given(changes, before)
+    const changed = givenFields(changes, before)
     const compiled = await compileChange(parts, organizationId, version, { ...before, ...changed })
-    // A pause neither needs nor waits for what others write.
+    // A change of the status alone does not depend on the content.
     const needsVersion = baseVersion !== undefined || Object.keys(changed).length > 0
 
     const isDone = await db.begin(async (tx) => {
@@ -112,7 +113,7 @@ export async function changeFlow(
     })
     if (isDone) return
   }
-  throw new Refusal('conflict', 'Others keep saving this flow at the same time. Try again.')
+  throw new Refusal('conflict', 'The flow is being changed by several requests at the same time. Try again.')
 }
 
 export async function deleteFlow(db: Db, organizationId: OrganizationId, id: FlowId): Promise<void> {
@@ -174,7 +175,7 @@ async function compileVersion(
   }
 }
 
-/** Undefined when the content is that of `version` already. */
+/** Returns undefined if the content equals that of `version`. */
 async function compileChange(
   parts: FlowParts,
   organizationId: OrganizationId,
@@ -182,14 +183,18 @@ async function compileChange(
   content: FlowContent,
 ): Promise<CompiledVersion | undefined> {
   if (JSON.stringify(content) === JSON.stringify(contentOf(version))) return undefined
-  if (version.number >= versionsMax) throw new Refusal('conflict', 'This flow has too many versions. Make a new one.')
+  if (version.number >= versionsMax)
+    throw new Refusal('conflict', 'This flow has too many versions. Create a new flow.')
   return compileVersion(parts, organizationId, content)
 }
 
 function checkBase(base: number | undefined, current: number): void {
   if (base === undefined || base === current) return
-  if (base > current) throw invalid({ path: 'base_version', problem: `must be at most ${current}, the newest` })
-  throw new Refusal('conflict', `Somebody else has saved version ${current} meanwhile.`)
+  if (base > current) throw invalid({ path: 'base_version', problem: `must be at most ${current}, the latest version` })
+  throw new Refusal(
+    'conflict',
+    `Version ${current} of this flow was saved in the meantime. Reload it and apply your change again.`,
+  )
 }
 
 function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: SenderPolicy): void {
@@ -205,8 +210,8 @@ function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: Sen
     throw invalid({ path: 'from_name', problem: `must have at most ${senderNameMax} characters` })
 }
 
-/** The fields of `changes` that were given and belong to `like`. */
-function given<Like extends object>(changes: Partial<Like>, like: Like): Partial<Like> {
+/** Returns the fields of `changes` that are set and belong to `like`. */
+function givenFields<Like extends object>(changes: Partial<Like>, like: Like): Partial<Like> {
   return Object.fromEntries(
     Object.entries(changes).filter(([name, value]) => name in like && value !== undefined),
   ) as Partial<Like>

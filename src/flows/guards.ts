@@ -1,7 +1,7 @@
 import { type Token, TypeGuards, type Value } from 'liquidjs'
 import { accessesOf, type Path } from './syntax-tree.ts'
 
-/** The variables that are surely there where a condition holds, and where it does not. */
+/** The variables that are known to be present if a condition is true, and if it is false. */
 export type Guards = { whenTrue: Path[]; whenFalse: Path[] }
 
 type Operand = Guards & { path?: Path; literal?: Token }
@@ -26,7 +26,7 @@ function operandOf(token: Token): Operand {
   if (!TypeGuards.isPropertyAccessToken(token)) return { ...none, literal: token }
   const [access] = accessesOf(token)
   if (!access) return none
-  // `items.size` is there when `items` is.
+  // `items.size` is present if `items` is.
   const ofList = ['size', 'first', 'last'].includes(String(access.path.at(-1)))
   const path = ofList ? access.path.slice(0, -1) : access.path
   return { path, whenTrue: [path], whenFalse: [] }
@@ -45,7 +45,7 @@ function combined(operator: string, left: Operand, right: Operand): Operand {
     case '!=':
       return negated(equality(left, right))
     default:
-      // A missing variable is neither more nor less than anything, and contains nothing.
+      // Comparisons with a missing variable, and `contains` on it, are always false.
       return { whenTrue: [left, right].flatMap(({ path }) => (path ? [path] : [])), whenFalse: [] }
   }
 }
@@ -57,5 +57,5 @@ function equality(left: Operand, right: Operand): Operand {
   return equalsMissing(literal) ? { whenTrue: [], whenFalse: [path] } : { whenTrue: [path], whenFalse: [] }
 }
 
-/** Only these three equal a variable that is missing; `empty` and `""` do not. */
+/** Only these three equal a missing variable; `empty` and `""` do not. */
 export const equalsMissing = (literal: Token): boolean => ['nil', 'null', 'blank'].includes(literal.getText())

@@ -3,7 +3,7 @@ import { Refusal } from '../values/errors.ts'
 import { compileTemplate } from './template.ts'
 import type { TemplateValues } from './values.ts'
 
-// Each of these would run for seconds or hours, or take all memory there is, if the engine were left to itself.
+// Without limits, each of these would run for seconds or hours, or exhaust the memory.
 
 const valuesOf = (context: Record<string, unknown>): TemplateValues => ({
   contact: { email: 'ada@example.com', firstName: 'Ada', lastName: null, attributes: {} },
@@ -64,7 +64,7 @@ const context = {
 }
 
 for (const [name, html] of Object.entries(wasteful)) {
-  test(`${name} is refused, and nothing else happens`, async () => {
+  test(`${name} is rejected without side effects`, async () => {
     const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'html' })
     expect(compilation.kind).toBe('compiled')
     if (compilation.kind !== 'compiled') return
@@ -88,7 +88,7 @@ const unparsable: Record<string, string> = {
 }
 
 for (const [name, html] of Object.entries(unparsable)) {
-  test(`${name}: the template is not saved, and is told why`, async () => {
+  test(`${name}: the template is rejected with a reason`, async () => {
     const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'html' })
     expect(compilation).toMatchObject({ kind: 'faulty' })
     if (compilation.kind !== 'faulty') return
@@ -102,7 +102,7 @@ for (const [name, html] of Object.entries(unparsable)) {
   })
 }
 
-test('a table of a thousand rows is well within what a mail may take', async () => {
+test('a table of a thousand rows is within the limits of an email', async () => {
   const html = `<table>{% for row in rows %}<tr><td>{{ row.name }}</td><td>{{ row.price | round: 2 }}</td></tr>{% endfor %}</table>`
   const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'html' })
   if (compilation.kind !== 'compiled') throw new Error('faulty')

@@ -1,8 +1,10 @@
-// A scanner that finds the tags of an HTML document as browsers do, by the tokenizer of the HTML standard cut down to
-// what matters here: comments, raw text elements, attributes with and without quotes. It goes from left to right once.
+// Finds the tags of an HTML document as browsers do, with the tokenizer of the HTML standard reduced to what matters
+// here: comments, raw text elements, and attributes with and without quotes. A single pass from left to right.
 
 export type Attribute = { name: string; start: number; end: number; value: string }
-/** `visit` gets the tag's name in lower case (`/body` for an end tag) and may read the attributes while it runs. */
+/**
+ * `visit` receives the tag name in lower case (`/body` for an end tag). The attributes are only valid during the call.
+ */
 export type TagVisitor = {
   wants(name: string): boolean
   visit(name: string, start: number, attributes: readonly Attribute[]): void
@@ -25,7 +27,7 @@ export function visitTags(html: string, visitor: TagVisitor): void {
   }
 }
 
-/** Where the tag that starts here ends; -1 where the rest of the document belongs to it. */
+/** Returns where the tag that starts here ends, or -1 if it extends to the end of the document. */
 function visitTag(html: string, start: number, visitor: TagVisitor): number {
   const next = html[start + 1]
   if (next === '!') return endOfDeclaration(html, start)
@@ -87,7 +89,7 @@ function after(html: string, text: string, from: number): number {
   return at === -1 ? -1 : at + text.length
 }
 
-/** A comment, conditional ones included, a doctype, or one of Outlook's `<![endif]>`. */
+/** Returns the end of a comment, also a conditional one, of a doctype, or of Outlook's `<![endif]>`. */
 function endOfDeclaration(html: string, start: number): number {
   if (!html.startsWith('<!--', start)) return after(html, '>', start)
   if (html.startsWith('<!-->', start)) return start + 5

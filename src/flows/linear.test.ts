@@ -5,12 +5,12 @@ import { lineAndColumn } from './parse.ts'
 import { compileTemplate, loadTemplate, variablesMax } from './template.ts'
 import { analyse } from './variables.ts'
 
-// Each of these took minutes to hours while its cost grew by the square of the input.
+// Each of these took minutes to hours while its cost was quadratic.
 
 const mjml = (body: string) =>
   `<mjml><mj-body><mj-section><mj-column><mj-text>${body}</mj-text></mj-column></mj-section></mj-body></mjml>`
 
-test('MJML that contains the word that stands in for tags, and much like it, compiles', async () => {
+test('MJML that contains placeholder-like words compiles', async () => {
   const html = mjml(`{{ name }} liquidtag${'q'.repeat(400_000)} {{ name }}`)
   const compilation = await compileTemplate({ subject: 'x', html, text: 'x', htmlFormat: 'mjml' })
   if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
@@ -30,7 +30,7 @@ test.each([
   expect(compilation.problems).toHaveLength(10)
 })
 
-test('positions are found by line and column', () => {
+test('positions are converted to line and column', () => {
   const source = 'a\n\nbc\n'
   const lines = new Lines(source)
   for (let at = 0; at <= source.length; at++) expect(lines.at(at)).toEqual(lineAndColumn(source, at))
@@ -48,7 +48,7 @@ test('tens of thousands of guards around as many variables are analysed', () => 
   expect(variables).toHaveLength(150_001)
 })
 
-test('a variable is optional below a test of it or of what it belongs to, and nowhere else', () => {
+test('a variable is optional only within a condition on it or its parent', () => {
   const optional = (source: string) =>
     analyse(engineFor('html').parse(source))
       .variables.filter(({ hasDefault }) => hasDefault)
@@ -65,7 +65,7 @@ test('a template with too many variables is rejected', async () => {
   const html = (count: number) => Array.from({ length: count }, (_, i) => `{{ v${i} }}`).join('')
   const compile = (count: number) => compileTemplate({ subject: 'x', html: html(count), text: 'x', htmlFormat: 'html' })
   expect(await compile(variablesMax)).toMatchObject({ kind: 'compiled' })
-  const message = 'The template uses more than 1000 variables. Pass them in lists or objects.'
+  const message = 'The template uses more than 1000 variables. Group them in lists or objects.'
   expect(await compile(variablesMax + 1)).toMatchObject({ kind: 'faulty', problems: [{ part: 'html', message }] })
   // Versions that were stored before the limit existed remain usable.
   const stored = { subject: 'x', html: html(variablesMax + 1), text: { from: 'flow' as const, source: 'x' } }

@@ -1,7 +1,7 @@
 /** Finds line and column of positions in a text. One scan of the text, then a binary search for each position. */
 export class Lines {
   readonly #source: string
-  /** Undefined until the first position is asked for: most texts have no problems. */
+  /** Undefined until the first lookup: most texts have no problems. */
   #starts: number[] | undefined
 
   constructor(source: string) {

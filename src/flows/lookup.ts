@@ -6,7 +6,7 @@ import { childrenOf, isStaticKey, type Path } from './syntax-tree.ts'
 import { textOf } from './text-of.ts'
 import { isMissing, readPath, type Scope } from './values.ts'
 
-/** `{{ a.b | default: "x" }}`: nothing but a variable, shown as it is or escaped. */
+/** `{{ a.b | default: "x" }}`: an output of a single variable, as it is or escaped. */
 export type Lookup = { name: string; path: Path; fallback: string | number | undefined; isEscaped: boolean }
 
 export function show({ path, fallback, isEscaped }: Lookup, scope: Scope, budget: Budget): string {
@@ -16,7 +16,7 @@ export function show({ path, fallback, isEscaped }: Lookup, scope: Scope, budget
   return isEscaped ? escapeHtml(text) : text
 }
 
-/** Undefined for whatever else a node may be. */
+/** Returns undefined if the node is anything else. */
 export function lookupOf(node: Template, isHtml: boolean): Lookup | undefined {
   if (!(node instanceof Output)) return undefined
   const [access, ...others] = node.value.initial.postfix
@@ -30,7 +30,7 @@ export function lookupOf(node: Template, isHtml: boolean): Lookup | undefined {
   const first = filters[0]?.name === 'default' ? filters.shift() : undefined
   const fallback = first && literalParameter(first.args)
   if (first && fallback === undefined) return undefined
-  // The engine itself adds the last filter, the one that shows the value, unless the template ends with its own.
+  // The engine appends a filter that escapes the output, unless the template ends with its own.
   const [shown, ...more] = filters
   if (more.length > 0 || (shown && !['escape', 'raw', shownByEngine].includes(shown.name))) return undefined
   return { name, path, fallback, isEscaped: isHtml && shown?.name !== 'raw' }
@@ -47,32 +47,32 @@ function literalParameter(parameters: readonly unknown[]): string | number | und
 export const literalOf = (node: Template): string => (node.token as unknown as { getContent(): string }).getContent()
 
 /**
- * Gives plain text and plain variables within loops and conditions a `render` that returns at once, where the engine's
- * own goes through eight generators: rows of a table take a fifth of the time.
+ * Replaces `render` of text and single variables within loops and conditions by a direct implementation. That of the
+ * engine runs through eight generators; with this, table rows render in a fifth of the time.
  */
-export function quicken(nodes: readonly Template[], isHtml: boolean): void {
+export function patchRender(nodes: readonly Template[], isHtml: boolean): void {
   for (const node of nodes) {
     if (node.token.kind === TokenKind.HTML) {
       const text = literalOf(node)
       node.render = (_context: Context, emitter: Emitter) => emitter.write(text)
     }
     const lookup = lookupOf(node, isHtml)
-    if (lookup) node.render = quickRender(node, lookup)
-    quicken(childrenOf(node), isHtml)
+    if (lookup) node.render = fastRender(node, lookup)
+    patchRender(childrenOf(node), isHtml)
   }
 }
 
-function quickRender(node: Template, lookup: Lookup): Template['render'] {
+function fastRender(node: Template, lookup: Lookup): Template['render'] {
   const render = node.render.bind(node)
   return (context, emitter) => {
     const scope = scopeWith(context, lookup.name)
-    // `forloop` and what was captured have ways of their own.
+    // Drops, such as `forloop` and captured text, need the implementation of the engine.
     if (scope[lookup.name] instanceof Drop) return render(context, emitter)
     emitter.write(show(lookup, scope, budgetOf(context)))
   }
 }
 
-/** The innermost scope that has this name, as the engine finds it. */
+/** Returns the innermost scope with this name, as the engine resolves it. */
 function scopeWith(context: Context, name: string): Scope {
   const { scopes } = context as unknown as { scopes: Scope[] }
   for (let index = scopes.length - 1; index >= 0; index--) if (name in scopes[index]!) return scopes[index]!

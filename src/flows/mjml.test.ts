@@ -11,7 +11,7 @@ const values: TemplateValues = {
   context: { items: [{ name: 'Cards' }, {}], color: '#123456', width: 200, url: 'https://example.com/', count: 2 },
 }
 
-test('MJML compiles to HTML in which the Liquid of the source does its work, a < in a tag included', async () => {
+test('MJML compiles to HTML with working Liquid tags, also with a < in a tag', async () => {
   const compilation = await compile(`<mjml>
     <mj-head><mj-preview>For {{ first_name }}</mj-preview></mj-head>
     <mj-body><mj-section><mj-column>
@@ -31,7 +31,7 @@ test('MJML compiles to HTML in which the Liquid of the source does its work, a <
   expect(text).toBe('For Ada\n\n[Cards][few]\n\n[a<b][few]\n\nGo [https://example.com/]')
 })
 
-test('faults of MJML and tags that it would drop are told with line and column', async () => {
+test('MJML errors and dropped tags are reported with line and column', async () => {
   const compilation = await compile(`<mjml><mj-body>
 {% if
    a %}
@@ -43,18 +43,18 @@ test('faults of MJML and tags that it would drop are told with line and column',
   expect(told).toEqual([
     "4:13 mj-nosuch: Element mj-nosuch doesn't exist or is not registered.",
     '4:36 mj-column: Attribute colour is illegal.',
-    expect.stringMatching(/^2:1 MJML has no place for \{% if/),
-    expect.stringMatching(/^5:3 MJML has no place for \{% endif %\} here/),
+    expect.stringMatching(/^2:1 MJML does not allow \{% if/),
+    expect.stringMatching(/^5:3 MJML does not allow \{% endif %\} here/),
   ])
 })
 
-test('an include is refused before MJML sees it', async () => {
+test('mj-include is rejected before compilation', async () => {
   const compilation = await compile('<mjml><mj-body>\n  <mj-include path="/etc/passwd" type="html" /></mj-body></mjml>')
-  const message = 'mj-include is not available: a template stands alone.'
+  const message = 'mj-include is not available: templates cannot include others.'
   expect(compilation).toEqual({ kind: 'faulty', problems: [{ part: 'html', line: 2, column: 3, message }] })
 })
 
-test('what is no MJML, or is nested too deeply for it, is told so', async () => {
+test('invalid or too deeply nested MJML is rejected', async () => {
   expect(await compile('hello')).toMatchObject({ problems: [{ part: 'html', line: 1, column: 1 }] })
   const deep = `<mjml><mj-body>${'<mj-wrapper>'.repeat(15_000)}</mj-body></mjml>`
   expect(await compile(deep)).toMatchObject({ problems: [{ message: 'It is nested too deeply.' }] })

@@ -10,11 +10,11 @@ type MjmlError = { line: number; tagName: string; message: string }
 type Outcome = { html: string; errors: MjmlError[] } | { fault: string }
 
 /**
- * Compiles MJML, with Liquid in it, to HTML with the same Liquid in it, or tells what is wrong with it. MJML knows
- * nothing of Liquid: a `<` within a tag starts an element for it, and a tag between two components is dropped without
- * a word. So words stand in for the tags while it works, and each must be found again.
+ * Compiles MJML with Liquid tags to HTML with the same tags, or returns its problems. MJML does not know Liquid: a `<`
+ * within a tag starts an element, and a tag between two components is silently dropped. So placeholder words replace
+ * the tags during compilation, and each of them must be found in the result.
  *
- * Nothing bounds the time and memory that MJML needs, so this runs in a task process only.
+ * The time and memory that MJML needs are unbounded, so this runs in a task process only.
  */
 export async function compileMjml(source: string): Promise<string | Problem[]> {
   const lines = new Lines(source)
@@ -30,9 +30,10 @@ export async function compileMjml(source: string): Promise<string | Problem[]> {
   problems.push(...findLost(source, tags, outcome.html, word, lines))
   if (problems.length > 0) return problems.slice(0, problemsMax)
   const html = outcome.html.replace(new RegExp(`${word}(\\d+)x`, 'g'), (_, index) => tags[Number(index)]!.getText())
-  if (html.length > compiledLengthMax) return [wholeProblem(`It compiles to more than ${compiledLengthMax / 1000} KB.`)]
+  if (html.length > compiledLengthMax)
+    return [wholeProblem(`The compiled HTML exceeds ${compiledLengthMax / 1000} KB.`)]
   const [fault] = asProblems(parsePart(engineFor('html'), 'html', html))
-  return fault ? [wholeProblem(`MJML moves the tags of the template apart: ${fault.message}`)] : html
+  return fault ? [wholeProblem(`MJML separates Liquid tags that belong together: ${fault.message}`)] : html
 }
 
 const wholeProblem = (message: string): Problem => ({ part: 'html', line: 1, column: 1, message })
@@ -44,11 +45,11 @@ function findIncludes(source: string, lines: Lines): Problem[] {
   return includes.map(({ index }) => ({
     part: 'html',
     ...lines.at(index),
-    message: 'mj-include is not available: a template stands alone.',
+    message: 'mj-include is not available: templates cannot include others.',
   }))
 }
 
-/** Random, so that no source can contain it and none has to be searched for it. */
+/** Random, so that no source can contain it. */
 const unusedWord = () => `liquidtag${randomBytes(12).toString('hex')}n`
 
 function tagsOf(source: string) {
@@ -58,7 +59,7 @@ function tagsOf(source: string) {
 
 type Tags = ReturnType<typeof tagsOf>
 
-/** Line breaks within a tag follow its word, so that MJML counts the same lines. */
+/** Line breaks within a tag follow its placeholder, so that MJML counts the same lines. */
 function withWords(source: string, tags: Tags, word: string): string {
   let text = ''
   let end = 0
@@ -74,7 +75,7 @@ function problemOf(lines: Lines, { line, tagName, message }: MjmlError): Problem
   return { part: 'html', line, column: column || 1, message: `${tagName}: ${message}.` }
 }
 
-/** A value in the head may be a default that nothing uses; whatever else is lost would be missed. */
+/** A lost value in the head may be an unused default. Any other lost tag is a problem. */
 function findLost(source: string, tags: Tags, html: string, word: string, lines: Lines): Problem[] {
   const found = new Set([...html.matchAll(new RegExp(`${word}(\\d+)x`, 'g'))].map(([, index]) => Number(index)))
   const body = source.indexOf('<mj-body')
@@ -82,7 +83,7 @@ function findLost(source: string, tags: Tags, html: string, word: string, lines:
   return lost.slice(0, problemsMax).map((tag) => ({
     part: 'html',
     ...lines.at(tag.begin),
-    message: `MJML has no place for ${tag.getText().slice(0, 60)} here. Put it into <mj-raw>, or into the text of a component.`,
+    message: `MJML does not allow ${tag.getText().slice(0, 60)} here. Move it into <mj-raw>, or into the text of a component.`,
   }))
 }
 

@@ -4,13 +4,13 @@ import { OutOfBounds, setBounds } from './bounds.ts'
 export type TemplatePart = 'subject' | 'html' | 'text'
 export type Problem = { part: TemplatePart; line: number; column: number; message: string }
 
-/** The engine takes tokens off the head of a list, which costs the square of their number beyond some 16,000. */
+/** The engine removes tokens from the head of a list, which takes quadratic time beyond about 16,000 of them. */
 export const tagsMax = 5_000
 export const tagLengthMax = 4_000
 export const problemsMax = 10
 const messageLengthMax = 200
 
-/** Parses a part and finds as many faults as can be told apart: each is blanked out, and the rest parsed again. */
+/** Parses a part and finds as many errors as possible: each faulty tag is blanked out, and the rest is parsed again. */
 export function parsePart(engine: Liquid, part: TemplatePart, source: string): Template[] | Problem[] {
   const tooMuch = findTooMuch(part, source)
   if (tooMuch) return [tooMuch]
@@ -44,9 +44,9 @@ function findTooMuch(part: TemplatePart, source: string): Problem | undefined {
   const at = (position: number, message: string) => ({ part, ...lineAndColumn(source, position), message })
   let tags = 0
   for (const { index } of source.matchAll(/\{[{%]/g)) {
-    if (++tags > tagsMax) return at(index, `There are more than ${tagsMax} tags.`)
+    if (++tags > tagsMax) return at(index, `The template has more than ${tagsMax} tags.`)
     const end = source.indexOf(source[index + 1] === '%' ? '%}' : '}}', index)
-    if (end === -1) return undefined // the parser tells of it
+    if (end === -1) return undefined // The parser reports it.
     if (end - index > tagLengthMax) return at(index, `This tag has more than ${tagLengthMax} characters.`)
   }
   return undefined
@@ -57,10 +57,10 @@ function positionOf(error: unknown): number {
   return LiquidError.is(error) ? error.token.begin : 0
 }
 
-// The fault of one of these takes what stands between it and its end along.
+// An error in one of these affects everything up to its end tag.
 const blocks = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'comment', 'raw', 'liquid'])
 
-/** The source with spaces in place of the tag at this position; undefined when the rest would make no sense. */
+/** Returns the source with the tag at this position blanked out, or undefined if the rest would be meaningless. */
 function withoutTag(source: string, position: number): string | undefined {
   const start = Math.max(source.lastIndexOf('{{', position), source.lastIndexOf('{%', position))
   if (start === -1) return undefined
@@ -73,13 +73,13 @@ function withoutTag(source: string, position: number): string | undefined {
 }
 
 const rewordings: [RegExp, string][] = [
-  [/^undefined filter: (.*)$/, 'there is no filter "$1"'],
-  [/^tag "(.*)" not found$/, 'there is no tag "$1", or it stands alone'],
+  [/^undefined filter: (.*)$/, 'unknown filter "$1"'],
+  [/^tag "(.*)" not found$/, 'unknown or unmatched tag "$1"'],
   [/^(?:tag|output|raw) (.*) not closed$/s, '$1 is never closed'],
   [/^.*call stack.*$/, 'it is nested too deeply'],
 ]
 
-/** The engine's words as a sentence, without the position that it adds. */
+/** Returns the message of the engine as a sentence, without the position that it appends. */
 export function messageOf(error: unknown): string {
   let message = error instanceof Error ? error.message : String(error)
   message = message.replace(/, line:\d+, col:\d+$/, '')

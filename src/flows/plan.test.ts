@@ -55,7 +55,7 @@ const scope = fc
   .dictionary(fc.constantFrom(...names, 'c'), json)
   .chain((inner) => fc.record({ a: fc.oneof(json, fc.constant(inner)), b: json, é: json }, { requiredKeys: [] }))
 
-test('a planned template renders exactly as the engine would', () => {
+test('a planned template renders exactly like the engine', () => {
   fc.assert(
     fc.property(
       fc.array(piece, { maxLength: 8 }),
@@ -79,7 +79,7 @@ test('a planned template renders exactly as the engine would', () => {
   )
 })
 
-test('a template of plain variables needs no engine', () => {
+test('a template of single variables does not use the engine', () => {
   const templates = parsePart(
     engineFor('html'),
     'html',

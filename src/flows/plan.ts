@@ -1,25 +1,26 @@
 import { Context, type Liquid, type Template, TokenKind, toValueSync } from 'liquidjs'
 import type { Budget } from './budget.ts'
 import { MeteredEmitter } from './engine.ts'
-import { type Lookup, literalOf, lookupOf, quicken, show } from './lookup.ts'
+import { type Lookup, literalOf, lookupOf, patchRender, show } from './lookup.ts'
 import type { Scope } from './values.ts'
 
 type Step = { text: string } | { lookup: Lookup } | { nodes: Template[] }
 
 /**
- * A parsed template, ready to be rendered many times. Most of a mail is plain text and plain variables; these are put
- * together here, and only what is left goes to the engine: a mail of 5 KB with 50 variables takes 9 µs instead of 230.
+ * A parsed template, prepared to be rendered many times. Most of an email is text and single variables, which are
+ * concatenated here; only the rest goes through the engine. An email of 5 KB with 50 variables takes 9 µs instead of
+ * 230.
  */
 export type Plan = { engine: Liquid; steps: readonly Step[] }
 
-/** `locals` are the names that the template itself sets; only the engine knows their values. */
+/** `locals` are the names that the template assigns; only the engine knows their values. */
 export function planOf(
   engine: Liquid,
   templates: readonly Template[],
   locals: ReadonlySet<string>,
   isHtml: boolean,
 ): Plan {
-  quicken(templates, isHtml)
+  patchRender(templates, isHtml)
   const steps: Step[] = []
   for (const node of templates) {
     const last = steps.at(-1)
@@ -32,7 +33,7 @@ export function planOf(
   return { engine, steps }
 }
 
-/** Throws `OverBudget`, or whatever else the engine found wrong. */
+/** Throws `OverBudget`, or any error of the engine. */
 export function renderPlan({ engine, steps }: Plan, scope: Scope, budget: Budget): string {
   let text = ''
   let context: Context | undefined
@@ -46,7 +47,7 @@ export function renderPlan({ engine, steps }: Plan, scope: Scope, budget: Budget
       context ??= contextOf(engine, scope, budget)
       const emitter = new MeteredEmitter(budget)
       text += toValueSync(engine.renderer.renderTemplates(step.nodes, context, emitter))
-      // As in the engine: a break outside of a loop ends the template.
+      // As in the engine, a break outside of a loop ends the template.
       if (context.breakCalled || context.continueCalled) return text
     }
   }

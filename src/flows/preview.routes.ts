@@ -58,7 +58,7 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
       {
         schema: {
           tags,
-          summary: 'Preview a template that is not saved',
+          summary: 'Preview an unsaved template',
           body: PreviewIn,
           response: answers(PreviewOut),
         },
@@ -71,7 +71,8 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
       {
         schema: {
           tags,
-          summary: 'Preview a flow; fields in the request replace the saved ones',
+          summary: 'Preview a flow',
+          description: 'Fields of the request replace the saved ones.',
           params: Type.Object({ id: Type.String() }),
           body: PreviewIn,
           response: answers(PreviewOut),

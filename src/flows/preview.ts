@@ -7,7 +7,7 @@ import { compileTemplate, missingVariables, type TemplateSource } from './templa
 import { withUnsubscribeLine } from './unsubscribe-line.ts'
 import type { TemplateValues } from './values.ts'
 
-/** What a mail would look like. A faulty template is a result, not an error: somebody is still typing it. */
+/** A rendered email. An invalid template is a result, not an error, because it may still be edited. */
 export type Preview = {
   subject: string | null
   html: string | null
@@ -28,7 +28,7 @@ export type PreviewInput = {
   isMarketing: boolean
 }
 
-/** `limits` are those of the main thread; throws `NeedsTask` beyond them. */
+/** `limits` are those of the main thread. Throws `NeedsTask` if they are exceeded. */
 export async function previewOf(
   { source, values, isMarketing }: PreviewInput,
   cpuMs: number,
@@ -53,7 +53,7 @@ export async function previewOf(
   }
 }
 
-/** A link may be about to start with a value that is not given yet, unless the template itself has it. */
+/** A link may start with a value that is still missing, unless the template itself contains it. */
 function linksOf(source: string): (href: Attribute) => boolean {
   const values = new Set<string>()
   visitTags(source, {

@@ -2,7 +2,7 @@ import { type Template, type Token, TypeGuards, toValueSync, Value } from 'liqui
 
 export type Path = readonly (string | number)[]
 
-/** A variable as the source names it. `path` ends before the first key that only rendering can tell. */
+/** A variable as the source names it. `path` ends before the first key that is only known while rendering. */
 export type Access = { path: Path; token: Token }
 
 export type Argument = Value | Token
@@ -11,7 +11,7 @@ export function childrenOf(node: Template): Template[] {
   return node.children ? (toValueSync(node.children(false, true)) as Template[]) : []
 }
 
-/** The value tokens of an argument, filters' parameters included. */
+/** Returns the value tokens of an argument, including parameters of filters. */
 export function* tokensOf(argument: Argument): Generator<Token> {
   if (argument instanceof Value) yield* tokensOfValue(argument)
   else if (TypeGuards.isFilteredValueToken(argument)) yield* tokensOfValue(argument)
@@ -25,7 +25,7 @@ function* tokensOfValue({ initial, filters }: Filtered): Generator<Token> {
   for (const filter of filters) yield* parameterTokens(filter.args)
 }
 
-/** Parameters stand alone or, like `allow_false: true`, under a name. */
+/** Parameters are positional or named, such as `allow_false: true`. */
 export function* parameterTokens(parameters: readonly unknown[]): Generator<Token> {
   for (const parameter of parameters) {
     const token: unknown = Array.isArray(parameter) ? parameter[1] : parameter
@@ -33,7 +33,7 @@ export function* parameterTokens(parameters: readonly unknown[]): Generator<Toke
   }
 }
 
-/** Every variable that a token reads: itself, those in its brackets, those at the ends of a range. */
+/** Returns every variable that a token reads: itself, those in its brackets, and those in the bounds of a range. */
 export function* accessesOf(token: Token): Generator<Access> {
   if (TypeGuards.isRangeToken(token)) {
     yield* accessesOf(token.lhs)

@@ -12,16 +12,16 @@ export type ReadyVersion = Version & {
   stored: StoredTemplate
   /** Undefined for a template that is too large to be compiled on the main thread. */
   template: CompiledTemplate | undefined
-  /** Until then it is rendered in task processes, by the clock of `performance`. */
+  /** Rendered in task processes until this time of `performance.now()`. */
   slowUntil: number
-  /** Renderings in a row that took too long by the clock. */
+  /** Consecutive renderings that exceeded the time limit. */
   lateRuns: number
 }
 type Key = { organizationId: OrganizationId; id: FlowVersionId }
 
 const bytesMax = 100_000_000
 
-/** Versions in memory, compiled where they are light. A version never changes. The least recently used leave first. */
+/** Caches versions, compiled if they are light. A version never changes. Evicts the least recently used. */
 export class TemplateCache {
   readonly #db: Db
   readonly #ready: LRUCache<FlowVersionId, ReadyVersion>
@@ -35,12 +35,12 @@ export class TemplateCache {
     })
   }
 
-  /** An estimate. */
+  /** The estimated size of the cache. */
   get bytes(): number {
     return this.#ready.calculatedSize
   }
 
-  /** All of them, with one query for those that are not here yet. */
+  /** Returns the versions, with one query for those that are not cached. */
   async getAll(keys: Key[]): Promise<Map<FlowVersionId, ReadyVersion>> {
     const found = new Map<FlowVersionId, ReadyVersion>()
     const missing = new Map<FlowVersionId, Key>()
@@ -55,7 +55,7 @@ export class TemplateCache {
         if (pacer.isDue) await pacer.turn()
         const { organizationId } = missing.get(version.id)!
         const stored = storedTemplateOf(version)
-        // Those of others are asked for in the same breath: one that cannot be read must not fail them all.
+        // The batch contains versions of other organizations: one that cannot be loaded must not fail them.
         const template = isLight(stored)
           ? await loadTemplate(stored).catch(() => unreadableTemplate(stored))
           : undefined

@@ -63,13 +63,13 @@ test('a small template is rendered on the main thread until it proves slow', asy
 
   const slow = await versionOf('x', busy)
   expect(runner.isSlow(slow)).toBe(false)
-  // At once by the units, after three times by the clock, which comes first on a slow machine.
+  // Immediately by units, or after three times by the clock, which triggers first on a slow machine.
   for (let run = 0; run < 3; run++) expect((await runner.body(slow, values, 'wait')).html).toBe('ADA'.repeat(1_900))
   expect(runner.isSlow(slow)).toBe(true)
   expect(reports.map(({ task }) => task)).toEqual(['flows.body', 'flows.body', 'flows.body'])
 })
 
-test('a template beyond the limits of a mail is refused, wherever it runs', async () => {
+test('a template beyond the limits of an email is rejected, wherever it runs', async () => {
   const version = await versionOf(wasteful, row)
   expect(() => runner.draftNow(version, values)).toThrow(NeedsTask)
   await expect(runner.draft(version, values)).rejects.toThrow(Refusal)
@@ -78,7 +78,7 @@ test('a template beyond the limits of a mail is refused, wherever it runs', asyn
   expect(preview).toMatchObject({ subject: null, problems: [{ path: 'subject' }] })
 })
 
-test('dates with names, time zones and large objects are counted by what they cost', async () => {
+test('dates with names, time zones and large objects are counted by their cost', async () => {
   const context = { name: 'x', big: Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`k${i}`, i])) }
   const loop = (body: string) => `{% for i in (1..100) %}${body}{% endfor %}`
   for (const body of [
@@ -91,7 +91,7 @@ test('dates with names, time zones and large objects are counted by what they co
   }
 })
 
-test('a hostile preview of ordinary size is answered', async () => {
+test('a hostile preview of ordinary size gets a response', async () => {
   await using app = await startTestApp({}, ['serve'])
   const links = '{% for i in (1..60) %}{% for j in (1..50) %}<a href="x{{ i }}{{ j }}">y</a>{% endfor %}{% endfor %}'
   const html = `${'<p>text</p>'.repeat(30_000)}{{ missing }}${links}`
@@ -122,7 +122,7 @@ test('flows with large and with slow templates are accepted and sent', async () 
   expect(body.error.type).toBe('missing_variables')
 })
 
-test('the cache is bounded by what versions weigh, and drops those that were not used for longest', async () => {
+test('the cache is bounded by the size of versions and evicts the least recently used', async () => {
   await using app = await startTestApp({}, ['serve'])
   const id = parseId('org', app.organizationId)!
   const versions: FlowVersionId[] = []

@@ -18,14 +18,14 @@ import { isLightSource } from './weight.ts'
 
 /** How long a version that was too slow for the main thread is rendered in task processes. */
 const slowMs = 60_000
-/** The clock may be wrong about a template, say while the engine's code is still cold; the units are not. */
+/** The clock may misjudge a template, for example while the code of the engine is cold; the units do not. */
 const lateRunsMax = 3
 
 export type WhenFull = 'refuse' | 'wait'
 
 /**
- * Runs templates where they cannot hold up others: light ones on the main thread within `inlineLimits`, all others in a
- * task process within the limits of a mail. Which of the two does not change the result.
+ * Runs templates where they cannot delay other work: light ones on the main thread within `inlineLimits`, and all
+ * others in a task process within the limits of an email. The result is the same.
  */
 export class TemplateRunner {
   readonly #tasks: TaskPool
@@ -52,12 +52,12 @@ export class TemplateRunner {
     return this.#tasks.run(previewTask, { organizationId, input: { ...input, cpuMs: this.#cpuMs } })
   }
 
-  /** Whether the version is rendered in task processes, as far as is known. */
+  /** Returns whether the version is currently rendered in task processes. */
   isSlow(version: ReadyVersion): boolean {
     return version.template === undefined || version.slowUntil > performance.now()
   }
 
-  /** Throws `NeedsTask` where `draft` has to be called. */
+  /** Throws `NeedsTask` if `draft` has to be used instead. */
   draftNow(version: ReadyVersion, values: TemplateValues): MailDraft {
     return this.#inline(version, (template) => draftOf(template, values, inlineLimits))
   }
@@ -66,7 +66,7 @@ export class TemplateRunner {
     return this.#tasks.run(draftTask, this.#renderOf(version, values, 'refuse'))
   }
 
-  /** Throws `NeedsTask` where `body` has to be called. */
+  /** Throws `NeedsTask` if `body` has to be used instead. */
   bodyNow(version: ReadyVersion, values: TemplateValues): RenderedBody {
     return this.#inline(version, (template) => template.renderBody(values, inlineLimits))
   }
@@ -98,7 +98,7 @@ export class TemplateRunner {
 
   #renderOf(version: ReadyVersion, values: TemplateValues, whenFull: WhenFull) {
     const { organizationId, id, stored } = version
-    // The getter for the address to unsubscribe at is read here: only data crosses over.
+    // Evaluates the getter of the unsubscribe URL: only data can be passed to another process.
     const { contact, organization, unsubscribeUrl, time, context } = values
     const input = {
       key: `${organizationId} ${id}`,

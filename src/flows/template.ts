@@ -16,16 +16,16 @@ export const htmlBytesMax = 500_000
 export const textBytesMax = 500_000
 
 export const variablesMax = 1_000
-const tooManyVariables = `The template uses more than ${variablesMax} variables. Pass them in lists or objects.`
-/** Converting HTML to text takes about 100 ns a character, for at most so many characters. */
+const tooManyVariables = `The template uses more than ${variablesMax} variables. Group them in lists or objects.`
+/** Converting HTML to text takes about 100 ns per character, for up to this many characters. */
 const convertedUnits = 10
 const convertedLengthMax = 100_000
 
 export type TemplateSource = { subject: string; html: string; text?: string | null; htmlFormat: 'html' | 'mjml' }
 
 /**
- * A compiled template as a version of a flow stores it: `loadTemplate` makes it ready again without compiling MJML. The
- * text is the flow's own, or derived from the HTML template, or else made from the HTML of each mail.
+ * A compiled template as a version stores it: `loadTemplate` prepares it without compiling MJML again. The text is the
+ * one of the flow, derived from the HTML template, or else converted from the rendered HTML of each email.
  */
 export type StoredTemplate = {
   subject: string
@@ -40,14 +40,14 @@ export type CompiledTemplate = {
   stored: StoredTemplate
   variables: readonly Variable[]
   recipientFields: RecipientFields
-  /** Throws `Refusal` if the template fails on these values, or exceeds the limits of a mail. */
+  /** Throws `Refusal` if the template fails with these values or exceeds the limits of an email. */
   render(values: TemplateValues): RenderedMail
-  /** The subject alone, which is known from the moment a mail is accepted, and what is left to be made when it is sent. */
+  /** The subject is rendered when an email is accepted, and the body when it is sent. */
   renderSubject(values: TemplateValues, limits?: RenderLimits): string
   renderBody(values: TemplateValues, limits?: RenderLimits): RenderedBody
 }
 
-/** Thrown in place of a refusal where the caller has asked for less than the limits of a mail. */
+/** Thrown instead of a refusal if the caller set lower limits than those of an email. */
 export class NeedsTask extends Error {
   readonly spent: 'units' | 'time'
   constructor(spent: 'units' | 'time') {
@@ -58,7 +58,7 @@ export class NeedsTask extends Error {
 
 export type Compilation = { kind: 'compiled'; template: CompiledTemplate } | { kind: 'faulty'; problems: Problem[] }
 
-/** Checks and compiles what someone wrote. All faults that can be told apart are told at once. */
+/** Validates and compiles a template, and reports as many errors at once as possible. */
 export async function compileTemplate({ subject, html, text, htmlFormat }: TemplateSource): Promise<Compilation> {
   const problems = [...faultsOf('subject', subject), ...faultsOf('html', html), ...(text ? faultsOf('text', text) : [])]
   if (problems.length > 0) return { kind: 'faulty', problems }
@@ -75,13 +75,13 @@ export async function compileTemplate({ subject, html, text, htmlFormat }: Templ
   return { kind: 'compiled', template }
 }
 
-/** Makes a stored template ready. It was compiled before, so a fault in it is ours. */
+/** Prepares a stored template for rendering. It was compiled before, so an error in it is a bug. */
 export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemplate> {
   const subject = loadPart('subject', stored.subject)
   const html = loadPart('html', stored.html)
   const text = stored.text.from === 'html' ? undefined : loadPart('text', stored.text.source)
   const htmlToText = text ? undefined : await loadHtmlToText()
-  // Without tags there is nothing that could leave gaps.
+  // A template without tags leaves no gaps.
   const leavesGaps = stored.text.from === 'template' && text?.plan.steps.some((step) => 'nodes' in step)
 
   const renderSubject = (values: TemplateValues, limits?: RenderLimits) =>
@@ -101,10 +101,10 @@ export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemp
   return { stored, variables, recipientFields, render, renderSubject, renderBody }
 }
 
-/** Stands in for a stored template that can be made ready no more, say after the engine has changed. */
+/** Replaces a stored template that can no longer be loaded, for example after an upgrade of the engine. */
 export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
   const refuse = () => {
-    throw new Refusal('validation_failed', 'The template of this flow can no longer be read. Save the flow again.')
+    throw new Refusal('validation_failed', 'The template of this flow can no longer be loaded. Save the flow again.')
   }
   return {
     stored,
@@ -116,7 +116,10 @@ export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
   }
 }
 
-/** The variables that this mail lacks: used without default, and given neither by the context nor by the contact. */
+/**
+ * Returns the variables that are missing: used without a default, and provided neither by the context nor by the
+ * contact.
+ */
 export function missingVariables({ variables }: CompiledTemplate, values: TemplateValues): string[] {
   const scope = scopeOf(values)
   const lacks = ({ path, insteadOf }: Variable) =>
@@ -128,7 +131,7 @@ export function missingVariables({ variables }: CompiledTemplate, values: Templa
     .map(({ name }) => name)
 }
 
-/** Keys of the context that the template never looks at, for a warning to whoever sent them. */
+/** Returns the context keys that the template never reads, for a warning to the sender. */
 export function unusedContextKeys({ variables }: CompiledTemplate, context: TemplateValues['context']): string[] {
   const used = new Set<unknown>()
   for (const { path } of variables) {
@@ -157,7 +160,7 @@ function findTooLong(part: TemplatePart, source: string): string | undefined {
   }
   if (part === 'html' && source.trim() === '') return 'The HTML is empty.'
   const bytesMax = part === 'html' ? htmlBytesMax : textBytesMax
-  return Buffer.byteLength(source) > bytesMax ? `It has more than ${bytesMax / 1000} KB.` : undefined
+  return Buffer.byteLength(source) > bytesMax ? `It exceeds ${bytesMax / 1000} KB.` : undefined
 }
 
 const engineOf = (part: TemplatePart) => engineFor(part === 'html' ? 'html' : 'text')
@@ -201,17 +204,22 @@ function renderPart(
   }
 }
 
-/** The error itself where it is a bug of ours. */
+const partTitles = { subject: 'subject', html: 'HTML part', text: 'text part' } as const satisfies Record<
+  TemplatePart,
+  string
+>
+
+/** Returns the error itself if it is a bug. */
 function refusalOf(name: TemplatePart, source: string, error: unknown): unknown {
   if (!LiquidError.is(error) && !(error instanceof OverBudget) && !(error instanceof RangeError)) return error
   const { line, column } = LiquidError.is(error) ? lineAndColumn(source, error.token.begin) : { line: 1, column: 1 }
   const message = messageOf(error)
-  return new Refusal('validation_failed', `The ${name} of this mail cannot be made. ${message}`, {
+  return new Refusal('validation_failed', `Could not render the ${partTitles[name]}. ${message}`, {
     fields: [{ path: name, problem: `line ${line}, column ${column}: ${message}` }],
   })
 }
 
-/** A subject is one line. Whatever breaks lines or controls a terminal becomes a space. */
+/** Collapses whitespace and control characters to spaces, since a subject is a single line. */
 function oneLine(subject: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
   const line = subject.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()

@@ -47,10 +47,10 @@ export const previewTask = defineTask<PreviewInput & { cpuMs: number }, Preview>
   run: ({ cpuMs, ...input }) => previewOf(input, cpuMs),
 })
 
-/** `key` names a version, whose content never changes. */
+/** `key` identifies a version, whose content never changes. */
 export type RenderInput = { key: string; stored: StoredTemplate; values: TemplateValues; cpuMs: number }
 
-/** What is known about a mail when it is accepted. The subject is missing where variables are. */
+/** What is determined when an email is accepted. The subject is empty if variables are missing. */
 export type MailDraft = { missing: string[]; unused: string[]; subject: string; recipient: RecipientSnapshot }
 
 export function draftOf(template: CompiledTemplate, values: TemplateValues, limits: RenderLimits): MailDraft {
@@ -83,7 +83,7 @@ export const bodyTask = defineTask<RenderInput, RenderedBody>({
   },
 })
 
-/** Per task process: compiling a template costs a hundred times what rendering it does. */
+/** Per task process: compiling a template takes a hundred times as long as rendering it. */
 const ready = new LRUCache<string, CompiledTemplate>({
   maxSize: cacheBytesMax,
   sizeCalculation: ({ stored }) => weightOf(stored),

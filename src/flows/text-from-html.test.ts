@@ -26,7 +26,7 @@ async function textOf(html: string): Promise<{ text: string; from: string }> {
   return { text: compilation.template.render(values).text, from: compilation.template.stored.text.from }
 }
 
-test('a text is made from the HTML, links and all, and nothing in it is escaped', async () => {
+test('text is converted from HTML with links and without escaping', async () => {
   const { text, from } = await textOf(`<html><head><title>T</title><style>p { color: red }</style></head><body>
     <h1>Dear {{ name }}</h1><p>See&nbsp;<a href="{{ url }}">your order</a> &amp; <b>smile</b>.</p>
     <p><a href="https://example.com/">https://example.com/</a> <a href="#top">Up</a></p>
@@ -37,7 +37,7 @@ test('a text is made from the HTML, links and all, and nothing in it is escaped'
   expect(from).toBe('template')
 })
 
-test('rows of a table and points of a list stand on lines of their own, and loops leave no gaps', async () => {
+test('table rows and list items are separate lines, and loops leave no gaps', async () => {
   const { text } = await textOf(`<p>You bought:</p>
     <table>{% for item in items %}<tr><td>{{ item.name }}</td><td>{{ item.price }}</td></tr>{% endfor %}</table>
     {% if no %}<p>Never</p>{% endif %}
@@ -45,7 +45,7 @@ test('rows of a table and points of a list stand on lines of their own, and loop
   expect(text).toBe('You bought:\n\nCards 3\nGears & wheels 5\n\n- Cards\n- Gears & wheels\n\nThanks')
 })
 
-test('a preheader opens the text, without the characters that fill it up', async () => {
+test('a preheader starts the text, without its filler characters', async () => {
   const filler = '&nbsp;&zwnj;&#847;&#8199;'.repeat(30)
   const { text } = await textOf(`<body><div style="display:none">Two gears for you${filler}</div><p>Hello</p></body>`)
   expect(text).toBe('Two gears for you\n\nHello')
@@ -65,7 +65,7 @@ const alike = [
 ]
 
 for (const html of alike) {
-  test(`deriving the text template gives what converting the finished HTML gives: ${html}`, async () => {
+  test(`the derived text template equals the converted rendered HTML: ${html}`, async () => {
     const compilation = await compileTemplate({ subject: 'x', html, htmlFormat: 'html' })
     if (compilation.kind !== 'compiled') throw new Error(JSON.stringify(compilation.problems))
     const { template } = compilation
@@ -76,7 +76,7 @@ for (const html of alike) {
   })
 }
 
-test('where a derived template could not be right, the text is made from the finished HTML', async () => {
+test('the text is converted from the rendered HTML if a derived template could differ', async () => {
   const cases: [string, string][] = [
     ['{{ html | raw }}', 'One\n\nTwo'],
     ['<ol>{% for i in items %}<li>{{ i.name }}</li>{% endfor %}</ol>', '1. Cards\n 2. Gears & wheels'],
@@ -88,7 +88,7 @@ test('where a derived template could not be right, the text is made from the fin
   for (const [html, text] of cases) expect(await textOf(html)).toEqual({ text, from: 'html' })
 })
 
-test('a text that the flow brings is left alone', async () => {
+test('the text of a flow is used unchanged', async () => {
   const compilation = await compileTemplate({
     subject: 'x',
     html: '<p>a</p>',
@@ -99,12 +99,12 @@ test('a text that the flow brings is left alone', async () => {
   expect(compilation.template.render(values).text).toBe('  A & <B>\n\n\n\nb ')
 })
 
-test('elements nested without end are cut off, not followed', async () => {
+test('extremely nested elements are truncated', async () => {
   const { text } = await textOf(`<p>top</p>${'<div>'.repeat(50_000)}deep`)
   expect(text).toBe('top')
 })
 
-test('tabs without end are no more work than other text', async () => {
+test('long runs of tabs take linear time', async () => {
   const html = '<p>{% if name %}{{ tabs }}{{ name }}{% endif %}</p>'
   const compilation = await compileTemplate({ subject: 'x', html, htmlFormat: 'html' })
   if (compilation.kind !== 'compiled') throw new Error('faulty')

@@ -2,13 +2,13 @@ import { type Liquid, Tokenizer, type TopLevelToken, TypeGuards } from 'liquidjs
 
 export type HtmlToText = (html: string) => string
 
-// Converting takes about 90 µs a kilobyte, and whoever reads a text of this length has stopped long before.
+// Converting takes about 90 µs per kilobyte, and no one reads a text of this length to its end.
 const htmlLengthMax = 100_000
-// Elements within elements take time by the square of their number: 20 ms for these.
+// Nested elements take quadratic time: 20 ms for this many.
 const tagsMax = 4_000
 const depthMax = 200
 
-/** Loaded on demand: it takes 10 MB, and most flows need it once, when they are saved. */
+/** Loaded on demand: the library takes 10 MB, and most flows need it only when they are saved. */
 export async function loadHtmlToText(): Promise<HtmlToText> {
   const { compile } = await import('html-to-text')
   const keepCase = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
@@ -16,7 +16,7 @@ export async function loadHtmlToText(): Promise<HtmlToText> {
   const convert = compile({
     wordwrap: false,
     limits: { maxDepth: depthMax, ellipsis: '' },
-    // The whole document: tags of the template may stand before the body.
+    // Converts the whole document, because template tags may precede the body.
     baseElements: { selectors: [], returnDomByDefault: true },
     formatters: {
       alternative: (element, _walk, builder) => builder.addInline(element.attribs.alt ?? ''),
@@ -35,19 +35,19 @@ export async function loadHtmlToText(): Promise<HtmlToText> {
   return (html) => tidy(convert(html.slice(0, endOfStart(html))))
 }
 
-/** Where the part that is converted ends. */
+/** Returns where the converted part ends. */
 function endOfStart(html: string): number {
   let tag = html.indexOf('<')
   for (let tags = 0; tags < tagsMax && tag !== -1 && tag < htmlLengthMax; tags++) tag = html.indexOf('<', tag + 1)
   return tag === -1 ? htmlLengthMax : Math.min(tag, htmlLengthMax)
 }
 
-// Invisible characters by which senders push the text after a preheader out of the preview.
+// Invisible characters that senders use to push the text after a preheader out of the preview.
 const fillers = /(?:\u034f|[\u00a0\u00ad\u061c\u200b-\u200d\u2007\u2060\ufeff ]){4,}/g
 
-/** What leaving out parts of a text leaves behind: ends of lines, more than one empty line, fillers. */
+/** Removes trailing whitespace, repeated blank lines and fillers that remain after parts of a text were removed. */
 export function tidy(text: string): string {
-  // Line by line: an expression for spaces before a line's end takes time by the square of their number.
+  // Line by line, because a regular expression for trailing spaces takes quadratic time.
   const lines = text
     .replace(fillers, ' ')
     .split('\n')
@@ -59,10 +59,10 @@ export function tidy(text: string): string {
 }
 
 /**
- * The text template that an HTML template amounts to, tags and all, so that the text of a mail costs no more than a few
- * microseconds (converting the finished HTML costs 290 µs for 3.4 KB). Undefined where that would not be the same as
- * converting the finished HTML: a tag that is lost or moved on the way, HTML that comes with the values, lists whose
- * numbers a loop would repeat, whitespace that means something or that tags take away.
+ * Converts an HTML template, including its Liquid tags, to a text template, so that the text of an email takes only a
+ * few microseconds (converting the rendered HTML takes 290 µs for 3.4 KB). Returns undefined if the result could differ
+ * from converting the rendered HTML: if a tag is lost or moved, values contain HTML, loops contain numbered lists, or
+ * whitespace is significant or removed by tags.
  */
 export function textTemplateOf(engine: Liquid, html: string, htmlToText: HtmlToText): string | undefined {
   if (html.length > htmlLengthMax || /[\ue000\ue001]/.test(html) || /<(?:ol|pre)[\s>]/i.test(html)) return undefined
@@ -82,17 +82,17 @@ export function textTemplateOf(engine: Liquid, html: string, htmlToText: HtmlToT
   const tagAt = (index: string) => tags[Number(index)]!
   return text
     .replace(/^[ \t]*((?:\ue000\d+\ue001[ \t]*)+)\n/gm, (line, marks: string) => {
-      // A line of tags alone is no line of the text.
+      // A line that consists of tags is not a line of the text.
       const areTags = [...marks.matchAll(/\d+/g)].every(([index]) => TypeGuards.isTagToken(tagAt(index)))
       return areTags ? marks.trimEnd() : line
     })
     .replace(/\ue000(\d+)\ue001/g, (_, index: string) => sourceOf(tagAt(index)))
 }
 
-/** What a derived template renders to, with the spaces that HTML would not show taken out. */
+/** Removes the spaces that HTML would not show from a rendered derived template. */
 export const tidyDerived = (text: string): string => tidy(text.replace(/(\S)[ \t]{2,}/g, '$1 '))
 
-/** `raw` shows HTML that a text must not show; `{{-` takes away line breaks that only the text has. */
+/** `raw` outputs HTML, which a text must not contain; `{{-` strips line breaks that only the text has. */
 function changesText(tag: TopLevelToken): boolean {
   const source = tag.getText()
   return (

@@ -1,7 +1,7 @@
 import { toValue } from 'liquidjs'
 import type { Budget } from './budget.ts'
 
-/** How a value reads in a mail: nothing for nil, the parts of a list one after the other, an object as JSON. */
+/** Returns a value as text: nothing for nil, the concatenated elements of a list, and an object as JSON. */
 export function textOf(value: unknown, budget: Budget): string {
   if (typeof value === 'string') return value
   const plain: unknown = toValue(value)
@@ -13,7 +13,9 @@ export function textOf(value: unknown, budget: Budget): string {
   return typeof plain === 'object' ? jsonOf(plain, budget) : String(plain)
 }
 
-/** JSON counted value by value, so that a small list that holds itself many times over cannot grow without end. */
+/**
+ * Returns JSON, counted value by value, so that a small list that contains itself many times cannot grow without limit.
+ */
 export function jsonOf(value: unknown, budget: Budget): string {
   const json = JSON.stringify(value, (key, inner: unknown) => {
     budget.use(key.length + (typeof inner === 'string' ? inner.length : 8))

@@ -3,7 +3,7 @@ import { withUnsubscribeLine } from './unsubscribe-line.ts'
 
 const url = 'https://mail.example.com/u/abc'
 
-test('a mail that shows no way out gets one, at the end of its body and of its text', () => {
+test('an unsubscribe link is appended to the body and the text if missing', () => {
   const { html, text } = withUnsubscribeLine({ html: '<body><p>Hi</p></body></html>', text: 'Hi\n\n' }, url)
   expect(html).toMatch(
     /^<body><p>Hi<\/p><p [^>]*><a href="https:\/\/mail.example.com\/u\/abc" [^>]*>Unsubscribe<\/a><\/p><\/body><\/html>$/,
@@ -11,7 +11,7 @@ test('a mail that shows no way out gets one, at the end of its body and of its t
   expect(text).toBe(`Hi\n\n--\nUnsubscribe: ${url}\n`)
 })
 
-test('a part that shows the address already stays as it is', () => {
+test('a part that contains the URL stays unchanged', () => {
   const mail = { html: `<a href="${url}">Leave</a>`, text: 'Hi' }
   const { html, text } = withUnsubscribeLine(mail, url)
   expect(html).toBe(mail.html)

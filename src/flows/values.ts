@@ -1,6 +1,6 @@
 import type { Path } from './syntax-tree.ts'
 
-/** What a mail is made from. All of it is data as JSON knows it: no functions, no classes, no cycles. */
+/** The values of an email. All of them are JSON data: no functions, classes or cycles. */
 export type TemplateValues = {
   contact: {
     email: string
@@ -17,13 +17,13 @@ export type TemplateValues = {
 
 export type Scope = Readonly<Record<string, unknown>>
 
-/** Names that a context cannot take over: a send must not be able to change whom a mail speaks to, or the way out. */
+/** Names that a context cannot override: a send request must not change the contact or the unsubscribe URL. */
 export const reservedNames: readonly string[] = ['contact', 'organization', 'unsubscribe_url', 'context']
 
 /**
- * The names a template sees. The keys of the context stand at the top (and under `context`). Unless they are null they win
- * over the contact's `email`, `first_name` and `last_name`, and these over its attributes, which stand at the top as well
- * (and under `contact.attributes`). The reserved names win over all.
+ * Returns the variables of a template. Context keys are available at the top level (and under `context`). Unless null,
+ * they take precedence over the contact's `email`, `first_name` and `last_name`, and these over its attributes, which
+ * are also available at the top level (and under `contact.attributes`). Reserved names take precedence over all.
  */
 export function scopeOf(values: TemplateValues): Scope {
   const { contact, organization, context } = values
@@ -34,14 +34,14 @@ export function scopeOf(values: TemplateValues): Scope {
     last_name: lastName,
     contact: { email, first_name: firstName, last_name: lastName, attributes },
     organization: { name: organization.name },
-    // Signed when it is read: most transactional mail does not show it.
+    // Signed on access: most transactional emails do not use it.
     get unsubscribe_url() {
       return values.unsubscribeUrl
     },
     context,
   }
-  // One by one, since names behind a spread, on the way of every mail, take ten times as long. `__proto__` would change
-  // what the object is when assigned; where the values come from it can be read like any other.
+  // Assigned one by one, since lookups on an object built with spread take ten times as long. Assigning `__proto__`
+  // would change the prototype; in the source objects it can be read like any other key.
   for (const key of Object.keys(attributes))
     if (!Object.hasOwn(scope, key) && key !== '__proto__') scope[key] = attributes[key]
   for (const key of Object.keys(context)) {
@@ -51,7 +51,7 @@ export function scopeOf(values: TemplateValues): Scope {
   return scope
 }
 
-/** Reads a variable exactly as the engine does: own properties, and `size`, `first` and `last` where there is none. */
+/** Reads a variable as the engine does: own properties, and otherwise `size`, `first` and `last`. */
 export function readPath(scope: Scope, path: Path): unknown {
   let value: unknown = scope
   for (const key of path) {
@@ -76,7 +76,7 @@ function sizeOf(value: unknown): number | undefined {
   return typeof value === 'object' && value ? Object.keys(value).length : undefined
 }
 
-/** What `default` replaces. */
+/** Returns whether `default` replaces the value. */
 export function isMissing(value: unknown): boolean {
   if (typeof value === 'string' || Array.isArray(value)) return value.length === 0
   return value === undefined || value === null || value === false

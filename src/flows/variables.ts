@@ -2,23 +2,26 @@ import { CaseTag, ForTag, IfTag, TablerowTag, type Template, type Token, UnlessT
 import { equalsMissing, type Guards, guardsOf } from './guards.ts'
 import { type Argument, accessesOf, childrenOf, type Path, parameterTokens, tokensOf } from './syntax-tree.ts'
 
-/** A variable that a template takes from outside, named as the template names it. */
+/** A variable that a template reads, as the template names it. */
 export type Variable = {
   name: string
   path: Path
-  /** Nothing breaks without it: each place that shows it gives a default or stands under a condition that tests it. */
+  /** True if every output of it has a default or is inside a condition that tests it. */
   hasDefault: boolean
-  /** Per use without default: what must be missing, too, before this one is missed (`{{ nickname | default: name }}`). */
+  /**
+   * For each use without a default: the paths that must be missing as well before this variable counts as missing (`{{
+   * nickname | default: name }}`).
+   */
   insteadOf: readonly (readonly Path[])[]
 }
 
 export type Analysis = {
   variables: Variable[]
-  /** Every name the template itself sets somewhere. */
+  /** Every name that the template assigns. */
   locals: ReadonlySet<string>
 }
 
-/** The names that the loops around a node bind. */
+/** The loop variables in scope at a node. */
 type Bound = readonly string[]
 
 export function analyse(templates: readonly Template[]): Analysis {
@@ -27,7 +30,7 @@ export function analyse(templates: readonly Template[]): Analysis {
   return { variables: [...analyser.variables.values()], locals: analyser.locals }
 }
 
-/** What several parts take together. */
+/** Merges the variables of several parts. */
 export function mergeVariables(parts: readonly (readonly Variable[])[]): Variable[] {
   const merged = new Map<string, Variable>()
   for (const variable of parts.flat()) {
@@ -63,7 +66,7 @@ class Analyser {
   }
 
   #visitCondition(node: IfTag | UnlessTag, bound: Bound): void {
-    // What earlier conditions being false implies holds in all later branches.
+    // If an earlier condition is false, its consequences hold in all later branches.
     const implied: Path[] = []
     for (const [index, branch] of node.branches.entries()) {
       this.#test(branch.value, bound)
@@ -104,7 +107,7 @@ class Analyser {
     for (const token of tokensOf(argument)) this.#note(token, bound, undefined)
   }
 
-  /** A value that is put into the mail, or assigned, which in the end is the same. */
+  /** A value that is output, or assigned, which leads to output. */
   #show(argument: Argument, bound: Bound): void {
     if (!(argument instanceof Value)) {
       for (const token of tokensOf(argument)) this.#note(token, bound, [])
@@ -129,7 +132,7 @@ class Analyser {
       if (name !== 'default') for (const token of parameterTokens(args)) this.#note(token, bound, [])
   }
 
-  /** `insteadOf` is undefined where a missing value does no harm. */
+  /** `insteadOf` is undefined if a missing value is harmless. */
   #note(token: Token, bound: Bound, insteadOf: readonly Path[] | undefined): void {
     for (const { path } of accessesOf(token)) {
       const root = path[0]
@@ -146,7 +149,7 @@ class Analyser {
     }
   }
 
-  /** One use that needs it always says all there is to say; a use like an earlier one adds nothing. */
+  /** An unconditional use subsumes all others; repeated uses add nothing. */
   #adding(name: string, uses: Variable['insteadOf'], use: readonly Path[]): Variable['insteadOf'] {
     if (use.length === 0 || uses[0]?.length === 0) return [[]]
     const known = this.#usesOf.get(name) ?? new Set()
@@ -154,13 +157,13 @@ class Analyser {
     const key = JSON.stringify(use)
     if (known.has(key)) return uses
     known.add(key)
-    // In place: a copy for each use would cost the square of their number.
+    // Appended in place: a copy per use would take quadratic time.
     ;(uses as (readonly Path[])[]).push(use)
     return uses
   }
 }
 
-/** The paths known to be present at the current place, as a set of prefixes: looking one up costs its length. */
+/** The paths known to be present at the current node, as a set of prefixes: a lookup costs the length of the path. */
 class PresentPaths {
   readonly #counts = new Map<string, number>()
 

@@ -26,7 +26,8 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       {
         schema: {
           tags,
-          summary: 'What the flow was before, newest first',
+          summary: 'List flow versions',
+          description: 'Newest first.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Type.Array(VersionSummaryOut)),
         },
@@ -51,7 +52,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
       {
         schema: {
           tags,
-          summary: 'One version',
+          summary: 'Get a flow version',
           params: Type.Object({ id: Type.String(), version: Type.String({ pattern: '^[0-9]{1,6}$' }) }),
           response: answers(VersionOut),
         },

@@ -1,7 +1,7 @@
 import type { StoredTemplate, TemplateSource } from './template.ts'
 
-// CPU time on two cores with ten times the work they can do, once the code is warm: 200 tags take 3 to 6 ms to make ready,
-// one tag of 5,000 characters 7 ms, 200,000 characters of text 12 ms. Compiling what someone wrote takes three times that,
+// CPU time on two cores with ten times the load they can handle, with warm code: preparing 200 tags takes 3 to 6 ms,
+// one tag of 5,000 characters 7 ms, 200,000 characters of text 12 ms. Compiling source takes three times as long,
 // because each part is parsed twice and the text is derived.
 const lightTagsMax = 200
 const lightTagLengthMax = 5_000
@@ -11,7 +11,7 @@ const lightSourceTagLengthMax = 1_500
 const lightSourceLengthMax = 10_000
 const lightElementsMax = 200
 
-/** Whether a stored template can be made ready on the main thread in less than about 10 ms. */
+/** Returns whether a stored template can be prepared on the main thread within about 10 ms. */
 export function isLight(stored: StoredTemplate): boolean {
   return areLight([stored.subject, stored.html, textOf(stored)], {
     length: lightLengthMax,
@@ -20,7 +20,7 @@ export function isLight(stored: StoredTemplate): boolean {
   })
 }
 
-/** The same for compiling what someone wrote, where MJML is never light and the text has to be derived. */
+/** Like `isLight`, for compiling source. MJML is never light, and the text has to be derived. */
 export function isLightSource({ subject, html, text, htmlFormat }: TemplateSource): boolean {
   return (
     htmlFormat === 'html' &&
@@ -33,7 +33,7 @@ export function isLightSource({ subject, html, text, htmlFormat }: TemplateSourc
   )
 }
 
-/** Bytes that a ready template takes, roughly and rather too many. */
+/** Returns an upper estimate of the memory that a prepared template takes, in bytes. */
 export function weightOf(stored: StoredTemplate): number {
   const sources = [stored.subject, stored.html, textOf(stored)]
   const { tags, tagLength } = measureTags(sources, Number.POSITIVE_INFINITY)

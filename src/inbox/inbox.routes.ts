@@ -23,15 +23,15 @@ const MailOut = Type.Object({
   html: Nullable(Type.String()),
   text: Nullable(Type.String()),
   headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
-  truncated: Type.Boolean({ description: 'Whether the email is longer than what is shown of it.' }),
+  truncated: Type.Boolean({ description: 'Whether only the start of the email is returned.' }),
   raw: Type.String(),
 })
 const tags = ['Inbox']
 const shownBytesMax = 256 * 1024
-/** Reading costs time by the line: 256 KiB of very short lines would take more than a second. */
+/** Parsing takes time per line: 256 KiB of very short lines would take more than a second. */
 const shownLinesMax = 5_000
 
-/** As much of an email as is read and shown. */
+/** Returns the part of an email that is parsed and shown. */
 function beginningOf(raw: Buffer): Buffer {
   let end = 0
   for (let lines = 0; lines < shownLinesMax; lines++) {
@@ -42,7 +42,7 @@ function beginningOf(raw: Buffer): Buffer {
   return raw.subarray(0, end)
 }
 
-/** The built-in inbox: what would have gone out if a relay were set. */
+/** The built-in inbox: emails that would have been sent if a relay were configured. */
 export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
@@ -50,7 +50,8 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       {
         schema: {
           tags,
-          summary: 'Mail kept because no relay is set, newest first',
+          summary: 'List emails in the built-in inbox',
+          description: 'Emails that were not sent because no mail server is configured. Newest first.',
           querystring: Type.Object(pageQuery),
           response: pages(SummaryOut),
         },
@@ -70,7 +71,7 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       {
         schema: {
           tags,
-          summary: 'One mail as it would have gone out',
+          summary: 'Get an email of the built-in inbox',
           params: Type.Object({ id: Type.String() }),
           response: answers(MailOut),
         },
@@ -94,7 +95,13 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
 
     api.delete(
       '/inbox',
-      { schema: { tags, summary: 'Empty the inbox', response: answers(Type.Object({ deleted: Type.Integer() })) } },
+      {
+        schema: {
+          tags,
+          summary: 'Delete all emails of the built-in inbox',
+          response: answers(Type.Object({ deleted: Type.Integer() })),
+        },
+      },
       async (request) => ok({ deleted: await emptyInbox(db.statement, memberOf(request).organizationId) }),
     )
   }

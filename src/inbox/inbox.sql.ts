@@ -4,7 +4,7 @@ import type { MessageId, OrganizationId } from '../values/ids.ts'
 
 export type InboxSummary = {
   messageId: MessageId
-  /** False for mail that the service itself wrote to owners. */
+  /** False for emails that the service sent to owners. */
   isMessage: boolean
   sender: string
   recipient: string
@@ -56,7 +56,7 @@ export type InboxRow = {
   raw: string
 }
 
-/** The message may have been emptied since, because its contact was erased. */
+/** The message may have been erased with its contact since. */
 const isQueued = sql`exists (
   select from messages
   where messages.organization_id = row.organization_id and messages.id = row.message_id and status = 'queued')`

@@ -20,7 +20,7 @@ async function createOther(app: TestApp) {
   return { flowId: flow.body.data.id as string, theirKey: { 'x-api-token': key.body.data.api_key as string } }
 }
 
-test('a send is answered with a stored message, and an unknown contact is created in no group', async () => {
+test('a send stores a message, and an unknown contact is created without groups', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const answer = await send(app, flowId, { contact_email: ' Ada@EXAMPLE.com ' })
@@ -48,17 +48,17 @@ test('a send is answered with a stored message, and an unknown contact is create
   })
 })
 
-test('variables that nobody gives are named, and unused context is a warning', async () => {
+test('missing variables are listed, and unused context keys are warnings', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const missing = await send(app, flowId, { context: {} })
   expect(missing.status).toBe(422)
   expect(missing.body.error).toMatchObject({ type: 'missing_variables', fields: [{ path: 'context.order_id' }] })
-  expect(missing.body.message).toBe('The template needs order_id. Give it in the context.')
+  expect(missing.body.message).toBe('The template requires order_id. Add it to the context.')
   const several = await createFlow(app, { html: '{{ a }} {{ b.c }} {{ context.d }} {{ contact.first_name }}' })
   const { message, error } = (await send(app, several, { context: {} })).body
   expect(message).toBe(
-    'The template needs order_id, a, b.c, and context.d. Give them in the context. The contact lacks contact.first_name. Fill it in, or give it a default in the template.',
+    'The template requires order_id, a, b.c, and context.d. Add them to the context. The contact has no contact.first_name. Set it on the contact, or add a default to the template.',
   )
   expect(error.fields.map((field: { path: string }) => field.path)).toEqual([
     'context.order_id',
@@ -74,7 +74,7 @@ test('variables that nobody gives are named, and unused context is a warning', a
   expect((await send(app, flowId, { contact_email: 'grace@example.com', context: {} })).status).toBe(200)
 })
 
-test('flows that are unknown, foreign or not active are refused', async () => {
+test('unknown, foreign and inactive flows are rejected', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const { theirKey } = await createOther(app)
@@ -86,17 +86,17 @@ test('flows that are unknown, foreign or not active are refused', async () => {
   expect(await app.db`select from contacts`).toEqual([])
 })
 
-test('calls that name the flow of another organization leave its own calls alone', async () => {
+test('requests with a flow of another organization do not affect the requests of its owner', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const { theirKey } = await createOther(app)
-  // The owner's calls come first and the strangers' last in whatever is written together.
+  // The requests of the owner come first and those of the others last in a batch.
   const calls = Array.from({ length: 40 }, (_, n) => send(app, flowId, {}, n < 20 ? {} : theirKey))
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
   expect(statuses).toEqual([...Array(20).fill(200), ...Array(20).fill(404)])
 })
 
-test('a changed flow counts from the next send on, and an accepted message keeps its version', async () => {
+test('a changed flow applies to the next send, and an accepted message keeps its version', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   await send(app, flowId)
@@ -109,7 +109,7 @@ test('a changed flow counts from the next send on, and an accepted message keeps
   expect(await app.db`select distinct flow_version_id from messages`).toHaveLength(2)
 })
 
-test('who must not be written to gets a record and no mail, with the reason', async () => {
+test('a send to a suppressed contact stores a message with the reason and sends no email', async () => {
   await using app = await startTestApp({}, ['serve'])
   const transactional = await createFlow(app)
   const marketing = await createFlow(app, { kind: 'marketing' })
@@ -135,7 +135,7 @@ test('who must not be written to gets a record and no mail, with the reason', as
   expect(await app.db`select from messages where status = 'suppressed'`).toHaveLength(5)
 })
 
-test('who objected and was erased stays unsubscribed when a send brings them back', async () => {
+test('a contact that unsubscribed and was erased is created as unsubscribed by a send', async () => {
   await using app = await startTestApp({}, ['serve'])
   const transactional = await createFlow(app)
   const marketing = await createFlow(app, { kind: 'marketing' })
@@ -161,7 +161,7 @@ test('who objected and was erased stays unsubscribed when a send brings them bac
   for (const email of people) expect(await outcome(marketing, email)).toEqual(['suppressed', 'unsubscribed'])
 })
 
-test('the same idempotency key sends once, however many calls come at once', async () => {
+test('concurrent requests with one idempotency key send once', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const key = { 'idempotency-key': 'order-1042' }
@@ -198,14 +198,14 @@ function requestOf(app: TestApp, flowId: string, context: object) {
   }
 }
 
-test('processes that get calls with one idempotency key at the same moment send once', async () => {
+test('concurrent requests with one idempotency key to different processes send once', async () => {
   await using app = await startTestApp({}, ['serve'])
-  // Known already: whoever loses the race for a new contact begins anew anyway.
+  // The contact exists already: losing the race for a new contact would start another round anyway.
   await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
   const request = requestOf(app, await createFlow(app), { order_id: 1 })
   const answers: Promise<{ messageId: string; replayed: boolean }>[] = []
   await app.db.begin(async (tx) => {
-    // Both may look the key up and find nothing, before either can write it.
+    // Both may look up the key and find nothing, before either can write it.
     await tx`lock table idempotency_keys in share row exclusive mode`
     for (const acceptor of [acceptorOn(app), acceptorOn(app)]) answers.push(acceptor.accept(request))
     await until('both to write', async () => {
@@ -220,7 +220,7 @@ test('processes that get calls with one idempotency key at the same moment send 
   expect(await app.db`select from messages`).toHaveLength(1)
 })
 
-test('a flow that is paused while a send to it is under way takes nothing', async () => {
+test('a flow that is paused during a send accepts nothing', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   class PausingCache extends TemplateCache {
@@ -236,7 +236,7 @@ test('a flow that is paused while a send to it is under way takes nothing', asyn
   expect(await app.db`select from messages`).toHaveLength(0)
 })
 
-test('calls with one idempotency key take few queries, whether they are accepted or refused', async () => {
+test('requests with one idempotency key take few queries, accepted or rejected', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const acceptor = acceptorOn(app)
@@ -255,7 +255,7 @@ test('calls with one idempotency key take few queries, whether they are accepted
   expect(queries).toBeLessThan(10)
 })
 
-test('a fault that is nobody’s own fails its batch once, and is not looked for in every single call', async () => {
+test('an error unrelated to the data fails the batch without retrying each request', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = parseId('flw', await createFlow(app))!
   const organizationId = parseId('org', app.organizationId)!
@@ -281,7 +281,7 @@ test('a fault that is nobody’s own fails its batch once, and is not looked for
   expect(queries).toBeLessThan(10)
 })
 
-test('an idempotency key used with another body is refused, and is free again after a day', async () => {
+test('an idempotency key with a different body is rejected, and can be reused after a day', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const key = { 'idempotency-key': 'k' }
@@ -296,7 +296,7 @@ test('an idempotency key used with another body is refused, and is free again af
     expect((await send(app, flowId, {}, { 'idempotency-key': wrong })).status).toBe(400)
 })
 
-test('a call is answered as the first time, whatever became of flow and contact since', async () => {
+test('a repeated request gets the first response, even if flow and contact have changed', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const key = { 'idempotency-key': 'k' }
@@ -315,7 +315,7 @@ test('a call is answered as the first time, whatever became of flow and contact 
   expect(await app.db`select from contacts`).toHaveLength(0)
 })
 
-test('a call that is refused for its idempotency key writes nothing', async () => {
+test('a request rejected for its idempotency key writes nothing', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const key = { 'idempotency-key': 'k' }
@@ -332,7 +332,7 @@ test('a call that is refused for its idempotency key writes nothing', async () =
   expect(await app.db`select email from contacts`).toEqual([{ email: 'ada@example.com' }])
 })
 
-test('a key of one organization is nothing to another', async () => {
+test('idempotency keys of organizations are independent', async () => {
   await using app = await startTestApp({}, ['serve'])
   const mine = await createFlow(app)
   const { flowId: theirs, theirKey } = await createOther(app)
@@ -350,7 +350,7 @@ test('a key of one organization is nothing to another', async () => {
   expect(await app.db`select from messages`).toHaveLength(2)
 })
 
-test('many sends to one new address at once make one contact', async () => {
+test('concurrent sends to a new address create one contact', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const answers = await Promise.all(
@@ -364,7 +364,7 @@ test('many sends to one new address at once make one contact', async () => {
   expect(await app.db`select from messages`).toHaveLength(100)
 })
 
-test('wrong input is refused alone, and the rest of its batch is not', async () => {
+test('invalid input is rejected without affecting the rest of its batch', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const deep = JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`)
@@ -382,7 +382,7 @@ test('wrong input is refused alone, and the rest of its batch is not', async () 
   expect(await app.db`select from messages`).toHaveLength(1)
 })
 
-test('text that only looks like an escape is text, and depth is refused before it can do harm', async () => {
+test('text that looks like an escape is stored as text, and deep nesting is rejected early', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   const looksEscaped = { context: { order_id: 'see \\u0000 and C:\\\\share\\ud8ff' } }
@@ -397,7 +397,7 @@ test('text that only looks like an escape is text, and depth is refused before i
   expect(await sendText(`"context":{"order_id":1},"unknown":${deep}`)).toBe(200)
 })
 
-test('whatever is sent is accepted or refused, and never a fault of ours', async () => {
+test('any input is accepted or rejected, and never causes a 500', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app, {
     html: '{% for item in items %}{{ item.name | upcase }}{% endfor %}{{ order_id }}',

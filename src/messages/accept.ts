@@ -25,18 +25,21 @@ import type { Allowance, NewOrganizationQuota } from './new-organization-quota.t
 
 const batchMax = 500
 const waitingMax = 5_000
-/** How often calls are looked at again because something changed between looking and writing. */
-const inVainMax = 8
+/** How many consecutive rounds may accept nothing because flows, contacts or keys changed between lookup and write. */
+const fruitlessRoundsMax = 8
 
-/** How often a mail is drafted in a task process because its flow was changed meanwhile. */
+/** How often an email is drafted in a task process because its flow was changed in the meantime. */
 const draftsMax = 5
 
-/** Settles a call whose template is too slow for the main thread: it is drafted elsewhere and then takes part again. */
+/**
+ * Settles a request whose template is too slow for the main thread. It is drafted in a task process and then added
+ * again.
+ */
 class NeedsDraft extends Error {
   readonly version: ReadyVersion
   readonly values: TemplateValues
   constructor(version: ReadyVersion, values: TemplateValues) {
-    super('This mail is drafted in a task process')
+    super('This email is drafted in a task process')
     this.version = version
     this.values = values
   }
@@ -46,9 +49,9 @@ type Pending = { request: SendRequest; index: number }
 type PendingDraft = Pending & Draft
 type Drafted = {
   drafts: PendingDraft[]
-  /** The refused ones, by index. */
+  /** Rejected requests, by index. */
   settled: Map<number, Settled<Accepted>>
-  /** Of several calls with one idempotency key all but one: once that is written, its answer is theirs. */
+  /** Further requests with the same idempotency key: they get the response of the first once it is written. */
   twins: Pending[]
   allowance: Allowance | undefined
 }
@@ -64,8 +67,8 @@ export type AcceptorParts = {
 }
 
 /**
- * Promises to send emails. Calls that come at the same time share a commit, and each stands or falls alone. The promise is
- * the commit: message, job, contact and idempotency key are written in one statement.
+ * Accepts emails for sending. Concurrent requests share a commit, but fail independently. Message, job, contact and
+ * idempotency key are written in one statement; when it is committed, the email is accepted.
  */
 export class Acceptor {
   readonly #db: Db
@@ -88,9 +91,9 @@ export class Acceptor {
       run: (requests) => this.#acceptAll(requests),
       itemsMax: batchMax,
       waitingMax,
-      // While the database writes one batch, this process answers the other.
+      // While one batch is being committed, this process prepares the next.
       concurrency: 2,
-      // What the database refuses to store is refused alone.
+      // Data that PostgreSQL rejects must not fail the other requests of its batch.
       splitOn: isDataFault,
     })
   }
@@ -113,10 +116,10 @@ export class Acceptor {
   async #acceptAll(requests: SendRequest[]): Promise<Settled<Accepted>[]> {
     const results: Settled<Accepted>[] = []
     let pending = requests.map((request, index): Pending => ({ request, index }))
-    let inVain = 0
-    while (pending.length > 0 && inVain < inVainMax) {
+    let fruitlessRounds = 0
+    while (pending.length > 0 && fruitlessRounds < fruitlessRoundsMax) {
       const left = await this.#acceptRound(pending, results)
-      inVain = left.length < pending.length ? 0 : inVain + 1
+      fruitlessRounds = left.length < pending.length ? 0 : fruitlessRounds + 1
       pending = left
     }
     for (const { index } of pending) results[index] = refused(tooBusy())
@@ -124,9 +127,9 @@ export class Acceptor {
     return results
   }
 
-  /** Settles what it can and answers with what has to be looked at again. */
+  /** Settles as many requests as possible and returns those that need another round. */
   async #acceptRound(pending: Pending[], results: Settled<Accepted>[]): Promise<Pending[]> {
-    // Before all else: what was answered once is answered so again, whatever became of flow and contact since.
+    // Comes first: a repeated request gets the first response, even if the flow or the contact has changed since.
     const replayed = await this.#replay(pending, results)
     const { drafts, settled, twins, allowance } = await this.#draft(pending.filter((each) => !replayed.has(each)))
     for (const [index, result] of settled) results[index] = result
@@ -160,7 +163,7 @@ export class Acceptor {
     const twins: Pending[] = []
     const drafted = new Set<string>()
     const pacer = new Pacer()
-    for (const [place, each] of pending.entries()) {
+    for (const [position, each] of pending.entries()) {
       if (pacer.isDue) await pacer.turn()
       const { request, index } = each
       const key = twinKey(request)
@@ -172,7 +175,7 @@ export class Acceptor {
         const flow = checkFlow(request, flows.get(flowKey(request.organizationId, request.flowId)))
         const version = versions.get(flow.versionId)!
         this.#senders.check(version.fromEmail)
-        const person = recipients[place]!
+        const person = recipients[position]!
         const draft = this.#draftOf(request, version, person)
         const { message, accepted } = draftMessage(request, flow, draft, person, newContacts)
         allowance?.use(request.organizationId)
@@ -198,10 +201,10 @@ export class Acceptor {
 
   #write(drafts: PendingDraft[]): Promise<Written> {
     const messages = drafts.map(({ message }) => message)
-    return retrying(inVainMax, () => insertMessages(this.#db.statement, messages))
+    return retrying(fruitlessRoundsMax, () => insertMessages(this.#db.statement, messages))
   }
 
-  /** Settles those whose idempotency key is taken. */
+  /** Settles requests whose idempotency key was used before, and returns them. */
   async #replay(pending: Pending[], results: Settled<Accepted>[]): Promise<Set<Pending>> {
     const keyed = pending.filter(({ request }) => request.idempotencyKey !== null)
     if (keyed.length === 0) return new Set()
@@ -226,17 +229,19 @@ export class Acceptor {
 
 const refused = (error: unknown): Settled<Accepted> => ({ ok: false, error })
 const tooBusy = () =>
-  new Refusal('unavailable', 'This could not be written. Try again in a moment.', { retryAfterSeconds: 1 })
+  new Refusal('unavailable', 'The request could not be completed because of concurrent changes. Try again.', {
+    retryAfterSeconds: 1,
+  })
 const keyReused = () =>
-  new Refusal('idempotency_key_reused', 'This Idempotency-Key was used with another request. Use a new one.')
+  new Refusal('idempotency_key_reused', 'This Idempotency-Key was used with a different request. Use a new key.')
 
 const twinKey = ({ organizationId, idempotencyKey }: SendRequest) =>
   idempotencyKey === null ? undefined : `${organizationId} ${idempotencyKey}`
 
-/** By both: anybody may name any id, and is to be told of their own flows only. */
+/** Keyed by organization as well, so a caller cannot reach another tenant's flow. */
 const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`
 
-/** Each flow once. */
+/** Returns every flow once. */
 const flowsOf = (requests: SendRequest[]) => [
   ...new Map(
     requests.map(({ organizationId, flowId }) => [flowKey(organizationId, flowId), { organizationId, flowId }]),
@@ -249,7 +254,7 @@ function answerAgain(held: HeldKey, request: SendRequest): Accepted {
     messageId: held.messageId,
     flowId: held.flowId,
     contactId: held.contactId,
-    // Empty when the contact was erased meanwhile. Whoever asks again has just named it.
+    // Empty if the contact was erased; the request contains the address.
     contactEmail: held.email || request.email,
     contactCreated,
     status,

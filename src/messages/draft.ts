@@ -11,7 +11,7 @@ import {
 } from '../values/ids.ts'
 import type { FlowState, NewMessage, Recipient } from './accept.sql.ts'
 
-/** One call to send, checked for its form. */
+/** A validated send request. */
 export type SendRequest = {
   organizationId: OrganizationId
   flowId: FlowId
@@ -21,10 +21,10 @@ export type SendRequest = {
   /** The context as JSON text. */
   contextText: string
   idempotencyKey: string | null
-  /** Tells whether a second call with the same key is the same call. */
+  /** Identifies the request, to detect a key that is reused for a different one. */
   requestHash: string | null
   isTest: boolean
-  /** What a task process found out about the mail, where the main thread must not. */
+  /** The draft from a task process, if the template is too slow for the main thread. */
   drafted?: { versionId: FlowVersionId; draft: MailDraft }
 }
 
@@ -38,11 +38,11 @@ export type Accepted = {
   reason: string | null
   queuedAt: Date
   warnings: string[]
-  /** True when this is the answer to an earlier call with the same idempotency key. */
+  /** True if this repeats the response to an earlier request with the same idempotency key. */
   replayed: boolean
 }
 
-/** An organization's mail is split over so many lanes, so that several processes can share it. */
+/** The messages of an organization are split over this many lanes, so that several processes can share them. */
 const lanesPerOrganization = 4
 
 export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
@@ -54,7 +54,7 @@ export function checkFlow({ organizationId, isTest }: SendRequest, flow: FlowSta
   return flow
 }
 
-/** What the template sees when a mail is accepted. */
+/** Returns the template values at the time a message is accepted. */
 export function valuesFor(request: SendRequest, person: Recipient): TemplateValues {
   return {
     contact: {
@@ -69,7 +69,7 @@ export function valuesFor(request: SendRequest, person: Recipient): TemplateValu
   }
 }
 
-/** What is to be written, and what is to be answered once it is. Throws `Refusal` if variables are missing. */
+/** Returns the rows to write and the response. Throws `Refusal` if variables are missing. */
 export function draftMessage(
   request: SendRequest,
   flow: FlowState,
@@ -126,19 +126,19 @@ export function draftMessage(
   }
 }
 
-/** The names under `contact` are the contact's alone: a context cannot give them. */
+/** Names under `contact` belong to the contact; the context cannot provide them. */
 function missingRefusal(names: string[]): Refusal {
   const ofContact = names.filter((name) => name.startsWith('contact.'))
   const others = names.filter((name) => !ofContact.includes(name))
   const sentences = [
-    others.length > 0 && `The template needs ${list.format(others)}. Give ${themOf(others)} in the context.`,
+    others.length > 0 && `The template requires ${list.format(others)}. Add ${themOf(others)} to the context.`,
     ofContact.length > 0 &&
-      `The contact lacks ${list.format(ofContact)}. Fill ${themOf(ofContact)} in, or give ${themOf(ofContact)} a default in the template.`,
+      `The contact has no ${list.format(ofContact)}. Set ${themOf(ofContact)} on the contact, or add a default to the template.`,
   ]
   return new Refusal('missing_variables', sentences.filter(Boolean).join(' '), {
     fields: names.map((name) => ({
       path: /^(?:contact|context)\./.test(name) ? name : `context.${name}`,
-      problem: 'is needed by the template and has no default',
+      problem: 'is required by the template and has no default',
     })),
   })
 }
@@ -148,7 +148,7 @@ const themOf = (names: string[]) => (names.length === 1 ? 'it' : 'them')
 
 const personKey = ({ organizationId, emailKey }: SendRequest) => `${organizationId} ${emailKey}`
 
-/** Why this person gets no mail of this flow; null when they do. */
+/** Returns why the contact does not receive emails of this flow, or null if it does. */
 export function suppressionReason(
   flow: Pick<FlowState, 'kind'>,
   person: Pick<Recipient, 'suppressedBy' | 'subscription'>,

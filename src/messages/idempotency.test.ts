@@ -3,7 +3,7 @@ import { createFlow, send } from '../../test/support/flows.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { deleteExpiredKeys } from './idempotency.ts'
 
-test('deletes idempotency keys after a day, and not before', async () => {
+test('idempotency keys are deleted after a day, and not before', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app)
   await send(app, flowId, {}, { 'idempotency-key': 'old' })

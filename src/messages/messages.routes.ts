@@ -7,6 +7,7 @@ import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { inboxReply } from '../inbox/inbox.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -48,10 +49,17 @@ const MessageDetailOut = Type.Object({
   flow_version: Type.Integer(),
   from: Type.String(),
   html: Nullable(
-    Type.String({ description: 'Rendered without pixel and tracked links: looking at it counts as nothing.' }),
+    Type.String({
+      description:
+        'Rendered without the tracking pixel and tracked links, so viewing it counts as neither open nor click.',
+    }),
   ),
   text: Nullable(Type.String()),
-  relay_response: Nullable(Type.String()),
+  delivered_to: Nullable({
+    ...oneOf('inbox', 'mail_server'),
+    description: 'Where the email was delivered; null until then, and after the contact was erased.',
+  }),
+  relay_response: Nullable(Type.String({ description: 'The last reply of the mail server.' })),
 })
 const tags = ['Messages']
 
@@ -70,7 +78,8 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
       {
         schema: {
           tags,
-          summary: 'List messages, newest first',
+          summary: 'List messages',
+          description: 'Newest first.',
           querystring: Type.Object({
             ...pageQuery,
             status: Type.Optional(oneOf(...messageStatuses)),
@@ -86,7 +95,7 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
         const { status, flow_id, contact_id, query } = request.query
         const flowId = flow_id === undefined ? undefined : parseId('flw', flow_id)
         const contactId = contact_id === undefined ? undefined : parseId('con', contact_id)
-        // An id that cannot be is one of which there are no messages.
+        // An invalid id matches no messages.
         if ((flow_id !== undefined && !flowId) || (contact_id !== undefined && !contactId))
           return page({ items: [], nextCursor: null })
         const { limit, cursor } = readPage(request.query, [uuidPart])
@@ -106,7 +115,8 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
       {
         schema: {
           tags,
-          summary: 'One message with its events and what it looked like',
+          summary: 'Get a message',
+          description: 'Includes its events and the email as it was sent.',
           params: Type.Object({ id: Type.String() }),
           response: answers(MessageDetailOut),
         },
@@ -124,14 +134,20 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
           flow_version: message.flowVersion,
           from: mailboxText(senderOf(message, mailFrom)),
           ...content,
-          relay_response: message.relayReply,
+          delivered_to: deliveredTo(message),
+          relay_response: message.relayReply === inboxReply ? null : message.relayReply,
         })
       },
     )
   }
 }
 
-/** Null for a contact that was erased: what the mail said went with it. */
+function deliveredTo({ relayReply, sentAt }: MessageDetail): 'inbox' | 'mail_server' | null {
+  if (relayReply === inboxReply) return 'inbox'
+  return relayReply !== null && sentAt !== null ? 'mail_server' : null
+}
+
+/** Returns nulls if the contact was erased, since the content was erased with it. */
 async function contentOf(
   templates: TemplateCache,
   runner: TemplateRunner,

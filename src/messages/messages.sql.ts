@@ -101,7 +101,7 @@ export type MessageEvent = {
 
 const eventsPerMessageMax = 200
 
-/** The events of several messages, oldest first, by the index on contacts. */
+/** Returns the events of several messages, oldest first, through the index on contacts. */
 export async function selectEventsOf(
   db: Reader,
   organizationId: OrganizationId,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 
-test('flows and mails are found by any spelling of upper and lower case, also beyond ASCII', async () => {
+test('flows and messages are found regardless of case, also beyond ASCII', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flowId = await createFlow(app, { name: 'Große Äpfel für ΑΘΉΝΑ', subject: 'ÄPFEL für {{ name }}' })
   await send(app, flowId, { context: { name: 'Éva 100%', order_id: 1 } })

@@ -4,8 +4,8 @@ import { leastId, type OrganizationId } from '../values/ids.ts'
 export type NewOrganization = { id: OrganizationId; used: number }
 
 /**
- * Of these organizations those that registered themselves within `newForDays`, with the number of messages that they had
- * accepted since `since`. Counts up to `countMax`, along the primary key.
+ * Returns which of these organizations registered themselves within `newForDays`, with the number of messages accepted
+ * since `since`. Counts up to `countMax`, along the primary key.
  */
 export async function findNewOrganizations(
   db: Reader,

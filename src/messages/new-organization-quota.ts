@@ -8,11 +8,11 @@ const dayMs = 24 * 60 * 60 * 1000
 const retryAfterSeconds = 3_600
 const knownMax = 10_000
 
-/** What the organizations of one batch may still send. */
+/** The remaining quota of the organizations of one batch. */
 export type Allowance = {
-  /** Throws `Refusal` if the organization has used up its messages of the day. */
+  /** Throws `Refusal` if the organization has reached its daily limit. */
   use(organizationId: OrganizationId): void
-  /** To be called once the batch is committed or has failed. */
+  /** Must be called once the batch is committed or has failed. */
   release(): void
 }
 
@@ -81,7 +81,7 @@ export class NewOrganizationQuota {
     const limit = this.#dailyMax.toLocaleString('en')
     return new Refusal(
       'rate_limited',
-      `A new organization can send ${limit} messages in 24 hours during its first ${newForDays} days. Try again later, or ask the operator of this service to raise the limit.`,
+      `A new organization can send ${limit} messages within 24 hours during its first ${newForDays} days. Try again later, or ask the operator of this service to raise the limit.`,
       { retryAfterSeconds },
     )
   }

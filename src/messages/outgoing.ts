@@ -13,15 +13,15 @@ import { trackLinks } from './track-links.ts'
 
 export type MailSettings = {
   baseUrl: string
-  /** The sender of flows that name none: `Name <address>` or an address. */
+  /** The sender of flows without their own: `Name <address>` or an address. */
   mailFrom: { name: string | null; email: string }
-  /** Where bounces come back to; undefined when none are received. */
+  /** The domain that receives bounces; undefined if none are received. */
   bounceDomain: string | undefined
-  /** Headers by which a provider will know the message again, of its signed id. */
+  /** Headers with the signed message id, by which a provider webhook identifies the message. */
   idHeaders?: ((signedId: string) => Readonly<Record<string, string>>) | undefined
 }
 
-/** Reads `Name <address>` or a bare address, as MAIL_FROM has it. */
+/** Parses `Name <address>` or an address. Throws `SetupFault` if MAIL_FROM is invalid. */
 export function parseMailbox(text: string): MailSettings['mailFrom'] {
   const named = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(text)
   const parsed = parseEmail(named?.[2] ?? text)
@@ -29,7 +29,7 @@ export function parseMailbox(text: string): MailSettings['mailFrom'] {
   return { name: named?.[1] || null, email: parsed.address }
 }
 
-/** Who a mail is from: the flow's own sender, or MAIL_FROM, under the flow's name if it has one. */
+/** Returns the sender: that of the flow, or MAIL_FROM with the sender name of the flow, if any. */
 export function senderOf(
   { fromName, fromEmail }: { fromName: string | null; fromEmail: string | null },
   mailFrom: MailSettings['mailFrom'],
@@ -74,7 +74,7 @@ export function makeMail(
     signedUrl ??= `${baseUrl}/u/${tokens.sign('unsubscribe', ids)}`
     return signedUrl
   }
-  const rendered = withWayOut(renderBody(valuesOf(row, unsubscribeUrl)), row, unsubscribeUrl)
+  const rendered = withUnsubscribeLinkIfMarketing(renderBody(valuesOf(row, unsubscribeUrl)), row, unsubscribeUrl)
   const html = trackLinks(rendered.html, {
     trackedUrl: (url) => `${baseUrl}/t/c/${tokens.sign('click', { url, ...ids })}`,
     pixelUrl: `${baseUrl}/t/o/${tokens.sign('open', ids)}`,
@@ -105,7 +105,7 @@ export function makeMail(
   return { raw, sender, recipient, subject: row.subject }
 }
 
-/** What the template of this mail sees. */
+/** Returns the template values of a message. */
 export function mailValues(row: SendRow, tokens: Tokens, { baseUrl }: MailSettings): TemplateValues {
   const { organizationId, id: messageId, contactId, flowId } = row
   return valuesOf(
@@ -114,13 +114,21 @@ export function mailValues(row: SendRow, tokens: Tokens, { baseUrl }: MailSettin
   )
 }
 
-/** The bodies of a mail as the message page shows them. */
+/** Returns the bodies of an email as the message page shows them. */
 export async function showMail(runner: TemplateRunner, version: ReadyVersion, row: TemplateRow): Promise<RenderedBody> {
   const unsubscribeUrl = () => '#unsubscribe'
-  return withWayOut(await runner.body(version, valuesOf(row, unsubscribeUrl), 'refuse'), row, unsubscribeUrl)
+  return withUnsubscribeLinkIfMarketing(
+    await runner.body(version, valuesOf(row, unsubscribeUrl), 'refuse'),
+    row,
+    unsubscribeUrl,
+  )
 }
 
-/** Marketing mail always shows a way out, also when its template forgot it. */
-function withWayOut(rendered: RenderedBody, row: TemplateRow, unsubscribeUrl: () => string): RenderedBody {
+/** Marketing emails always contain an unsubscribe link, even if the template does not. */
+function withUnsubscribeLinkIfMarketing(
+  rendered: RenderedBody,
+  row: TemplateRow,
+  unsubscribeUrl: () => string,
+): RenderedBody {
   return row.flowKind === 'marketing' ? withUnsubscribeLine(rendered, unsubscribeUrl()) : rendered
 }

@@ -51,13 +51,13 @@ export function sendEmailRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPl
           sendRequest(keyOf(request).organizationId, { flowId: flow_id, email, context, idempotencyKey }),
         )
         if (accepted.replayed) reply.header('idempotent-replayed', 'true')
-        return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'The email is queued' : 'The email is not sent')
+        return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'Email queued' : 'Email not sent')
       },
     )
   }
 }
 
-/** Management API: a real mail to one address, also through a flow that is paused. */
+/** Management API: sends a real email to one address, also through a paused flow. */
 export function testSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.post(
@@ -65,7 +65,8 @@ export function testSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
       {
         schema: {
           tags: ['Flows'],
-          summary: 'Send the flow’s email to one address',
+          summary: 'Send a test email',
+          description: 'Sends the email of the flow to one address, also if the flow is paused.',
           params: Type.Object({ id: Type.String() }),
           body: Type.Object({ to: Type.String(), context: Type.Optional(Nullable(FreeObject)) }),
           response: answers(AcceptedOut),
@@ -113,9 +114,10 @@ function sendRequest(
 
 function contextAsText(context: Record<string, unknown>): string {
   if (isDeeperThan(context, contextDepthMax))
-    throw invalid({ path: 'context', problem: `must not nest deeper than ${contextDepthMax} levels` })
+    throw invalid({ path: 'context', problem: `must be nested at most ${contextDepthMax} levels deep` })
   const text = JSON.stringify(context)
-  if (Buffer.byteLength(text) > contextBytesMax) throw invalid({ path: 'context', problem: 'must have at most 64 KiB' })
+  if (Buffer.byteLength(text) > contextBytesMax)
+    throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
   if (!isStorableJson(text)) throw invalid({ path: 'context', problem: unstorableProblem })
   return text
 }
@@ -128,11 +130,11 @@ function isDeeperThan(value: unknown, depth: number): boolean {
 function checkKey(key: string | undefined): string | null {
   if (key === undefined) return null
   if (!keyPattern.test(key))
-    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must have 1 to 255 visible characters.')
+    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must consist of 1 to 255 visible ASCII characters.')
   return key
 }
 
-/** Of what the call means, not how it is spelled: the order of keys does not matter. */
+/** A hash of the parsed request, independent of the order of keys. */
 function hashOf(body: unknown): string {
   const sorted = (_key: string, value: unknown) =>
     value && typeof value === 'object' && !Array.isArray(value)

@@ -7,7 +7,7 @@ import { NeedsTask, type RenderedBody } from '../flows/template.ts'
 import type { ReadyVersion, TemplateCache } from '../flows/template-cache.ts'
 import type { TemplateRunner } from '../flows/template-runner.ts'
 import type { TemplateValues } from '../flows/values.ts'
-import { type InboxRow, insertQueuedIntoInbox } from '../inbox/inbox.ts'
+import { type InboxRow, inboxReply, insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
 import type { Hints } from '../queue/hints.ts'
@@ -29,17 +29,17 @@ export type SendParts = {
   runner: TemplateRunner
   tokens: Tokens
   settings: MailSettings
-  /** Undefined while no relay is set: mail then lands in the built-in inbox. */
+  /** Undefined if no relay is configured: emails then go to the built-in inbox. */
   relay: Transport | undefined
   dkim: DkimSigner | undefined
   senders: SenderPolicy
-  /** Seconds between tries of a mail that the relay defers. */
+  /** Seconds between attempts of an email that the relay defers. */
   retryDelays: readonly number[]
   inFlightMax: number
 }
 
 type Work = { row: SendRow; version: ReadyVersion }
-type Ending = { change: MessageChange; inbox: InboxRow | null }
+type SendResult = { change: MessageChange; inbox: InboxRow | null }
 
 const settleBatchMax = 500
 const settleWaitingMax = 10_000
@@ -48,11 +48,11 @@ const settleTries = 5
 const jitter = 0.1
 
 /**
- * Sends queued messages. A message is handed to the relay at least once: a crash between the relay's 250 and our commit
- * sends it again, with the same Message-ID. What became of it is committed with the end of its job and its event.
+ * Sends queued messages. A message is handed to the relay at least once: a crash between the 250 of the relay and our
+ * commit sends it again, with the same Message-ID. The outcome is committed together with its job and its event.
  */
 export function sendJob(parts: SendParts): WorkerSpec<Work> {
-  const endings = new Batcher<Ending, void>({
+  const results = new Batcher<SendResult, void>({
     name: 'settle sends',
     itemsMax: settleBatchMax,
     waitingMax: settleWaitingMax,
@@ -71,8 +71,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
     isSlow: ({ version }) => parts.runner.isSlow(version),
     load: (claims) => load(parts, claims),
     handle: async (claim, work) => {
-      const ending = await send(parts, claim, work)
-      return ending ? { peer: 'responsive', recorded: endings.add(ending) } : { peer: 'untried' }
+      const result = await send(parts, claim, work)
+      return result ? { peer: 'responsive', recorded: results.add(result) } : { peer: 'untried' }
     },
   }
 }
@@ -89,9 +89,9 @@ async function load({ db, templates }: SendParts, claims: Claim[]): Promise<(Wor
   })
 }
 
-/** Undefined when the relay takes nothing now, so that nothing was tried. */
-async function send(parts: SendParts, claim: Claim, { row, version }: Work): Promise<Ending | undefined> {
-  const end: End = (change, retryInMs) => ({
+/** Returns undefined if the relay is unavailable, so that nothing was attempted. */
+async function send(parts: SendParts, claim: Claim, { row, version }: Work): Promise<SendResult | undefined> {
+  const end: ToResult = (change, retryInMs) => ({
     change: {
       settlement: { claim, retryInMs: retryInMs ?? null },
       reason: null,
@@ -103,20 +103,20 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
     inbox: null,
   })
 
-  // Somebody may have unsubscribed or bounced since the message was accepted.
+  // The contact may have unsubscribed or bounced since the message was accepted.
   const suppressed = suppressionReason({ kind: row.flowKind }, row, row.isTest)
   if (suppressed) return end({ status: 'suppressed', reason: suppressed })
 
   const { relay, dkim, senders } = parts
-  // Also a message that was accepted before the operator set, or narrowed, the domains to send from.
+  // Covers messages accepted before the operator set or narrowed the sender domains.
   const { email: from } = senderOf(version, parts.settings.mailFrom)
   if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
 
-  const hand = async (renderBody: (values: TemplateValues) => RenderedBody): Promise<Ending | undefined> => {
+  const deliver = async (renderBody: (values: TemplateValues) => RenderedBody): Promise<SendResult | undefined> => {
     const write = () => makeMail(row, version, parts.tokens, parts.settings, renderBody)
     if (!relay) {
-      const ending = end({ status: 'sent', relayReply: 'kept in the built-in inbox', event: sentEvent(row) })
-      return { ...ending, inbox: { organizationId: row.organizationId, messageId: row.id, ...write() } }
+      const result = end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row) })
+      return { ...result, inbox: { organizationId: row.organizationId, messageId: row.id, ...write() } }
     }
     const section = currentSection()
     const outcome = await relay.send(() => {
@@ -128,43 +128,43 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
         raw: dkim && senders.signs(from) ? dkim.sign(raw, row.queuedAt) : raw,
       }
     })
-    return endingOf(outcome, { row, claim, retryDelays: parts.retryDelays, end })
+    return resultOf(outcome, { row, claim, retryDelays: parts.retryDelays, end })
   }
   try {
-    // Light templates are rendered when a connection is free, so that mails that wait take no room.
-    return await hand((values) => parts.runner.bodyNow(version, values)).catch(async (error) => {
+    // Light templates are rendered once a connection is free, so that waiting messages take no memory.
+    return await deliver((values) => parts.runner.bodyNow(version, values)).catch(async (error) => {
       if (!(error instanceof NeedsTask)) throw error
       const body = await parts.runner.body(version, mailValues(row, parts.tokens, parts.settings), 'wait')
-      return hand((values) => {
-        // The task process has read the address to unsubscribe at: from here on the mail may contain it.
+      return deliver((values) => {
+        // The task process has read the unsubscribe URL, so the email may contain it.
         void values.unsubscribeUrl
         return body
       })
     })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    // A task process ended or is about to: nothing was tried, and the job stays due.
+    // A task process is unavailable: nothing was attempted, and the job stays due.
     if (error.type === 'unavailable') return undefined
     return end({ status: 'failed', reason: error.message })
   }
 }
 
-type End = (change: Partial<MessageChange> & Pick<MessageChange, 'status'>, retryInMs?: number) => Ending
-type EndingContext = { row: SendRow; claim: Claim; retryDelays: readonly number[]; end: End }
+type ToResult = (change: Partial<MessageChange> & Pick<MessageChange, 'status'>, retryInMs?: number) => SendResult
+type ResultContext = { row: SendRow; claim: Claim; retryDelays: readonly number[]; end: ToResult }
 
-function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: EndingContext): Ending | undefined {
+function resultOf(outcome: SendOutcome, { row, claim, retryDelays, end }: ResultContext): SendResult | undefined {
   switch (outcome.kind) {
     case 'accepted':
       return end({ status: 'sent', relayReply: outcome.reply, queueId: outcome.queueId, event: sentEvent(row) })
     case 'refused': {
-      // A refused sender is our fault, not the contact's: nothing bounced.
+      // A rejected sender is a configuration problem and not a bounce.
       if (outcome.stage === 'sender')
-        return end({ status: 'failed', reason: 'the relay refused the sender', relayReply: outcome.reply })
+        return end({ status: 'failed', reason: 'the relay rejected the sender', relayReply: outcome.reply })
       const { kind, reason, confidence, evidence } = classifyReply({
         replyCode: outcome.replyCode,
         status: outcome.status,
         text: outcome.reply,
-        // A relay that took the recipient and then refuses the mail dislikes the mail.
+        // The relay accepted the recipient, so the rejection concerns the content.
         command: outcome.stage === 'data' ? 'data' : 'rcpt',
       })
       const { replyCode, status, reply } = outcome
@@ -173,19 +173,19 @@ function endingOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Ending
     }
     case 'deferred':
     case 'interrupted': {
-      const words = outcome.kind === 'deferred' ? outcome.reply : outcome.because
+      const response = outcome.kind === 'deferred' ? outcome.reply : outcome.because
       const delay = retryDelays[claim.attempt]
       if (delay !== undefined)
-        return end({ status: 'queued', reason: 'deferred', relayReply: words }, withJitter(delay * 1000))
+        return end({ status: 'queued', reason: 'deferred', relayReply: response }, withJitter(delay * 1000))
       const { status, replyCode } = outcome.kind === 'deferred' ? outcome : { status: null, replyCode: null }
       const bounce = {
         type: 'soft' as const,
         status,
         reply_code: replyCode,
-        reason: 'given up after repeated deferrals',
-        diagnostic: words,
+        reason: 'deferred too often',
+        diagnostic: response,
       }
-      return end({ status: 'bounced', reason: bounce.reason, relayReply: words, event: bounceEvent(row, bounce) })
+      return end({ status: 'bounced', reason: bounce.reason, relayReply: response, event: bounceEvent(row, bounce) })
     }
     case 'unreachable':
       return undefined
@@ -209,15 +209,15 @@ function eventOf(row: SendRow, what: string, eventName: NewEvent['eventName'], d
   }
 }
 const sentEvent = (row: SendRow) => eventOf(row, 'sent', 'emailSent', {})
-/** The same event as when a bounce mail or a provider tells of it. */
+/** The same event that a bounce email or a provider webhook would record. */
 function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
   const eventName = bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce'
   return eventOf(row, eventName, eventName, { bounce })
 }
 
-async function settle({ db, hints }: SendParts, endings: Ending[]): Promise<void> {
-  const changes = endings.map(({ change }) => change)
-  const inbox = endings.flatMap((ending) => ending.inbox ?? [])
+async function settle({ db, hints }: SendParts, results: SendResult[]): Promise<void> {
+  const changes = results.map(({ change }) => change)
+  const inbox = results.flatMap((result) => result.inbox ?? [])
   const write = async () => {
     if (inbox.length === 0) return settleMessages(db.statement, changes)
     return db.begin(async (tx) => {

@@ -18,7 +18,7 @@ const settled = (app: TestApp, id: string) =>
     return message.status === 'queued' ? undefined : message
   })
 
-test('a message reaches the relay as a well-formed, tracked mail, and counts as sent', async () => {
+test('a message reaches the relay as a well-formed, tracked email and counts as sent', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({
     SMTP_URL: relay.url,
@@ -31,6 +31,7 @@ test('a message reaches the relay as a well-formed, tracked mail, and counts as 
   expect(message).toMatchObject({ status: 'sent', flow_name: 'Order shipped', contact: { email: 'ada@example.com' } })
   expect(message.events.map((event: { event_name: string }) => event.event_name)).toEqual(['emailSent'])
   expect(message.relay_response).toContain('250')
+  expect(message.delivered_to).toBe('mail_server')
 
   expect(relay.mails).toHaveLength(1)
   const { mail, sender, recipient, raw } = relay.mails[0]!
@@ -45,7 +46,7 @@ test('a message reaches the relay as a well-formed, tracked mail, and counts as 
   expect(raw).not.toMatch(/^List-Unsubscribe/m)
 })
 
-test('a marketing mail carries the one-click header pair and a visible way out', async () => {
+test('a marketing email has one-click unsubscribe headers and a visible unsubscribe link', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url, BASE_URL: 'https://mail.acme.example' })
   const flowId = await createFlow(app, { kind: 'marketing' })
@@ -59,7 +60,7 @@ test('a marketing mail carries the one-click header pair and a visible way out',
   expect(mail.text).toContain(header('list-unsubscribe')!.slice(1, -1))
 })
 
-test('a test mail is said to be one, and else does what any mail does: it counts, is told to webhooks, makes a contact', async () => {
+test('a test email is labelled as one, and otherwise counts, triggers webhooks and creates a contact', async () => {
   await using app = await startTestApp()
   const flowId = await createFlow(app)
   await createWebhook(app.db, parseId('org', app.organizationId) as OrganizationId)
@@ -72,7 +73,7 @@ test('a test mail is said to be one, and else does what any mail does: it counts
   expect(await app.db`select email from contacts`).toEqual([{ email: 'new@example.com' }])
 })
 
-test('with a bounce domain the envelope sender is an address of its own', async () => {
+test('with a bounce domain the envelope sender is unique per message', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({
     SMTP_URL: relay.url,
@@ -85,7 +86,7 @@ test('with a bounce domain the envelope sender is an address of its own', async 
   expect(relay.mails[0]!.sender).toMatch(/^b-[a-z2-7]+@bounces\.acme\.example$/)
 })
 
-test('a refused recipient bounces at once: hard for no such user, soft for the rest', async () => {
+test('a rejected recipient bounces immediately: hard for unknown users, soft otherwise', async () => {
   await using relay = await startRelay()
   relay.onRecipient = (address) =>
     address.startsWith('nobody')
@@ -120,7 +121,7 @@ test('a refused recipient bounces at once: hard for no such user, soft for the r
   expect((await send(app, flowId, { contact_email: 'blocked@example.com' })).body.data.status).toBe('queued')
 })
 
-test('a relay that takes the recipient and refuses the mail says nothing against the address', async () => {
+test('a rejection after DATA is not a hard bounce', async () => {
   await using relay = await startRelay()
   relay.onData = () => ({ code: 550, text: 'Requested action not taken: mailbox unavailable' })
   await using app = await startTestApp({ SMTP_URL: relay.url })
@@ -130,7 +131,7 @@ test('a relay that takes the recipient and refuses the mail says nothing against
   expect((await send(app, flowId)).body.data.status).toBe('queued')
 })
 
-test('a deferred mail is tried again by the schedule and goes out', async () => {
+test('a deferred email is retried on schedule and sent', async () => {
   await using relay = await startRelay()
   let tries = 0
   relay.onData = () => (++tries < 3 ? { code: 451, text: '4.3.0 Try again later' } : undefined)
@@ -140,7 +141,7 @@ test('a deferred mail is tried again by the schedule and goes out', async () => 
   expect(tries).toBe(3)
 })
 
-test('a mail that is deferred to the end becomes a soft bounce', async () => {
+test('an email that is deferred too often becomes a soft bounce', async () => {
   await using relay = await startRelay()
   relay.onData = () => ({ code: 452, text: '4.2.2 Over quota' })
   await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '0.02,0.02' })
@@ -151,7 +152,7 @@ test('a mail that is deferred to the end becomes a soft bounce', async () => {
   })
 })
 
-test('a relay that is down holds the queue without using up attempts, and everything goes out when it returns', async () => {
+test('while the relay is down, no attempts are used, and everything is sent once it is back', async () => {
   const down = await startRelay()
   await down.stop()
   await using app = await startTestApp({ SMTP_URL: down.url, MAIL_RETRY_DELAYS: '0.01' })
@@ -170,7 +171,7 @@ test('a relay that is down holds the queue without using up attempts, and everyt
   expect(await relayUp()).toBe('1')
 })
 
-test('mails that go out while the database is away are recorded when it is back, and not sent again', async () => {
+test('emails sent while the database is unavailable are recorded later and not sent again', async () => {
   await using relay = await startRelay()
   const way: { proxy?: DatabaseProxy } = {}
   const openFor = async ({ connection }: TestDb) => {
@@ -179,7 +180,7 @@ test('mails that go out while the database is away are recorded when it is back,
   }
   await using app = await startTestApp({ SMTP_URL: relay.url }, undefined, { openFor })
   await using proxy = way.proxy!
-  // The answer of the relay comes after the database is gone.
+  // The reply of the relay arrives after the database has stopped.
   let answer = () => {}
   const mayAnswer = new Promise<undefined>((resolve) => {
     answer = () => resolve(undefined)
@@ -202,7 +203,7 @@ test('mails that go out while the database is away are recorded when it is back,
   expect(arrived).toBe(5)
 })
 
-test('who is suppressed after accepting gets no mail, however the address is spelled', async () => {
+test('a contact suppressed after acceptance receives no email, in any spelling of the address', async () => {
   await using relay = await startRelay()
   await using serving = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
   const { body } = await send(serving, await createFlow(serving), { contact_email: 'Ada@Example.com' })
@@ -212,7 +213,7 @@ test('who is suppressed after accepting gets no mail, however the address is spe
   expect(relay.mails).toEqual([])
 })
 
-test('a mail under way to somebody who is erased meanwhile tells nothing of them when it has gone out', async () => {
+test('a contact erased while its email is in flight leaves no personal data', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url })
   let isErased = false
@@ -227,7 +228,7 @@ test('a mail under way to somebody who is erased meanwhile tells nothing of them
     { status: 'suppressed', email: '', relayReply: null, sentAt: null },
   ])
 
-  // The same for what was about to be kept in the inbox.
+  // The same for emails that are about to be stored in the inbox.
   const { organizationId, messageId } = (
     await app.db<{ organizationId: OrganizationId; messageId: MessageId }>`
       select organization_id, id as message_id from messages`
@@ -237,23 +238,24 @@ test('a mail under way to somebody who is erased meanwhile tells nothing of them
   expect(await app.db`select from inbox`).toHaveLength(0)
 })
 
-test('a relay that refuses the sender says nothing against the contact', async () => {
+test('a rejected sender does not count against the contact', async () => {
   await using relay = await startRelay()
   relay.onSender = () => ({ code: 550, text: '5.7.1 Sender not allowed' })
   await using app = await startTestApp({ SMTP_URL: relay.url })
   const { body } = await send(app, await createFlow(app))
   expect(await settled(app, body.data.message_id)).toMatchObject({
     status: 'failed',
-    reason: 'the relay refused the sender',
+    reason: 'the relay rejected the sender',
     events: [],
   })
   expect((await app.manage('GET', '/organization/suppressions')).body.data).toEqual([])
 })
 
-test('without a relay mail lands in the inbox with its links live', async () => {
+test('without a relay, emails go to the inbox with working links', async () => {
   await using app = await startTestApp()
   const { body } = await send(app, await createFlow(app))
-  await settled(app, body.data.message_id)
+  const message = await settled(app, body.data.message_id)
+  expect(message).toMatchObject({ delivered_to: 'inbox', relay_response: null })
   const list = await app.manage('GET', '/organization/inbox')
   expect(list.body.data).toMatchObject([
     { message_id: body.data.message_id, to: 'ada@example.com', subject: 'Order 1042 is on its way' },
@@ -265,7 +267,7 @@ test('without a relay mail lands in the inbox with its links live', async () => 
   expect((await app.manage('GET', `/organization/inbox/${body.data.message_id}`)).status).toBe(404)
 })
 
-test('the page of a message shows the mail without anything that counts', async () => {
+test('the message page shows the email without tracking', async () => {
   await using app = await startTestApp()
   const { body } = await send(app, await createFlow(app))
   const message = await settled(app, body.data.message_id)
@@ -273,7 +275,7 @@ test('the page of a message shows the mail without anything that counts', async 
   expect(message.html).not.toContain('/t/')
 })
 
-test('a mail that cannot be made fails with the reason, and the others go on', async () => {
+test('an email that cannot be rendered fails with a reason, and others are sent', async () => {
   await using app = await startTestApp()
   const flowId = await createFlow(app, {
     html: '{% for a in (1..1000) %}{% for b in (1..1000) %}{{ order_id }}{% endfor %}{% endfor %}',
@@ -284,13 +286,13 @@ test('a mail that cannot be made fails with the reason, and the others go on', a
   expect((await settled(app, good)).status).toBe('sent')
 })
 
-test('a template that can no longer be read is refused by name, and holds up nobody else', async () => {
+test('a template that can no longer be loaded is rejected, and other flows still send', async () => {
   await using app = await startTestApp()
   const [broken, whole] = [await createFlow(app), await createFlow(app)]
   await app.db.statement`update flow_versions set html = '{% nothing %}' where flow_id = ${parseId('flw', broken!)}`
   const [refused, taken] = await Promise.all([send(app, broken!), send(app, whole!)])
   expect(refused!.status).toBe(422)
-  expect(refused!.body.message).toBe('The template of this flow can no longer be read. Save the flow again.')
+  expect(refused!.body.message).toBe('The template of this flow can no longer be loaded. Save the flow again.')
   expect((await settled(app, taken!.body.data.message_id)).status).toBe('sent')
 })
 

@@ -55,7 +55,7 @@ test('an installation for one organization may send from any address', async () 
   expect((await save(app, { from_email: 'ada@anywhere.example' })).status).toBe(201)
 })
 
-test('a flow that was saved before the rule is refused when it is sent or tested', async () => {
+test('a flow saved before the rule is rejected when it is sent or tested', async () => {
   await using app = await startTestApp(strict, ['serve'])
   const flowId = await createFlow(app)
   await setSender(app, 'ceo@operator.example')
@@ -75,7 +75,7 @@ test('a flow that was saved before the rule is refused when it is sent or tested
   expect(paused.status).toBe(200)
 })
 
-test('a message that was queued before the rule fails with the reason and is not sent', async () => {
+test('a message queued before the rule fails with a reason and is not sent', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ ...strict, SMTP_URL: relay.url }, ['serve'])
   const flowId = await createFlow(app)
@@ -97,7 +97,7 @@ test('a message that was queued before the rule fails with the reason and is not
   await worker.stop()
 })
 
-test('only mail from the domain of the DKIM key is signed', async () => {
+test('only emails from the domain of the DKIM key are signed', async () => {
   await using relay = await startRelay()
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-dkim-'))
   const keyFile = join(folder, 'key.pem')
@@ -120,7 +120,7 @@ test('only mail from the domain of the DKIM key is signed', async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('a new organization of an open sign-up has a daily number of messages, the first organization has none', async () => {
+test('a self-registered organization has a daily message limit, the first organization has none', async () => {
   await using relay = await startRelay({ parse: false })
   await using app = await startTestApp({ ...strict, SMTP_URL: relay.url, NEW_ORGANIZATION_DAILY_MESSAGES: '5' }, [
     'serve',

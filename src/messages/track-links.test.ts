@@ -17,7 +17,7 @@ function track(html: string): { html: string; urls: string[] } {
 
 const destinations = (html: string) => track(html).urls
 
-test('http links of a and area are led through the tracker, and the pixel ends the body', () => {
+test('http links of a and area elements are tracked, and the pixel is appended to the body', () => {
   const html =
     '<body><a href="https://example.com/">x</a><map><area shape=rect href=HTTP://example.com/b></map></body></html>'
   expect(track(html)).toEqual({
@@ -26,13 +26,13 @@ test('http links of a and area are led through the tracker, and the pixel ends t
   })
 })
 
-test('a mail without a body ends with the pixel, and of several bodies the last counts', () => {
+test('an email without a body element ends with the pixel, and the last body element counts', () => {
   expect(track('<p>x</p>').html).toBe(`<p>x</p>${pixel}`)
   expect(track('</body>a</BODY >b').html).toBe(`</body>a${pixel}</BODY >b`)
   expect(track('').html).toBe(pixel)
 })
 
-test('other schemes, anchors, relative links, marked links and the unsubscribe link stay as they are', () => {
+test('other schemes, anchors, relative links, opted-out links and the unsubscribe link stay unchanged', () => {
   const html = `<a href="mailto:a@b.c">1</a><a href="tel:+1">2</a><a href="#top">3</a><a href="/x">4</a><a href="//x.example">5</a>
     <a href="https://x.example" data-waxwing-track="off">6</a><a DATA-WAXWING-TRACK=OFF href='https://x.example'>7</a>
     <a href="${unsubscribeUrl}">8</a><a href="javascript:x">9</a><a name="x">10</a><a href>11</a><a href="">12</a>
@@ -56,7 +56,7 @@ test('entities in a link are read as browsers read them', () => {
   expect(read(`https://x.example/${'a'.repeat(4_000)}`)).toEqual([])
 })
 
-test('comments, styles, scripts and Outlook’s conditional comments are not looked into', () => {
+test('comments, styles, scripts and conditional comments stay unchanged', () => {
   const link = '<a href="https://x.example">x</a>'
   for (const html of [
     `<!-- ${link} -->`,
@@ -82,7 +82,7 @@ test('comments, styles, scripts and Outlook’s conditional comments are not loo
     expect(destinations(html)).toEqual(['https://x.example'])
 })
 
-test('links in the values of other attributes are no links', () => {
+test('links in other attributes stay unchanged', () => {
   const html = `<img alt='a > <a href="https://x.example">'><p title="<a href='https://x.example'>"></p>`
   expect(track(html)).toEqual({ html: html + pixel, urls: [] })
 })
@@ -135,7 +135,7 @@ const soup = fc
   )
   .map((pieces) => pieces.join(''))
 
-test('whatever the HTML is like, all but the addresses of links stays byte for byte', () => {
+test('for any HTML, everything but link destinations stays byte-identical', () => {
   fc.assert(
     fc.property(soup, (html) => {
       const { html: tracked, urls } = track(html)
@@ -156,7 +156,7 @@ test('whatever the HTML is like, all but the addresses of links stays byte for b
 })
 
 test('a hostile document takes no longer than a plain one of its size', () => {
-  // Each of these would take hours by the square of its length; finishing is the test.
+  // Each of these would take hours with quadratic cost; finishing is the test.
   const length = 1_000_000
   for (const piece of [
     '<',

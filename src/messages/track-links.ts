@@ -3,17 +3,18 @@ import { type Attribute, visitTags } from '../flows/html-tags.ts'
 import { clickUrlBytesMax } from '../secrets/tokens.ts'
 
 export type Tracking = {
-  /** The address that counts a click and leads on to `url`. */
+  /** Returns the URL that counts a click and redirects to `url`. */
   trackedUrl: (url: string) => string
-  /** The image that counts an open. */
+  /** The URL of the image that counts an open. */
   pixelUrl: string
-  /** The one link that must not lead through anything; undefined when the mail has none. */
+  /** The link that is never tracked; undefined if the email has none. */
   unsubscribeUrl: string | undefined
 }
 
 /**
- * Leads the http links of a mail through `trackedUrl` and puts the pixel at the end of its body. Links of other schemes
- * or with `data-waxwing-track="off"`, and whatever stands in comments, styles and scripts, stay as they are, byte for byte.
+ * Replaces the http links of an email by `trackedUrl` and appends the tracking pixel to its body. Links of other
+ * schemes or with `data-waxwing-track="off"`, and the content of comments, styles and scripts, stay unchanged byte for
+ * byte.
  */
 export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl }: Tracking): string {
   let tracked = ''
@@ -39,7 +40,7 @@ export function trackLinks(html: string, { trackedUrl, pixelUrl, unsubscribeUrl 
 }
 
 function trackableHref(attributes: readonly Attribute[]): Attribute | undefined {
-  // Of two attributes with one name, browsers take the first.
+  // Browsers use the first of several attributes with the same name.
   const isOff =
     attributes
       .find(({ name }) => name === 'data-waxwing-track')
@@ -50,7 +51,7 @@ function trackableHref(attributes: readonly Attribute[]): Attribute | undefined 
 
 const plainUrl = /^https?:\/\/[\w!#$%&'()*+,\-./:;=?@[\]~]+$/i
 
-/** Where a link leads, as browsers read it; undefined where it should stay as it is. */
+/** Returns the destination of a link as browsers resolve it, or undefined if the link should stay unchanged. */
 function destinationOf(href: string): string | undefined {
   const decoded = href.includes('&') ? decodeEntities(href) : href
   if (decoded === undefined) return undefined
@@ -58,7 +59,7 @@ function destinationOf(href: string): string | undefined {
   return url !== undefined && url.length <= clickUrlBytesMax ? url : undefined
 }
 
-/** What a browser would encode is encoded here: the destination comes back as the Location of a redirect. */
+/** Encodes what a browser would encode, because the destination is returned as the Location of a redirect. */
 function encodedUrl(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop these, too
   const url = text.replace(/^[\u0000-\u0020]+|[\t\r\n]/g, '').trimEnd()
@@ -68,14 +69,14 @@ function encodedUrl(text: string): string | undefined {
 const characters = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
 const reference = /&(?:#x([\da-f]{1,8});?|#(\d{1,8});?|([a-z][a-z\d]*)(;?=?))/gi
 
-/** Undefined where a character goes by a name that is not known here; such links are too rare to carry a table along. */
+/** Returns undefined for unknown named references; such links are too rare to include a table. */
 function decodeEntities(value: string): string | undefined {
   if (!/&(?!amp;)/.test(value)) return value.replaceAll('&amp;', '&')
   let isKnown = true
   const decoded = value.replace(reference, (whole, hex?: string, decimal?: string, name?: string, end?: string) => {
     if (name === undefined) {
       const code = hex ? Number.parseInt(hex, 16) : Number(decimal)
-      // Browsers read the rest by tables of their own.
+      // Browsers map these codes through special tables.
       if (code < 32 || (code > 126 && code < 160) || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)
         isKnown = false
       return isKnown ? String.fromCodePoint(code) : whole
@@ -83,7 +84,7 @@ function decodeEntities(value: string): string | undefined {
     const character = characters.get(name)
     if (end?.startsWith(';') && character === undefined) isKnown = false
     if (character === undefined) return whole
-    // Without its semicolon, and before a `=`, it is a parameter of that name.
+    // Without a semicolon and before a `=`, it is a query parameter of that name.
     if (end === '=') return whole
     return end === ';=' ? `${character}=` : character
   })

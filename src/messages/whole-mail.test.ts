@@ -73,7 +73,7 @@ const context = fc.dictionary(
   { maxKeys: 5 },
 )
 
-test('whatever templates, values and addresses come, a well-formed mail goes out or the caller is told no', async () => {
+test('any template, values and addresses yield a well-formed email or a rejection', async () => {
   let sent = 0
   await fc.assert(
     fc.asyncProperty(

@@ -171,7 +171,7 @@ test('restoring a version does not replace a newer one that was not shown yet', 
   await page.getByRole('button', { name: 'Restore version 1' }).waitFor()
   await flow.change({ subject: 'Third subject' })
   await page.getByRole('button', { name: 'Restore version 1' }).click()
-  await page.getByRole('alert').getByText('Somebody else has saved version 3 meanwhile.').waitFor()
+  await page.getByRole('alert').getByText('Version 3 of this flow was saved in the meantime.').waitFor()
   await version(page, 3).waitFor()
   await page.getByRole('button', { name: 'Restore version 1' }).click()
   await version(page, 4).waitFor()

@@ -697,12 +697,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List flows, newest first */
+        /**
+         * List flows
+         * @description Newest first. Archived flows are only included if `status` is `archived`.
+         */
         get: operations["listFlows"];
         put?: never;
         /**
          * Create a flow
-         * @description Subject, HTML and text are Liquid templates. They see `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` that is sent. docs/templates.md has the filters, tags and limits.
+         * @description Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in docs/templates.md.
          */
         post: operations["postFlows"];
         delete?: never;
@@ -718,7 +721,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One flow */
+        /** Get a flow */
         get: operations["getFlowsId"];
         put?: never;
         post?: never;
@@ -727,8 +730,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a flow; a change of its content makes a new version
-         * @description What is left out stays as it is, also when others save at the same time. To change nothing that others have saved since you read the flow, send its `version` as `base_version`.
+         * Update a flow
+         * @description A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`.
          */
         patch: operations["patchFlowsId"];
         trace?: never;
@@ -740,7 +743,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the flow was before, newest first */
+        /**
+         * List flow versions
+         * @description Newest first.
+         */
         get: operations["listFlowsIdVersions"];
         put?: never;
         post?: never;
@@ -757,7 +763,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One version */
+        /** Get a flow version */
         get: operations["getFlowsIdVersionsVersion"];
         put?: never;
         post?: never;
@@ -776,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Preview a template that is not saved */
+        /** Preview an unsaved template */
         post: operations["postFlowsPreview"];
         delete?: never;
         options?: never;
@@ -793,7 +799,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Preview a flow; fields in the request replace the saved ones */
+        /**
+         * Preview a flow
+         * @description Fields of the request replace the saved ones.
+         */
         post: operations["postFlowsIdPreview"];
         delete?: never;
         options?: never;
@@ -810,7 +819,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send the flow’s email to one address */
+        /**
+         * Send a test email
+         * @description Sends the email of the flow to one address, also if the flow is paused.
+         */
         post: operations["postFlowsIdTest"];
         delete?: never;
         options?: never;
@@ -825,7 +837,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List messages, newest first */
+        /**
+         * List messages
+         * @description Newest first.
+         */
         get: operations["listMessages"];
         put?: never;
         post?: never;
@@ -842,7 +857,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One message with its events and what it looked like */
+        /**
+         * Get a message
+         * @description Includes its events and the email as it was sent.
+         */
         get: operations["getMessagesId"];
         put?: never;
         post?: never;
@@ -859,11 +877,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Mail kept because no relay is set, newest first */
+        /**
+         * List emails in the built-in inbox
+         * @description Emails that were not sent because no mail server is configured. Newest first.
+         */
         get: operations["getInbox"];
         put?: never;
         post?: never;
-        /** Empty the inbox */
+        /** Delete all emails of the built-in inbox */
         delete: operations["deleteInbox"];
         options?: never;
         head?: never;
@@ -877,7 +898,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One mail as it would have gone out */
+        /** Get an email of the built-in inbox */
         get: operations["getInboxId"];
         put?: never;
         post?: never;
@@ -4552,7 +4573,7 @@ export interface operations {
                     from_name?: string | null;
                     from_email?: string | null;
                     reply_to?: string | null;
-                    /** @description The version that the change was made from. When there is a newer one, the answer is 409 `conflict` and nothing changes. */
+                    /** @description The version that the change is based on. If there is a newer one, the response is 409 `conflict` and nothing changes. */
                     base_version?: number;
                 };
             };
@@ -5149,9 +5170,15 @@ export interface operations {
                             }[];
                             flow_version: number;
                             from: string;
-                            /** @description Rendered without pixel and tracked links: looking at it counts as nothing. */
+                            /** @description Rendered without the tracking pixel and tracked links, so viewing it counts as neither open nor click. */
                             html: string | null;
                             text: string | null;
+                            /**
+                             * @description Where the email was delivered; null until then, and after the contact was erased.
+                             * @enum {string|null}
+                             */
+                            delivered_to: "inbox" | "mail_server" | null;
+                            /** @description The last reply of the mail server. */
                             relay_response: string | null;
                         };
                     };
@@ -5322,7 +5349,7 @@ export interface operations {
                                 name: string;
                                 value: string;
                             }[];
-                            /** @description Whether the email is longer than what is shown of it. */
+                            /** @description Whether only the start of the email is returned. */
                             truncated: boolean;
                             raw: string;
                         };

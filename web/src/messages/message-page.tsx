@@ -85,7 +85,7 @@ function MessageView({ message }: { message: MessageDetail }) {
           ['Queued', <Time key="queued" at={message.queued_at} />],
           ['Sent', <Time key="sent" at={message.sent_at} none="Not sent" />],
           ['Message ID', <Copyable key="id" value={message.id} label="Copy message ID" />],
-          ...(message.relay_response ? [relayReply(message.relay_response)] : []),
+          ...delivery(message),
         ]}
       />
       <Section title="Events">
@@ -108,11 +108,10 @@ function MessageView({ message }: { message: MessageDetail }) {
 
 const willBeSent = ({ status }: MessageDetail) => status !== 'suppressed' && status !== 'failed'
 
-// The API returns this instead of a reply if the email went to the built-in inbox.
-const storedInInbox = 'kept in the built-in inbox'
-
-const relayReply = (reply: string): [string, string] =>
-  reply === storedInInbox ? ['Delivered to', 'Built-in inbox'] : ['Mail server reply', reply]
+function delivery({ delivered_to, relay_response }: MessageDetail): [string, string][] {
+  if (delivered_to === 'inbox') return [['Delivered to', 'Built-in inbox']]
+  return relay_response ? [['Mail server reply', relay_response]] : []
+}
 
 const columns: Column<EventSummary>[] = [
   { header: 'Event', phone: 'title', cell: (event) => <EventBadges event={event} /> },
