@@ -78,7 +78,7 @@ async function makeTwins(db: Db, organizationId: string, groupId: GroupId): Prom
     'insert into group_members (organization_id, group_id, contact_id) select $1, $2, id from contacts order by id',
     [organizationId, groupId],
   )
-  await client.query('create table twin_contacts (like contacts including all)')
+  await client.query('create table twin_contacts (like contacts including all excluding generated)')
   await client.query('create table twin_members (like group_members including all)')
   await client.query('insert into twin_contacts select * from contacts')
   await client.query('insert into twin_members select * from group_members')

@@ -500,6 +500,54 @@ test('another organization cannot read, edit or erase a contact', async () => {
   expect((await app.manage('GET', `${contacts}/${ada.id}`)).body.data).toEqual(ada)
 })
 
+test('search ignores accents and case, and finds a contact by its id', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const people = {
+    jose: 'José Ñuñez',
+    lukasz: 'Łukasz Łódź',
+    asa: 'Åsa Sørensen',
+    strauss: 'Anna Strauß',
+    duro: 'Đuro Þórðarson',
+    aeon: 'Æon Cœur',
+    isil: 'Işıl İnan',
+    zhanna: 'Жанна Йорк',
+    ann: 'Ann Lee',
+    // As some systems write it: the letter and its accent apart.
+    rene: 'Rene\u0301 Dupont',
+  }
+  const ids: Record<string, string> = {}
+  for (const [local, name] of Object.entries(people)) {
+    const [first_name, last_name] = name.split(' ')
+    ids[local] = (await create(app, { email: `p${Object.keys(ids).length}@example.com`, first_name, last_name })).id
+  }
+  const found = async (query: string) => {
+    const { body } = await app.manage('GET', `${contacts}?query=${encodeURIComponent(query)}`)
+    return body.data.map(({ id }: { id: string }) => Object.keys(ids).find((local) => ids[local] === id))
+  }
+  for (const [query, local] of [
+    ['jose nunez', 'jose'],
+    ['JOSÉ', 'jose'],
+    ['lodz', 'lukasz'],
+    ['ŁÓDŹ', 'lukasz'],
+    ['asa sorensen', 'asa'],
+    ['strauss', 'strauss'],
+    ['STRAUẞ', 'strauss'],
+    ['duro', 'duro'],
+    ['aeon coeur', 'aeon'],
+    ['isil inan', 'isil'],
+    ['жанна йорк', 'zhanna'],
+    ['lée', 'ann'],
+    ['René', 'rene'],
+    ['rene', 'rene'],
+    [ids.ann!, 'ann'],
+    [`  ${ids.jose!.toUpperCase()} `, 'jose'],
+  ] as const)
+    expect([query, await found(query)]).toEqual([query, [local]])
+  // An edited name is found by its new spelling only.
+  await app.manage('PATCH', `${contacts}/${ids.jose}`, { first_name: 'Zoë' })
+  expect([await found('jose'), await found('zoe')]).toEqual([[], ['jose']])
+})
+
 test('search finds Unicode domains', async () => {
   await using app = await startTestApp()
   for (const email of ['idn@exämple.org', 'other@example.org'])

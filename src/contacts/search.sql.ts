@@ -2,7 +2,8 @@ import { domainToASCII } from 'node:url'
 import { containsInAnyCase } from '../db/any-case.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { parseEmail } from '../values/email.ts'
-import type { OrganizationId } from '../values/ids.ts'
+import { type OrganizationId, parseId } from '../values/ids.ts'
+import { searchKey } from './search-key.ts'
 
 /** Returns a LIKE pattern for values that contain this text. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
@@ -12,13 +13,20 @@ const addressesMax = 1_000
 /** Sorts after every other character in a C collation. */
 const lastCharacter = '\u{10ffff}'
 
-/** Returns one condition per word of a search query: each word must occur in the address or in a name. */
+/**
+ * Returns one condition per word of a search query: each word must be the id of the contact, or occur in the
+ * address or, without regard to accents, in a name.
+ */
 export function matchesWords(organizationId: OrganizationId, query: string): Sql[] {
   return query
     .split(/\s+/)
     .filter(Boolean)
     .slice(0, wordsMax)
-    .map((word) => (word.indexOf('@') > 0 ? startsWith(organizationId, addressKey(word)) : contains(word)))
+    .map((word) => {
+      const id = parseId('con', word.toLowerCase())
+      if (id) return sql`contacts.id = ${id}`
+      return word.indexOf('@') > 0 ? startsWith(organizationId, addressKey(word)) : contains(word)
+    })
 }
 
 /** Returns the address as it is stored: with its domain in ASCII. */
@@ -40,9 +48,10 @@ function asciiDomain(text: string): string {
 
 /** Scans the contacts until the page is full: 4 million take a few seconds, 100,000 a tenth of a second. */
 function contains(word: string): Sql {
+  const name = searchKey(word)
   return sql`(contacts.email_key like ${containing(asciiDomain(word))}
-    or ${containsInAnyCase(sql`contacts.first_name`, word)}
-    or ${containsInAnyCase(sql`contacts.last_name`, word)})`
+    or ${containsInAnyCase(sql`coalesce(contacts.first_name_key, contacts.first_name)`, name)}
+    or ${containsInAnyCase(sql`coalesce(contacts.last_name_key, contacts.last_name)`, name)})`
 }
 
 /** Matches the start of the address through its index. The array keeps the planner from choosing another plan. */

@@ -1,9 +1,17 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader } from '../db/db.ts'
-import { and, sql } from '../db/sql.ts'
+import { and, type Sql, sql } from '../db/sql.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
-import type { ContactId, EventId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import {
+  type ContactId,
+  type EventId,
+  type FlowId,
+  type FlowVersionId,
+  type MessageId,
+  type OrganizationId,
+  parseId,
+} from '../values/ids.ts'
 
 export const messageStatuses = ['queued', 'sent', 'bounced', 'suppressed', 'failed'] as const
 export type MessageStatus = (typeof messageStatuses)[number]
@@ -46,12 +54,7 @@ export async function selectMessages(
     ...(filter.status ? [sql`messages.status = ${filter.status}`] : []),
     ...(filter.flowId ? [sql`messages.flow_id = ${filter.flowId}`] : []),
     ...(filter.contactId ? [sql`messages.contact_id = ${filter.contactId}`] : []),
-    ...(filter.query
-      ? [
-          sql`(${containsInAnyCase(sql`messages.email`, filter.query)}
-            or ${containsInAnyCase(sql`messages.subject`, filter.query)})`,
-        ]
-      : []),
+    ...(filter.query ? [matchesQuery(filter.query)] : []),
     ...(filter.before ? [sql`messages.id < ${filter.before}`] : []),
   ]
   return db.run<MessageRow>(sql`
@@ -61,6 +64,15 @@ export async function selectMessages(
     where ${and(conditions)}
     order by messages.id desc
     limit ${filter.limit}`)
+}
+
+/** The text is the id of a message or of a contact, or occurs in the address or the subject. */
+function matchesQuery(query: string): Sql {
+  const text = query.trim().toLowerCase()
+  const [id, contactId] = [parseId('msg', text), parseId('con', text)]
+  if (id) return sql`messages.id = ${id}`
+  if (contactId) return sql`messages.contact_id = ${contactId}`
+  return sql`(${containsInAnyCase(sql`messages.email`, query)} or ${containsInAnyCase(sql`messages.subject`, query)})`
 }
 
 export type MessageDetail = MessageRow & {

@@ -1,0 +1,22 @@
+const marks = /[\u0300-\u036f]/g
+const others = /[łøđðħŧıßæœ]/g
+const plain: Record<string, string> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ŧ: 't',
+  ı: 'i',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+}
+
+/** A text without accents and in lower case. The function `search_key` of the database does the same to names, except the case. */
+export const searchKey = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(marks, '')
+    .toLowerCase()
+    .replace(others, (letter) => plain[letter]!)
