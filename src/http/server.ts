@@ -15,7 +15,7 @@ import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
 import { answerNoRequest } from './no-request.ts'
 import { closeSlowRequests } from './slow-requests.ts'
-import { buildValidator } from './validator.ts'
+import { buildSerializer, buildValidator } from './validator.ts'
 
 /** Routes that take templates, contexts or lists set their own. */
 const bodyBytesMax = 128 * 1024
@@ -74,7 +74,7 @@ export function createServer(options: ServerOptions): Server {
     frameworkErrors: (error, request, reply) =>
       answerError(error, request, reply.headers(headers).header('x-request-id', request.id)),
     clientErrorHandler: (error, socket) => answerNoRequest(error, socket, newRequestId(), headers),
-    schemaController: { compilersFactory: { buildValidator } },
+    schemaController: { compilersFactory: { buildValidator, buildSerializer } },
   })
 
   server.addSchema(ErrorEnvelope)

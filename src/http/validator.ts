@@ -1,4 +1,5 @@
 import AjvCompiler, { type BuildCompilerFromPool } from '@fastify/ajv-compiler'
+import SerializerCompiler from '@fastify/fast-json-stringify-compiler'
 
 type RouteSchema = { schema: unknown }
 type Validate = ((data: unknown) => unknown) & { errors?: unknown }
@@ -12,16 +13,19 @@ const options = { coerceTypes: false, removeAdditional: false, useDefaults: true
 /**
  * Lists all faults of ordinary requests. Listing them costs as much as there are faults, also for elements beyond
  * `maxItems` (a megabyte of wrong elements took 4 seconds), so a large request is told only its first.
+ * Schemas are compiled when they are first used: all of them take half a second of CPU time, a single one a few milliseconds.
  */
 export const buildValidator = ((externalSchemas: never) => {
   const compilerWith = (allErrors: boolean) =>
     AjvCompiler()(externalSchemas, { customOptions: { ...options, allErrors } }) as unknown as Compile
-  const firstFault = compilerWith(false)
+  let firstFault: Compile | undefined
   let allFaults: Compile | undefined
   return (route: RouteSchema) => {
-    const check = firstFault(route)
+    let check: Validate | undefined
     let checkAll: Validate | undefined
     const validate: Validate = (data) => {
+      firstFault ??= compilerWith(false)
+      check ??= firstFault(route)
       const valid = check(data)
       validate.errors = check.errors
       if (valid === false && !hasMoreValues(data, valuesMax)) {
@@ -35,6 +39,19 @@ export const buildValidator = ((externalSchemas: never) => {
     return validate
   }
 }) as unknown as BuildCompilerFromPool
+
+/** Serializers that, like validators, are compiled when they are first used. */
+export const buildSerializer: SerializerCompiler.SerializerFactory = (externalSchemas, options) => {
+  let compile: SerializerCompiler.SerializerCompiler | undefined
+  return (route) => {
+    let serialize: SerializerCompiler.Serializer | undefined
+    return (document) => {
+      compile ??= SerializerCompiler()(externalSchemas, options)
+      serialize ??= compile(route)
+      return serialize(document)
+    }
+  }
+}
 
 /** Looks at no more than `max` values. */
 function hasMoreValues(data: unknown, max: number): boolean {

@@ -145,7 +145,7 @@ test('the kinds of events are listed, each with an example of what a webhook rec
   const { body } = await app.manage('GET', '/event-types')
   expect(body.data.map((type: { event_name: string }) => type.event_name)).toEqual([...eventNames])
   const clicked = body.data.find((type: { event_name: string }) => type.event_name === 'emailClick')
-  expect(clicked.description).toBe('A link in an email is clicked.')
+  expect(clicked.description).toBe('A link in an email was clicked.')
   expect(clicked.example).toEqual({
     event_name: 'emailClick',
     organization_id: expect.stringMatching(/^org_/),

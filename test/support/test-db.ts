@@ -9,7 +9,8 @@ export type TestDb = AsyncDisposable & { db: Db; connection: Connection & object
 export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
   const server = inject('postgres')
   const database = `test_${randomBytes(6).toString('hex')}`
-  await inServer(`create database ${database} template ${empty ? 'template0' : templateDatabase}`)
+  // Copying files takes a seventh of the time that copying through the WAL does.
+  await inServer(`create database ${database} template ${empty ? 'template0' : templateDatabase} strategy file_copy`)
   const connection = { ...server, database }
   const db = openDb({ connection })
   return {
