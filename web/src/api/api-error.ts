@@ -40,6 +40,12 @@ export function fieldProblem(error: unknown, ...paths: string[]): string | undef
   return field && sentenceOf(field)
 }
 
+/** Returns the error messages by field. */
+export function fieldProblems(error: unknown): Record<string, string> {
+  const fields = error instanceof ApiError ? error.fields : []
+  return Object.fromEntries(fields.map((field) => [field.path, sentenceOf(field)]))
+}
+
 /** Returns the error message for the whole form, without the problems of `shownPaths`, which are shown at their inputs. */
 export function formProblem(error: unknown, shownPaths: string[] = []): string | undefined {
   if (!error) return undefined

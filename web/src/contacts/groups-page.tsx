@@ -1,8 +1,6 @@
-import { ActionIcon, Button, Menu, Group as Row, Stack, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Menu, TextInput } from '@mantine/core'
 import { IconDots, IconPlus, IconUsersGroup } from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, formProblem } from '../api/api-error.ts'
 import type { Group } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -10,11 +8,12 @@ import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Filters } from '../ui/filters.tsx'
+import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { More } from '../ui/more.tsx'
 import { count } from '../ui/numbers.ts'
 import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { Empty, Load } from '../ui/states.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { createGroup, deleteGroup, renameGroup, useGroups, useRefreshContacts } from './contacts.api.ts'
 import { ContactsFrame } from './contacts-frame.tsx'
@@ -109,9 +108,9 @@ const columns = (open: (dialog: GroupDialog) => void): Column<Group>[] => [
 
 function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) {
   const refresh = useRefreshContacts()
-  const [name, setName] = useState(group?.name ?? '')
-  const save = useMutation({
-    mutationFn: () => (group ? renameGroup(group.id, name.trim()) : createGroup(name.trim())),
+  const form = useRequestForm({
+    initialValues: { name: group?.name ?? '' },
+    send: ({ name }) => (group ? renameGroup(group.id, name.trim()) : createGroup(name.trim())),
     onSuccess: async () => {
       await refresh()
       onClose()
@@ -119,34 +118,9 @@ function NameDialog({ group, onClose }: { group?: Group; onClose: () => void }) 
   })
   return (
     <Dialog opened onClose={onClose} title={group ? 'Rename group' : 'Create group'}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label="Name"
-            required
-            data-autofocus
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={fieldProblem(save.error, 'name')}
-          />
-          <ErrorLine>{formProblem(save.error, ['name'])}</ErrorLine>
-          <Row justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {group ? 'Rename group' : 'Create group'}
-            </Button>
-          </Row>
-        </Stack>
-      </form>
+      <DialogForm form={form} action={group ? 'Rename group' : 'Create group'} onCancel={onClose}>
+        <TextInput label="Name" required data-autofocus maxLength={200} {...form.field('name')} />
+      </DialogForm>
     </Dialog>
   )
 }

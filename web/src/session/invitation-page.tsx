@@ -1,17 +1,14 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from 'react-router'
-import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys } from '../api/keys.ts'
 import type { InvitationInfo } from '../api/types.ts'
 import { paths } from '../paths.ts'
+import { useRequestForm } from '../ui/form.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { AuthLayout } from './auth-layout.tsx'
 import { acceptInvitation, findInvitation } from './session.api.ts'
 import { startSession } from './session.ts'
-
-const shownPaths = ['email', 'password']
 
 export function InvitationPage() {
   const { token = '' } = useParams()
@@ -25,22 +22,16 @@ export function InvitationPage() {
 
 function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
   const navigate = useNavigate()
-  const [email, setEmail] = useState(info.email ?? '')
-  const [password, setPassword] = useState('')
-  const accept = useMutation({
-    mutationFn: () => acceptInvitation({ token, email: email.trim(), password }),
+  const form = useRequestForm({
+    initialValues: { email: info.email ?? '', password: '' },
+    send: ({ email, password }) => acceptInvitation({ token, email: email.trim(), password }),
     onSuccess: (signed) => {
       startSession(signed)
       return navigate(paths.overview)
     },
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        accept.mutate()
-      }}
-    >
+    <form onSubmit={form.submit}>
       <Stack gap="sm">
         <span>
           Join <strong>{info.organization_name}</strong> as {info.role === 'owner' ? 'an owner' : 'a member'}.
@@ -51,9 +42,7 @@ function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
           autoComplete="username"
           required
           readOnly={info.email !== null}
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-          error={fieldProblem(accept.error, 'email')}
+          {...form.field('email')}
         />
         <PasswordInput
           label="Password"
@@ -61,12 +50,10 @@ function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
           autoComplete="new-password"
           required
           minLength={10}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={fieldProblem(accept.error, 'password')}
+          {...form.field('password')}
         />
-        <ErrorLine>{formProblem(accept.error, shownPaths)}</ErrorLine>
-        <Button type="submit" loading={accept.isPending}>
+        <ErrorLine>{form.problem}</ErrorLine>
+        <Button type="submit" loading={form.sending}>
           Join {info.organization_name}
         </Button>
       </Stack>

@@ -1,16 +1,13 @@
 import { Anchor, Box, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from 'react-router'
-import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { paths } from '../paths.ts'
+import { useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { AuthLayout } from './auth-layout.tsx'
 import { authStateQuery, register } from './session.api.ts'
 import { startSession, useSession } from './session.ts'
-
-const shownPaths = ['organization_name', 'email', 'password']
 
 export function RegisterPage() {
   const session = useSession()
@@ -43,20 +40,14 @@ export function RegisterPage() {
 }
 
 function RegisterForm() {
-  const [organization, setOrganization] = useState('')
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const create = useMutation({
-    mutationFn: () => register({ organization_name: organization.trim(), email: email.trim(), password }),
-    onSuccess: (signed) => startSession(signed),
+  const form = useRequestForm({
+    initialValues: { organization_name: '', email: '', password: '' },
+    send: ({ organization_name, email, password }) =>
+      register({ organization_name: organization_name.trim(), email: email.trim(), password }),
+    onSuccess: startSession,
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        create.mutate()
-      }}
-    >
+    <form onSubmit={form.submit}>
       <Stack gap="sm">
         <TextInput
           label="Organization name"
@@ -64,31 +55,19 @@ function RegisterForm() {
           required
           autoFocus
           maxLength={200}
-          value={organization}
-          onChange={(event) => setOrganization(event.currentTarget.value)}
-          error={fieldProblem(create.error, 'organization_name')}
+          {...form.field('organization_name')}
         />
-        <TextInput
-          label="Your email"
-          type="email"
-          autoComplete="username"
-          required
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-          error={fieldProblem(create.error, 'email')}
-        />
+        <TextInput label="Your email" type="email" autoComplete="username" required {...form.field('email')} />
         <PasswordInput
           label="Password"
           description="At least 10 characters"
           autoComplete="new-password"
           required
           minLength={10}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={fieldProblem(create.error, 'password')}
+          {...form.field('password')}
         />
-        <ErrorLine>{formProblem(create.error, shownPaths)}</ErrorLine>
-        <Button type="submit" loading={create.isPending} mt={4}>
+        <ErrorLine>{form.problem}</ErrorLine>
+        <Button type="submit" loading={form.sending} mt={4}>
           Create organization
         </Button>
       </Stack>

@@ -1,8 +1,7 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { baseUrl } from '../api/base.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
@@ -12,9 +11,10 @@ import { CodeBlock } from '../ui/copy.tsx'
 import { CreatedBy } from '../ui/created-by.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Section } from '../ui/section.tsx'
-import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
 
@@ -103,51 +103,31 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
 
 function CreateDialog({ onClose }: { onClose: () => void }) {
   const invalidate = useInvalidate()
-  const [name, setName] = useState('')
-  const [chosen, setChosen] = useState<Scope[]>(scopes.map((scope) => scope.value))
-  const create = useMutation({
-    mutationFn: () => createApiKey({ name: name.trim(), scopes: chosen }),
+  const form = useRequestForm({
+    initialValues: { name: '', scopes: scopes.map((scope) => scope.value) },
+    send: ({ name, scopes }) => createApiKey({ name: name.trim(), scopes }),
     onSuccess: () => invalidate(keys.apiKeys, keys.checklist),
   })
-  if (create.data) return <NewKeyDialog apiKey={create.data.api_key} onClose={onClose} />
+  if (form.result) return <NewKeyDialog apiKey={form.result.api_key} onClose={onClose} />
   return (
     <Dialog opened onClose={onClose} title="Create API key">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label="Name"
-            description="For example “Shop, production”"
-            required
-            data-autofocus
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={fieldProblem(create.error, 'name')}
-          />
-          <Checkbox.Group label="Permissions" value={chosen} onChange={(values) => setChosen(values as Scope[])}>
-            <Stack gap="xs" mt={6}>
-              {scopes.map((scope) => (
-                <Checkbox key={scope.value} {...scope} />
-              ))}
-            </Stack>
-          </Checkbox.Group>
-          <ErrorLine>{formProblem(create.error, ['name'])}</ErrorLine>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={chosen.length === 0}>
-              Create key
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm form={form} action="Create key" disabled={form.values.scopes.length === 0} onCancel={onClose}>
+        <TextInput
+          label="Name"
+          description="For example “Shop, production”"
+          required
+          data-autofocus
+          maxLength={200}
+          {...form.field('name')}
+        />
+        <Checkbox.Group label="Permissions" {...form.field('scopes')}>
+          <Stack gap="xs" mt={6}>
+            {scopes.map((scope) => (
+              <Checkbox key={scope.value} {...scope} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      </DialogForm>
     </Dialog>
   )
 }

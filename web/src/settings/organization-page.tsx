@@ -1,7 +1,6 @@
 import { Button, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Organization } from '../api/types.ts'
 import { useMe } from '../session/session.api.ts'
@@ -9,13 +8,13 @@ import { useSignOut } from '../shell/sign-out.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { useRequestForm } from '../ui/form.tsx'
 import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
 import { changeOrganization, deleteOrganization, organizationQuery } from './settings.api.ts'
 
-const shownPaths = ['name', 'timezone']
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((zone) => ({
   value: zone,
   label: zone.replaceAll('_', ' '),
@@ -103,11 +102,10 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   const queries = useQueryClient()
   const invalidate = useInvalidate()
   const owner = me.data?.role === 'owner'
-  const [name, setName] = useState(organization.name)
-  const [timezone, setTimezone] = useState(organization.timezone)
-  const [keep, setKeep] = useState(organization.keep_addresses)
-  const save = useMutation({
-    mutationFn: () => changeOrganization({ name: name.trim(), timezone, keep_addresses: keep }),
+  const { name, timezone, keep_addresses } = organization
+  const form = useRequestForm({
+    initialValues: { name, timezone, keep_addresses },
+    send: (values) => changeOrganization({ ...values, name: values.name.trim() }),
     onSuccess: async (saved) => {
       queries.setQueryData(organizationQuery.queryKey, saved)
       await invalidate(keys.me)
@@ -116,12 +114,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   })
   return (
     <Paper withBorder p="md" maw={560}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
+      <form onSubmit={form.submit}>
         <Stack gap="md">
           <TextInput
             label="Name"
@@ -129,9 +122,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             required
             maxLength={200}
             disabled={!owner}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={fieldProblem(save.error, 'name')}
+            {...form.field('name')}
           />
           <Select
             label="Time zone"
@@ -140,22 +131,19 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             data={timezones}
             filter={({ search }) => zonesMatching(search)}
             disabled={!owner}
-            value={timezone}
             allowDeselect={false}
-            onChange={(value) => value && setTimezone(value)}
-            error={fieldProblem(save.error, 'timezone')}
+            {...form.field('timezone')}
           />
           <Switch
             label="Store the recipient’s IP address with opens and clicks"
             description="Off by default: IP addresses are personal data."
             disabled={!owner}
-            checked={keep}
-            onChange={(event) => setKeep(event.currentTarget.checked)}
+            {...form.field('keep_addresses', { type: 'checkbox' })}
           />
-          <ErrorLine>{formProblem(save.error, shownPaths)}</ErrorLine>
+          <ErrorLine>{form.problem}</ErrorLine>
           {owner && (
             <Group>
-              <Button type="submit" loading={save.isPending}>
+              <Button type="submit" loading={form.sending}>
                 Save
               </Button>
             </Group>

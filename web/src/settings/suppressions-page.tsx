@@ -1,8 +1,7 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Select, Text, TextInput } from '@mantine/core'
 import { IconBan, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldProblem, formProblem } from '../api/api-error.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { Suppression, SuppressionReason } from '../api/types.ts'
 import { ContactsFrame } from '../contacts/contacts-frame.tsx'
@@ -11,9 +10,10 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Filters } from '../ui/filters.tsx'
+import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { More } from '../ui/more.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, ErrorLine, Load } from '../ui/states.tsx'
+import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
@@ -139,9 +139,9 @@ const columns = (remove: (row: Suppression) => void): Column<Suppression>[] => [
 
 function AddDialog({ onClose }: { onClose: () => void }) {
   const invalidate = useInvalidate()
-  const [email, setEmail] = useState('')
-  const add = useMutation({
-    mutationFn: () => addSuppression(email.trim()),
+  const form = useRequestForm({
+    initialValues: { email: '' },
+    send: ({ email }) => addSuppression(email.trim()),
     onSuccess: async () => {
       await invalidate(keys.suppressions)
       onClose()
@@ -149,35 +149,16 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   })
   return (
     <Dialog opened onClose={onClose} title="Suppress address">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          add.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label="Email"
-            description="No flow will send email to this address."
-            type="email"
-            required
-            data-autofocus
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            error={fieldProblem(add.error, 'email')}
-          />
-          <ErrorLine>{formProblem(add.error, ['email'])}</ErrorLine>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={add.isPending}>
-              Suppress address
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm form={form} action="Suppress address" onCancel={onClose}>
+        <TextInput
+          label="Email"
+          description="No flow will send email to this address."
+          type="email"
+          required
+          data-autofocus
+          {...form.field('email')}
+        />
+      </DialogForm>
     </Dialog>
   )
 }

@@ -58,10 +58,10 @@ type FailedProps = { error: unknown; retry?: () => unknown; retrying?: boolean; 
 
 export function Failed({ error, retry, retrying, stale }: FailedProps) {
   const missing = error instanceof ApiError && error.status === 404
-  const title = stale ? 'Couldn’t refresh' : missing ? 'Not found' : 'Couldn’t load'
+  const title = stale ? 'Couldn’t refresh' : missing ? messageOf(error).replace(/\.$/, '') : 'Couldn’t load'
   return (
     <Notice role="alert" tone="bad" title={title}>
-      <Text>{messageOf(error)}</Text>
+      {(stale || !missing) && <Text>{messageOf(error)}</Text>}
       {error instanceof ApiError && error.requestId && (
         <Text size="xs" c="dimmed" mt={4}>
           Request {error.requestId}

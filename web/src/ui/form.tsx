@@ -1,0 +1,71 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { fieldProblems, formProblem } from '../api/api-error.ts'
+import { ErrorLine } from './states.tsx'
+
+type Options<Values, Result> = {
+  /** Named like the fields of the request, so that each error of the API is shown at its input. */
+  initialValues: Values
+  /** Returns the problems that can be found without a request. */
+  validate?: (values: Values) => { [Name in keyof Values]?: string | undefined }
+  validateOnChange?: (keyof Values & string)[]
+  send: (values: Values) => Promise<Result>
+  /** Also called if the form was closed before the response arrived. */
+  onSuccess?: (result: Result) => unknown
+  /** Not called after the form was closed, so that a cancelled form does not navigate. */
+  onSaved?: (result: Result) => void
+}
+
+/** A form that is sent with one request. `field(name)` returns the props of an input. */
+export function useRequestForm<Values extends Record<string, unknown>, Result>(options: Options<Values, Result>) {
+  const { initialValues, validate, validateOnChange, send, onSuccess, onSaved } = options
+  const form = useForm<Values>({
+    initialValues,
+    validate: (values) => validate?.(values) ?? {},
+    validateInputOnChange: (validateOnChange ?? []) as never[],
+  })
+  const request = useMutation({
+    mutationFn: send,
+    ...(onSuccess && { onSuccess }),
+    onError: (error) => form.setErrors(fieldProblems(error)),
+  })
+  return {
+    values: form.values,
+    field: form.getInputProps,
+    submit: form.onSubmit((values) => request.mutate(values, { ...(onSaved && { onSuccess: onSaved }) })),
+    sending: request.isPending,
+    /** The error that belongs to no input. */
+    problem: formProblem(request.error, Object.keys(initialValues)),
+    result: request.data,
+  }
+}
+
+type FormProps = {
+  form: Pick<ReturnType<typeof useRequestForm>, 'submit' | 'sending' | 'problem'>
+  action: string
+  disabled?: boolean
+  onCancel: () => void
+  children: ReactNode
+}
+
+/** The form of a dialog: inputs, the error of the request and two buttons. */
+export function DialogForm({ form, action, disabled, onCancel, children }: FormProps) {
+  return (
+    <form noValidate onSubmit={form.submit}>
+      <Stack gap="sm">
+        {children}
+        <ErrorLine>{form.problem}</ErrorLine>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={form.sending} disabled={disabled ?? false}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
