@@ -102,7 +102,7 @@ export async function changePassword(
 ): Promise<Account> {
   checkNewPassword(newPassword, 'new_password')
   if (!(await isPasswordOf(db, throttle, user, { password: currentPassword, address })))
-    throw invalid({ path: 'current_password', problem: 'is not your password' })
+    throw invalid({ path: 'current_password', problem: 'is incorrect' })
   return setPassword(db, user, newPassword)
 }
 

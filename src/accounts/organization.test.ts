@@ -49,7 +49,7 @@ test('a password is changed by whoever knows the old one, and all sessions but a
     bob.manage('POST', '/me/password', { current_password, new_password })
 
   const wrong = await change('not my password', 'a new long password')
-  expect(wrong.body.error.fields).toEqual([{ path: 'current_password', problem: 'is not your password' }])
+  expect(wrong.body.error.fields).toEqual([{ path: 'current_password', problem: 'is incorrect' }])
   const short = await change(password, 'short')
   expect(short.body.error.fields).toEqual([{ path: 'new_password', problem: 'must have at least 10 characters' }])
   expect(await login(password)).toBe(200)

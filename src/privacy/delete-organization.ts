@@ -22,7 +22,7 @@ export async function deleteOrganization(
   const { organization } = member
   if (name !== organization.name) throw invalid({ path: 'name', problem: 'must be the name of the organization' })
   if (!(await isPasswordOf(db, throttle, member, { password, address })))
-    throw invalid({ path: 'password', problem: 'is not your password' })
+    throw invalid({ path: 'password', problem: 'is incorrect' })
   return db.begin(async (tx) => {
     // Serialized with registrations, which depend on whether an organization exists.
     await lockSignup(tx)

@@ -1,4 +1,4 @@
-/** Its hash stands in the content policy, so the page carries it exactly as it is here. */
+/** The content security policy contains its hash, so pages must include it unchanged. */
 export const pageStyle = `
 :root {
   color-scheme: light dark;

@@ -71,7 +71,7 @@ test('an unsubscription can be undone, and made again', async () => {
   expect(await reader.events()).toHaveLength(2)
 })
 
-test('undoing what was not done subscribes nobody', async () => {
+test('undoing without an unsubscription changes nothing', async () => {
   const reader = await app.newReader()
   await post(`${linkOf(reader)}/undo`)
   expect(await app.subscription(reader.email)).toBe('not_subscribed')

@@ -236,7 +236,7 @@ test('an owner who deletes the organization confirms its name and password and i
   await dialog.getByLabel(`Type “${name}” to confirm`).fill(name)
   await dialog.getByLabel('Your password').fill('not the password')
   await confirm.click()
-  await dialog.getByText('is not your password').waitFor()
+  await dialog.getByText('Password is incorrect.').waitFor()
   await dialog.getByLabel('Your password').fill(account.password)
   await confirm.click()
   await page.waitForURL(/\/(login|register)/)

@@ -22,17 +22,6 @@ export class ApiError extends Error {
   }
 }
 
-export const unreachableError = () =>
-  new ApiError(0, {
-    message: navigator.onLine
-      ? 'Waxwing can’t be reached. Check that it is running, then try again.'
-      : 'You’re offline. Check your internet connection, then try again.',
-  })
-
-/** For example an error page of a proxy with status 200. */
-export const unreadableError = () =>
-  new ApiError(0, { message: 'Received an unexpected response, possibly from a proxy. Try again in a moment.' })
-
 /** Returns the error message for one input, or undefined if the error does not concern it. */
 export function fieldProblem(error: unknown, ...paths: string[]): string | undefined {
   if (!(error instanceof ApiError)) return undefined

@@ -1,7 +1,8 @@
 import createClient from 'openapi-fetch'
 import { currentSession, expireSession } from '../session/session.ts'
-import { ApiError, type ErrorBody, unreachableError, unreadableError } from './api-error.ts'
+import { ApiError, type ErrorBody } from './api-error.ts'
 import { basePath } from './base.ts'
+import { unreachableError, unreadableError } from './network-errors.ts'
 import type { paths } from './schema.d.ts'
 
 const timeoutMs = 60_000

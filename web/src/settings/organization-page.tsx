@@ -1,4 +1,4 @@
-import { Button, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Code, Group, Paper, PasswordInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keys, useInvalidate } from '../api/keys.ts'
@@ -37,7 +37,12 @@ export function OrganizationPage() {
                 facts={[
                   ['Organization ID', <Copyable key="id" value={data.id} label="Copy organization ID" />],
                   ['Created', <Time key="created" at={data.created_at} />],
-                  ['Event retention', 'Set by the operator (EVENT_RETENTION_MONTHS)'],
+                  [
+                    'Event retention',
+                    <span key="retention">
+                      Set by <Code>EVENT_RETENTION_MONTHS</Code>
+                    </span>,
+                  ],
                 ]}
               />
               <OrganizationForm key={data.id} organization={data} />

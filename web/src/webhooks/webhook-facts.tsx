@@ -14,7 +14,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         ['URL', <Copyable key="url" value={webhook.url} label="Copy URL" />],
         ['Events', eventsOf(webhook)],
         ['Retries', retries ?? '–'],
-        ['Success rate, 24 hours', successShare(webhook)],
+        ['Success rate, 24 h', successShare(webhook)],
         ['Pending', String(webhook.stats_24h?.pending ?? 0)],
         ['Last delivery', <Time key="last" at={webhook.last_delivery_at} />],
         ['Created', <Time key="created" at={webhook.created_at} />],

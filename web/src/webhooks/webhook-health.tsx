@@ -11,7 +11,7 @@ export function WebhookHealth({ webhook }: { webhook: Webhook }) {
       </StatusBadge>
     )
   }
-  if (!webhook.last_delivery_at) return <StatusBadge tone="info">No deliveries yet</StatusBadge>
+  if (!webhook.last_delivery_at) return <StatusBadge tone="info">No events yet</StatusBadge>
   return <StatusBadge tone="good">Healthy</StatusBadge>
 }
 
