@@ -21,6 +21,7 @@ export async function openTab(browser: Browser, service: Service, options: TabOp
     // Moving elements cannot be clicked or measured reliably.
     reducedMotion: 'reduce',
     ...views[options.size ?? 'desktop'],
+    ...(options.account && { storageState: signedIn(service, options.account) }),
   })
   context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
@@ -31,16 +32,14 @@ export async function openTab(browser: Browser, service: Service, options: TabOp
       problems.push(message.text())
   })
   page.on('pageerror', (error) => problems.push(error.message))
-  if (options.account) await signIn(page, service, options.account)
   return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
 }
 
-/** Stores a session, to skip the sign-in page. */
-async function signIn(page: Page, service: Service, account: Account): Promise<void> {
-  await page.goto('login')
-  const key = `waxwing.session:${new URL(service.url).pathname}`
+/** Browser storage with a session, which skips the sign-in page. */
+function signedIn(service: Service, account: Account) {
+  const { origin, pathname } = new URL(service.url)
   const session = JSON.stringify({ token: account.session, expiresAt: '', email: account.email })
-  await page.evaluate(`localStorage.setItem(${JSON.stringify(key)}, ${JSON.stringify(session)})`)
+  return { cookies: [], origins: [{ origin, localStorage: [{ name: `waxwing.session:${pathname}`, value: session }] }] }
 }
 
 /** Follows a link of the navigation, which is behind the menu button on a phone. */

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** The folder of `src/` that writes each table. Every folder may read every table. */
+const owners: Record<string, string> = {
+  api_keys: 'accounts',
+  invitations: 'accounts',
+  organizations: 'accounts',
+  users: 'accounts',
+  contact_history: 'contacts',
+  contacts: 'contacts',
+  group_members: 'contacts',
+  groups: 'contacts',
+  import_chunks: 'contacts',
+  import_problems: 'contacts',
+  imports: 'contacts',
+  suppressions: 'contacts',
+  schema_migrations: 'db',
+  secret_mark: 'db',
+  event_counters: 'events',
+  events: 'events',
+  events_default: 'events',
+  events_kept: 'events',
+  first_occurrences: 'events',
+  flow_versions: 'flows',
+  flows: 'flows',
+  inbox: 'inbox',
+  idempotency_keys: 'messages',
+  messages: 'messages',
+  notice_mails: 'notices',
+  notices: 'notices',
+  jobs: 'queue',
+  lanes: 'queue',
+  provider_signatures: 'tracking',
+  deliveries: 'webhooks',
+  delivery_attempts: 'webhooks',
+  webhooks: 'webhooks',
+}
+
+/** Statements that must change tables of several folders in one commit. */
+const exceptions: Record<string, string[]> = {
+  // An event updates the state of its message and contact.
+  'events/record.sql.ts': ['contacts', 'messages', 'suppressions'],
+  // Accepting a message creates its contact.
+  'messages/accept.sql.ts': ['contacts'],
+}
+
+const root = 'src'
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+)
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+function tablesWrittenBy(file: string): string[] {
+  const text = withoutComments(readFileSync(join(root, file), 'utf8'))
+  const names = [...text.matchAll(/\b(?:insert\s+into|delete\s+from|update)\s+(?:only\s+)?([a-z_]+)/g)].map(
+    (match) => match[1]!,
+  )
+  return [...new Set(names)].filter((name) => name in owners)
+}
+
+test('only the owning folder writes a table; erasing writes all of them', () => {
+  const wrong = files
+    .filter((file) => !file.startsWith('privacy/'))
+    .flatMap((file) =>
+      tablesWrittenBy(file)
+        .filter((table) => owners[table] !== file.split('/')[0] && !exceptions[file]?.includes(table))
+        .map((table) => `${file} writes ${table}, which belongs to ${owners[table]}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('the exceptions are still needed', () => {
+  const unused = Object.entries(exceptions).flatMap(([file, tables]) =>
+    tables.filter((table) => !tablesWrittenBy(file).includes(table)).map((table) => `${file}: ${table}`),
+  )
+  expect(unused).toEqual([])
+})
+
+test('every table has an owner', () => {
+  const migrations = join(root, 'db/migrations')
+  const created = readdirSync(migrations).flatMap((file) => [
+    ...readFileSync(join(migrations, file), 'utf8').matchAll(/^create table (?:if not exists )?([a-z_]+)/gm),
+  ])
+  expect(created.map((match) => match[1]).filter((table) => !(table! in owners))).toEqual([])
+})
