@@ -18,7 +18,7 @@ export const phraseRules: readonly PhraseRule[] = [
       not in * directory|validrcptto, annuaire domino, directorio de domino,
       im domino, nel domino, nicht im öffentlichen, domino verzeichnis, domino ディレクトリ,
       invalid final delivery userid, unknown recipient or mailbox unavailable, recipient name is not recognized, unknown user:,
-      check * address is correct, other recipients in the same domain, mail action aborted * mailbox not found, mailbox no longer exists,
+      other recipients in the same domain, mail action aborted * mailbox not found, mailbox no longer exists,
       宛先不明, あて先不明, 宛先が見つかりません, あて先が見つかりません, 存在しないアドレス, が存在しません,
       收件人不存在, 收件人地址不存在, 邮箱不存在, 用户不存在, 帐号不存在, 账号不存在`),
   },
@@ -285,4 +285,13 @@ export const phraseRules: readonly PhraseRule[] = [
   // Postfix begins the reply of every restriction with these words, so a status that names another cause wins.
   { reason: 'user_unknown', vague: true, phrases: phraseList('(recipient|address) (|is |was )(rejected|refused)') },
   { reason: 'filtered', phrases: phraseList('filtered, is not accepting, refused, rejected') },
+  // Some systems advise to check the address after any error, so this counts only if no other cause is named.
+  {
+    reason: 'user_unknown',
+    sure: true,
+    vague: true,
+    source:
+      'Microsoft: Email non-delivery reports and SMTP errors in Exchange Online, 5.1.1; NHIN Direct: FailedDeliveryDSNCreatorOptions.java',
+    phrases: phraseList('check(|ing) (|if |that |whether )(|the )(|recipient |recipients )(|email |e mail )address'),
+  },
 ]

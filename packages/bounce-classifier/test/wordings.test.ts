@@ -30,6 +30,8 @@ const wordings: Record<string, string[]> = {
     '550 5.2.0 No such mailbox',
     '554 5.7.1 <ada@example.com>: Recipient address rejected: User unknown',
     '550 that account has been deleted',
+    "550 Please check the recipient's e-mail address and send again",
+    '550 Try double-checking the recipient’s email address for typos',
     '550 Empfängeradresse existiert nicht',
     '550 Adresse inconnue',
     "550 Cette adresse n'existe pas",
@@ -112,6 +114,7 @@ const wordings: Record<string, string[]> = {
     '550 5.4.4 Temporary failure in name resolution',
     '550 5.4.4 DNS server failure looking up example.com',
     '550 5.4.4 name server timeout',
+    '550 Connection timed out. Please check if the address is correct.',
     '554 5.4.0 mail for example.com loops back to myself',
   ],
 }
