@@ -121,7 +121,7 @@ async function relay(url: string | undefined): Promise<Finding> {
   await transport.close()
   return state.kind === 'up'
     ? { what: 'Relay', ok: true, says: `${new URL(url).host} takes mail from us` }
-    : { what: 'Relay', ok: false, says: `${state.because}: check SMTP_URL and the firewall` }
+    : { what: 'Relay', ok: false, says: `${state.reason}: check SMTP_URL and the firewall` }
 }
 
 async function baseUrl(url: string): Promise<Finding> {

@@ -2,15 +2,15 @@ import { connect, type Socket } from 'node:net'
 import { openRelay } from '@waxwing/smtp-client'
 import { expect, test } from 'vitest'
 import { localhost, testCa } from '../../test/support/certificates.ts'
-import { type BounceListenerOptions, type BounceMail, startBounceListener } from './bounce-listener.ts'
+import { type BounceListenerOptions, type ReceivedMail, startBounceListener } from './bounce-listener.ts'
 
 const mailbox = 'b-token1@bounces.example.com'
-const patient = { timeout: 20_000 }
+const longTimeout = { timeout: 20_000 }
 const bounce = 'From: MAILER-DAEMON@example.net\r\nSubject: failed\r\n\r\n.It did not\r\narrive\r\n'
 
-/** A listener on a free port that knows one address and keeps what it was given. */
+/** Starts a listener on a free port that accepts one address and records the emails. */
 async function start(change: Partial<BounceListenerOptions> = {}) {
-  const mails: BounceMail[] = []
+  const mails: ReceivedMail[] = []
   const logged: string[] = []
   const note = (_fields: unknown, text?: string) => void logged.push(text ?? '')
   const listener = await startBounceListener({
@@ -35,7 +35,7 @@ async function start(change: Partial<BounceListenerOptions> = {}) {
   }
 }
 
-/** A client that says what it is told and reads one reply for each line. */
+/** A client that sends the given lines and reads one reply for each. */
 async function dial(port: number) {
   const socket: Socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -80,7 +80,7 @@ async function atData(port: number, to = mailbox) {
   return client
 }
 
-test('a mail to an address of ours is handed over whole, with its envelope', async () => {
+test('passes on a complete email with its envelope', async () => {
   await using it = await start()
   expect(await it.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({ kind: 'accepted' })
   expect(await it.relay.send({ envelope: { from: 'd@example.net', to: mailbox }, raw: bounce })).toMatchObject({
@@ -92,7 +92,7 @@ test('a mail to an address of ours is handed over whole, with its envelope', asy
   ])
 })
 
-test('any other recipient is refused, of our domain or another, so nothing is relayed', async () => {
+test('rejects any other recipient, so that nothing is relayed', async () => {
   const asked: string[] = []
   await using it = await start({
     verify: (address) => {
@@ -111,7 +111,7 @@ test('any other recipient is refused, of our domain or another, so nothing is re
   expect(it.mails).toEqual([])
 })
 
-test('the domain is known in any spelling, and recipients that are not ours are left out', async () => {
+test('accepts the domain in any spelling and leaves out unknown recipients', async () => {
   await using it = await start({ domain: 'xn--bcher-kva.example' })
   using client = await dial(it.port)
   await client.say('EHLO x')
@@ -124,14 +124,14 @@ test('the domain is known in any spelling, and recipients that are not ours are 
   expect(it.mails[0]!.recipients).toEqual(['b-token1@xn--bcher-kva.example', 'b-token2@xn--bcher-kva.example'])
 })
 
-test('nobody can log in', async () => {
+test('does not offer authentication', async () => {
   await using it = await start()
   using client = await dial(it.port)
   expect(await client.say('EHLO x')).not.toMatch(/AUTH/)
   expect(await client.say('AUTH PLAIN AGEAYg==')).toMatch(/^5/)
 })
 
-/** An `onMail` that tells when it has begun and ends when told. */
+/** An `onMail` that reports when it was called and resolves on request. */
 function gate() {
   let begin = () => {}
   let finish = () => {}
@@ -148,7 +148,7 @@ function gate() {
   return { begun, finish, onMail }
 }
 
-test('250 is said only after the mail is dealt with', async () => {
+test('replies 250 only after the email was handled', async () => {
   const { begun, finish, onMail } = gate()
   await using it = await start({ onMail })
   using client = await atData(it.port)
@@ -164,7 +164,7 @@ test('250 is said only after the mail is dealt with', async () => {
   expect(order).toEqual(['finished', expect.stringMatching(/^250/)])
 })
 
-test('when a mail cannot be dealt with now, or not in time, the sender is told to come again', async () => {
+test('defers an email that cannot be handled, or not in time', async () => {
   await using failing = await start({ onMail: () => Promise.reject(new Error('database away')) })
   expect(await failing.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
     kind: 'deferred',
@@ -184,7 +184,7 @@ test('when a mail cannot be dealt with now, or not in time, the sender is told t
   })
 })
 
-test('a mail above the size limit is refused, announced or not, and the connection goes on', async () => {
+test('rejects an email above the size limit and keeps the connection open', async () => {
   await using it = await start({ limits: { mailBytesMax: 1000 } })
   using client = await dial(it.port)
   expect(await client.say('EHLO x')).toMatch(/SIZE 1000/)
@@ -198,33 +198,33 @@ test('a mail above the size limit is refused, announced or not, and the connecti
   expect(it.mails).toEqual([])
 })
 
-test('mails that would together take too much memory are put off', async () => {
+test('defers emails that would exceed the memory limit together', async () => {
   await using it = await start({ limits: { heldBytesMax: 10_000 } })
   const large = `${'y'.repeat(98)}\r\n`.repeat(50)
   const kind = async () => (await it.relay.send({ envelope: { from: '', to: mailbox }, raw: large })).kind
   expect(await kind()).toBe('accepted')
   using slow = await atData(it.port)
   slow.socket.write(`${'x'.repeat(98)}\r\n`.repeat(80))
-  await expect.poll(kind, patient).toBe('deferred')
+  await expect.poll(kind, longTimeout).toBe('deferred')
   expect(await slow.say('.')).toMatch(/^250/)
   expect(await kind()).toBe('accepted')
 })
 
-test('a sender who leaves in the middle of a mail leaves nothing behind', async () => {
+test('frees the memory of an email whose sender disconnects', async () => {
   await using it = await start({ limits: { heldBytesMax: 10_000 } })
   const large = `${'y'.repeat(98)}\r\n`.repeat(50)
   const kind = async () => (await it.relay.send({ envelope: { from: '', to: mailbox }, raw: large })).kind
   {
     using client = await atData(it.port)
     client.socket.write(`${'x'.repeat(98)}\r\n`.repeat(80))
-    await expect.poll(kind, patient).toBe('deferred')
+    await expect.poll(kind, longTimeout).toBe('deferred')
   }
   it.mails.length = 0
-  await expect.poll(kind, patient).toBe('accepted')
+  await expect.poll(kind, longTimeout).toBe('accepted')
   expect(it.mails.map((mail) => mail.raw.toString())).toEqual([large])
 })
 
-test('an address that sends too much is put off, and sent away when it guesses recipients', async () => {
+test('defers a client that exceeds its rate, and disconnects one that guesses recipients', async () => {
   await using it = await start({ limits: { stepsPerMinutePerAddress: 3 } })
   using client = await dial(it.port)
   await client.say('EHLO x')
@@ -239,7 +239,7 @@ test('an address that sends too much is put off, and sent away when it guesses r
   })
 })
 
-test('mails of all addresses together are limited, and the sender is asked to try again', async () => {
+test('limits the rate of all clients together', async () => {
   await using it = await start({ limits: { mailsPerMinute: 2 } })
   const send = () => it.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })
   expect(await send()).toMatchObject({ kind: 'accepted' })
@@ -248,7 +248,7 @@ test('mails of all addresses together are limited, and the sender is asked to tr
   expect(it.mails).toHaveLength(2)
 })
 
-test('connections are limited, for all and for each address', async () => {
+test('limits connections, in total and per address', async () => {
   for (const limits of [{ connectionsMax: 2 }, { connectionsPerAddressMax: 2 }]) {
     await using it = await start({ limits })
     using first = await dial(it.port)
@@ -262,12 +262,12 @@ test('connections are limited, for all and for each address', async () => {
       .poll(async () => {
         using again = await dial(it.port)
         return again.greeting
-      }, patient)
+      }, longTimeout)
       .toMatch(/^220/)
   }
 })
 
-test('whoever is silent or stays too long is sent away', async () => {
+test('disconnects clients that are idle or exceed the session limit', async () => {
   for (const limits of [{ idleMs: 200 }, { sessionMs: 200 }]) {
     await using it = await start({ limits })
     using client = await dial(it.port)
@@ -277,7 +277,7 @@ test('whoever is silent or stays too long is sent away', async () => {
   }
 })
 
-test('with a certificate mail comes encrypted, without one STARTTLS is not offered', async () => {
+test('offers STARTTLS only with a certificate', async () => {
   await using it = await start({ tls: localhost() })
   const relay = openRelay(`smtp://localhost:${it.port}?tls=required`, { ca: testCa() })
   expect(await relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({ kind: 'accepted' })
@@ -287,7 +287,7 @@ test('with a certificate mail comes encrypted, without one STARTTLS is not offer
   expect(await client.say('EHLO x')).not.toMatch(/STARTTLS/)
 })
 
-test('closing lets a mail under way come to its end and keeps nobody else', async () => {
+test('close waits for emails being received and disconnects all other clients', async () => {
   const { begun, finish, onMail } = gate()
   const it = await start({ onMail })
   using idle = await dial(it.port)
@@ -304,7 +304,7 @@ test('closing lets a mail under way come to its end and keeps nobody else', asyn
   await it.relay.close()
 })
 
-test('a port that is taken is a fault at the start', async () => {
+test('fails to start if the port is in use', async () => {
   await using it = await start()
   await expect(start({ port: it.port })).rejects.toThrow(/EADDRINUSE/)
 })

@@ -8,19 +8,19 @@ import { clientNetwork } from '../values/client-address.ts'
 
 export type ListenerLimits = {
   mailBytesMax: number
-  /** Of all mails that are being received at one time. */
+  /** Limit for all emails being received at the same time. */
   heldBytesMax: number
   recipientsMax: number
   connectionsMax: number
   connectionsPerAddressMax: number
-  /** Mails and wrong recipients. High, since one relay may return the bounces of a large mailing. */
+  /** Emails and wrong recipients. High, because one relay may return the bounces of a large mailing. */
   stepsPerMinutePerAddress: number
-  /** Mails of all addresses together. Senders of more are asked to try again later. */
+  /** Emails from all addresses together. Further emails are deferred. */
   mailsPerMinute: number
   commandBytesMax: number
   idleMs: number
   sessionMs: number
-  /** How long the mail may take to be dealt with before the sender is told to try again. */
+  /** Time limit for `onMail`. After it, the email is deferred. */
   handleMs: number
   closeMs: number
 }
@@ -42,17 +42,17 @@ const listenerLimits: ListenerLimits = {
   closeMs: 10_000,
 }
 
-export type BounceMail = { recipients: string[]; sender: string; raw: Buffer }
+export type ReceivedMail = { recipients: string[]; sender: string; raw: Buffer }
 
 export type BounceListenerOptions = {
   host: string
   port: number
-  /** Recipients of any other domain are refused unasked. */
+  /** Recipients at any other domain are rejected. */
   domain: string
-  /** Whether this address is one of ours. */
+  /** Returns true if the address was created by us. */
   verify: (address: string) => boolean | Promise<boolean>
-  /** The sender is told 250 only after this has resolved, and to try again when it throws. */
-  onMail: (mail: BounceMail) => Promise<void>
+  /** The email is acknowledged with 250 after this has resolved, and deferred if it throws. */
+  onMail: (mail: ReceivedMail) => Promise<void>
   tls?: { cert: string; key: string }
   log: Pick<Log, 'info' | 'error'>
   limits?: Partial<ListenerLimits>
@@ -60,10 +60,10 @@ export type BounceListenerOptions = {
 
 export type BounceListener = { port: number; close: () => Promise<void> }
 
-/** Takes mail for the addresses we made ourselves and for no others, so it can relay nothing. */
+/** Starts an SMTP server that accepts email only for addresses we created ourselves. It never relays. */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const limits = { ...listenerLimits, ...options.limits }
-  const visits = new Visits(limits)
+  const sessions = new Sessions(limits)
   const intake = new Intake(options, limits)
   const server: SMTPServer = new SMTPServer({
     ...options.tls,
@@ -79,14 +79,16 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     maxCommandLength: limits.commandBytesMax,
     socketTimeout: limits.idleMs,
     closeTimeout: limits.closeMs,
-    onConnect: (session, done) => done(visits.enter(session, () => hangUp(server, session.id))),
-    onClose: (session) => visits.leave(session),
-    onMailFrom: (_address, session, done) => done(visits.step(session)),
+    onConnect: (session, done) => done(sessions.enter(session, () => hangUp(server, session.id))),
+    onClose: (session) => sessions.leave(session),
+    onMailFrom: (_address, session, done) => done(sessions.step(session)),
     onRcptTo: ({ address }, session, done) =>
-      void intake.judge(address).then((no) => done(no?.responseCode === 550 ? (visits.wrong(session) ?? no) : no)),
+      void intake
+        .checkRecipient(address)
+        .then((error) => done(error?.responseCode === 550 ? (sessions.wrong(session) ?? error) : error)),
     onData: (stream, session, done) => void intake.receive(stream, session).then(done),
   })
-  server.on('error', (err: NodeJS.ErrnoException) => options.log.info({ code: err.code }, 'bounce connection failed'))
+  server.on('error', (err: NodeJS.ErrnoException) => options.log.info({ code: err.code }, 'Bounce connection failed'))
   server.listen(options.port, options.host)
   await once(server.server, 'listening')
   const address = server.server.address()
@@ -95,7 +97,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     close: () =>
       new Promise((resolve) => {
         server.close(resolve)
-        // Whoever is not in the middle of a mail need not be waited for.
+        // Only connections that are receiving an email are waited for.
         for (const { id } of [...server.connections]) if (!intake.isReceiving(id)) hangUp(server, id)
       }),
   }
@@ -103,18 +105,18 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
 
 function hangUp(server: SMTPServer, id: string): void {
   for (const connection of server.connections)
-    if (connection.id === id) connection.send(421, 'Closing, please come again later')
+    if (connection.id === id) connection.send(421, 'Shutting down, try again later')
 }
 
-type Refused = Error & { responseCode: number }
-const refuse = (responseCode: number, text: string): Refused => Object.assign(new Error(text), { responseCode })
+type SmtpError = Error & { responseCode: number }
+const smtpError = (responseCode: number, text: string): SmtpError => Object.assign(new Error(text), { responseCode })
 
-/** Who is connected, for how long, and how much each address has done. */
-class Visits {
+/** Enforces the limits on connections, session duration and rate per client network. */
+class Sessions {
   readonly #limits: ListenerLimits
   readonly #rate: RateLimit
   readonly #overall: RateLimit
-  #open = new Map<string, { visitor: string; timer: NodeJS.Timeout }>()
+  #open = new Map<string, { network: string; timer: NodeJS.Timeout }>()
 
   constructor(limits: ListenerLimits) {
     this.#limits = limits
@@ -123,12 +125,12 @@ class Visits {
     this.#overall = perMinute(limits.mailsPerMinute)
   }
 
-  enter({ id, remoteAddress }: SMTPServerSession, onTooLong: () => void): Refused | undefined {
-    const visitor = clientNetwork(remoteAddress)
+  enter({ id, remoteAddress }: SMTPServerSession, onTooLong: () => void): SmtpError | undefined {
+    const network = clientNetwork(remoteAddress)
     let same = 0
-    for (const other of this.#open.values()) if (other.visitor === visitor) same++
-    if (same >= this.#limits.connectionsPerAddressMax) return refuse(421, 'Too many connections from your address')
-    this.#open.set(id, { visitor, timer: setTimeout(onTooLong, this.#limits.sessionMs).unref() })
+    for (const other of this.#open.values()) if (other.network === network) same++
+    if (same >= this.#limits.connectionsPerAddressMax) return smtpError(421, 'Too many connections from your address')
+    this.#open.set(id, { network, timer: setTimeout(onTooLong, this.#limits.sessionMs).unref() })
     return undefined
   }
 
@@ -137,19 +139,19 @@ class Visits {
     this.#open.delete(id)
   }
 
-  step({ remoteAddress }: SMTPServerSession): Refused | undefined {
+  step({ remoteAddress }: SMTPServerSession): SmtpError | undefined {
     if (!this.#rate.allow(clientNetwork(remoteAddress)))
-      return refuse(451, 'Too much from your address, try again later')
-    return this.#overall.allow('all') ? undefined : refuse(451, 'Too busy, try again later')
+      return smtpError(451, 'Too many emails from your address, try again later')
+    return this.#overall.allow('all') ? undefined : smtpError(451, 'Too busy, try again later')
   }
 
-  /** A guess at an address costs as much as a mail; whoever guesses on is sent away. */
-  wrong({ remoteAddress }: SMTPServerSession): Refused | undefined {
-    return this.#rate.allow(clientNetwork(remoteAddress)) ? undefined : refuse(421, 'Too many wrong recipients')
+  /** A wrong recipient counts as much as an email. Clients that keep guessing are disconnected. */
+  wrong({ remoteAddress }: SMTPServerSession): SmtpError | undefined {
+    return this.#rate.allow(clientNetwork(remoteAddress)) ? undefined : smtpError(421, 'Too many wrong recipients')
   }
 }
 
-/** Reads the mails, within the memory allowed for all of them together. */
+/** Receives emails within a memory limit for all of them together. */
 class Intake {
   readonly #options: BounceListenerOptions
   readonly #limits: ListenerLimits
@@ -165,24 +167,26 @@ class Intake {
     return this.#receiving.has(sessionId)
   }
 
-  async judge(address: string): Promise<Refused | undefined> {
-    const known = withAsciiDomain(address)
+  async checkRecipient(address: string): Promise<SmtpError | undefined> {
+    const recipient = withAsciiDomain(address)
     try {
-      const ours = known.endsWith(`@${this.#options.domain.toLowerCase()}`)
-      return ours && (await this.#options.verify(known)) ? undefined : refuse(550, 'No such recipient here')
+      const isOurDomain = recipient.endsWith(`@${this.#options.domain.toLowerCase()}`)
+      return isOurDomain && (await this.#options.verify(recipient))
+        ? undefined
+        : smtpError(550, 'No such recipient here')
     } catch (err) {
-      this.#options.log.error({ err }, 'bounce recipient could not be verified')
-      return refuse(451, 'Cannot tell now, try again later')
+      this.#options.log.error({ err }, 'Verifying a bounce recipient failed')
+      return smtpError(451, 'Temporary failure, try again later')
     }
   }
 
-  async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Refused | undefined> {
+  async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<SmtpError | undefined> {
     this.#receiving.add(session.id)
     let chunks: Buffer[] | undefined = []
     let bytes = 0
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
-        // What is too much is read to its end and thrown away: the answer can only follow the end.
+        // An email that exceeds the limit is still read to its end, because the reply can only follow then.
         if (!chunks) continue
         bytes += chunk.length
         this.#heldBytes += chunk.length
@@ -192,33 +196,33 @@ class Intake {
         this.#heldBytes -= bytes
         bytes = 0
       }
-      // A mail above the limit for one mail gets its 552 from the server, whatever we say.
-      return chunks ? await this.#handle(Buffer.concat(chunks), session) : refuse(451, 'Too busy, try again later')
+      // For an email above its own size limit, smtp-server replies with 552 whatever is returned here.
+      return chunks ? await this.#handle(Buffer.concat(chunks), session) : smtpError(451, 'Too busy, try again later')
     } catch {
-      return refuse(451, 'The mail did not arrive whole')
+      return smtpError(451, 'The email was not received completely')
     } finally {
       this.#heldBytes -= bytes
       this.#receiving.delete(session.id)
     }
   }
 
-  async #handle(raw: Buffer, { envelope }: SMTPServerSession): Promise<Refused | undefined> {
+  async #handle(raw: Buffer, { envelope }: SMTPServerSession): Promise<SmtpError | undefined> {
     const { log, onMail } = this.#options
     const recipients = envelope.rcptTo.map((recipient) => withAsciiDomain(recipient.address))
     const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
     try {
       enterSection('bounce mail')
       await within(this.#limits.handleMs, onMail({ recipients, sender, raw }))
-      log.info({ bytes: raw.length, recipients: recipients.length }, 'bounce mail received')
+      log.info({ bytes: raw.length, recipients: recipients.length }, 'Bounce email received')
       return undefined
     } catch (err) {
-      log.error({ err }, 'bounce mail could not be handled')
-      return refuse(451, 'Cannot take it now, try again later')
+      log.error({ err }, 'Handling a bounce email failed')
+      return smtpError(451, 'Cannot accept the email now, try again later')
     }
   }
 }
 
-/** smtp-server gives domains in Unicode; ours are compared and verified as the DNS writes them. */
+/** smtp-server returns domains in Unicode; ours are compared and verified in ASCII. */
 function withAsciiDomain(address: string): string {
   const at = address.lastIndexOf('@')
   return `${address.slice(0, at + 1)}${domainToASCII(address.slice(at + 1))}`
@@ -227,7 +231,7 @@ function withAsciiDomain(address: string): string {
 async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done within ${ms / 1000} s`)), ms)
+    timer = setTimeout(() => reject(new Error(`Timed out after ${ms / 1000} s`)), ms)
   })
   await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -34,7 +34,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The verdict of a library that did not sign, which finds our record in its DNS and nothing else. */
+/** Verifies with another library, whose DNS contains only our record. */
 async function verify(signer: DkimSigner, raw: string | Buffer): Promise<string> {
   const record = dnsRecord(signer)
   const resolver = async (name: string, type: string) => {
@@ -66,7 +66,7 @@ const message = [
   '',
 ].join('\r\n')
 
-test('another library verifies what we sign, all named headers included', async () => {
+test('another library verifies the signature and all signed headers', async () => {
   for (const signer of signers)
     for (const raw of [message, Buffer.from(message)]) {
       const signed = signer.sign(raw)
@@ -100,7 +100,7 @@ test('a change to any signed header or the body, or a second From or Subject, br
   }
 })
 
-test('whatever the message, its signature survives the way through the relay', async () => {
+test('the signature of any message remains valid through the relay', async () => {
   const word = fc.oneof(fc.constantFrom(' ', '\t', '  ', '.', 'ä', '=', 'x'), fc.string())
   const line = fc.array(word).map((words) => words.join('').replace(/[\r\n]/g, ''))
   const folded = fc.array(
@@ -122,52 +122,52 @@ test('whatever the message, its signature survives the way through the relay', a
   await relay.close()
 })
 
-test('a field that is there twice and a body that ends in a blank are signed as receivers read them', async () => {
+test('signs duplicate fields and trailing blanks as receivers read them', async () => {
   const raw = 'From: a@example.com\r\nTo: b@example.net\r\nTo: c@example.net\r\n\r\nHello '
   for (const signer of signers) expect(await verify(signer, `${signer.sign(raw)}\r\n`)).toBe('pass')
 })
 
-test('headers that are missing are not signed, and the time is the one given', async () => {
+test('does not sign missing headers, and uses the given time', async () => {
   const [signer] = signers as [DkimSigner]
   const signed = signer.sign('From: a@example.com\r\n\r\n', new Date('2026-01-02T03:04:05Z'))
   expect(signed).toMatch(/ t=1767323045; h=from:from:subject;/)
   expect(await verify(signer, signed)).toBe('pass')
 })
 
-test('no line of the signature is longer than mail allows', () => {
+test('folds the signature into lines of valid length', () => {
   for (const signer of signers)
     for (const line of signer.sign(message).split('\r\n')) expect(line.length).toBeLessThan(256)
 })
 
-test('a megabyte of blanks does not hold up the signer', () => {
+test('signs a megabyte of blanks in linear time', () => {
   const [signer] = signers as [DkimSigner]
   const blanks = ' '.repeat(1_000_000)
   const raw = `From: a@example.com\r\nSubject: ${blanks}x\r\n\r\n${blanks}x${'\r\n'.repeat(200_000)}`
-  // A search that starts anew at each blank would run into the time limit of the test.
+  // Quadratic time would exceed the timeout of the test.
   expect(signer.sign(raw).endsWith(raw)).toBe(true)
 })
 
-test('domain and selector are written as the DNS knows them', () => {
+test('normalizes domain and selector', () => {
   const signer = load(join(folder, 'rsa.pem'), 'Bücher.Example', 'Mail2026')
   expect(dnsRecord(signer)).toMatchObject({ name: 'mail2026._domainkey.xn--bcher-kva.example', type: 'TXT' })
   expect(dnsRecord(signer).value).toMatch(/^v=DKIM1; k=rsa; p=[A-Za-z0-9+/]{300,}=*$/)
   expect(dnsRecord(signers[1]!).value).toMatch(/^v=DKIM1; k=ed25519; p=[A-Za-z0-9+/]{43}=$/)
 })
 
-test('a key that cannot sign is refused at the start, with the reason', () => {
+test('rejects an unusable key with the reason', () => {
   const rsa = (modulusLength: number) => generateKeyPairSync('rsa', { modulusLength })
   const pair = rsa(1024)
   const file = (name: string, text: unknown) => saved(name, String(text))
   const locked = { ...pkcs8, cipher: 'aes-256-cbc', passphrase: 'secret' }
   expect(() => load(join(folder, 'none.pem'))).toThrow(/none.pem does not exist/)
   expect(() => load(folder)).toThrow(/cannot be read \(EISDIR\)/)
-  expect(() => load(file('text.pem', 'hello'))).toThrow(/holds no private key that can be read/)
-  expect(() => load(file('empty.pem', ''))).toThrow(/holds no private key that can be read/)
-  expect(() => load(file('public.pem', pair.publicKey.export(spki)))).toThrow(/holds the public key/)
+  expect(() => load(file('text.pem', 'hello'))).toThrow(/does not contain a valid private key/)
+  expect(() => load(file('empty.pem', ''))).toThrow(/does not contain a valid private key/)
+  expect(() => load(file('public.pem', pair.publicKey.export(spki)))).toThrow(/contains a public key/)
   expect(() => load(file('locked.pem', pair.privateKey.export(locked)))).toThrow(/protected by a passphrase/)
   expect(() => load(file('short.pem', rsa(768).privateKey.export(pkcs8)))).toThrow(/RSA key of 768 bits/)
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-  expect(() => load(file('ec.pem', ec.export(pkcs8)))).toThrow(/of the kind ec/)
-  expect(() => load(join(folder, 'rsa.pem'), 'not a domain')).toThrow(/is no domain name/)
+  expect(() => load(file('ec.pem', ec.export(pkcs8)))).toThrow(/of type ec/)
+  expect(() => load(join(folder, 'rsa.pem'), 'not a domain')).toThrow(/is not a domain name/)
   expect(() => load(join(folder, 'rsa.pem'), 'example.com', 'a b;')).toThrow(/DKIM_SELECTOR: "a b;" must be/)
 })

@@ -4,7 +4,7 @@ import { withCrlf } from '@waxwing/smtp-client'
 import { readSettingFile } from '../config/setting-files.ts'
 import { SetupFault } from '../values/errors.ts'
 
-// RFC 8301: a signer must not use less, a verifier need not understand more.
+// RFC 8301: signers must use at least 1024 bits, verifiers need not support more than 4096.
 const rsaBitsMin = 1024
 const rsaBitsMax = 4096
 
@@ -15,14 +15,19 @@ export type DkimSigner = {
   selector: string
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   publicKey: KeyObject
-  /** The message with its signature on top. With RSA-2048 that is by far the dearest step of a mail; Ed25519 is cheaper. */
+  /**
+   * Returns the message with its signature prepended. With RSA-2048 this is by far the most expensive step per email.
+   */
   sign<Raw extends string | Buffer>(raw: Raw, now?: Date): Raw
 }
 
-/** Reads the key once: parsing it for each mail would triple the cost. Throws a SetupFault. */
+/**
+ * Loads the key once, since parsing it for each email would triple the cost. Throws `SetupFault` if a setting is
+ * invalid.
+ */
 export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): DkimSigner {
   const host = domainToASCII(domain).toLowerCase()
-  if (!dnsName.test(host)) throw new SetupFault(`DKIM_DOMAIN: "${domain}" is no domain name.`)
+  if (!dnsName.test(host)) throw new SetupFault(`DKIM_DOMAIN: "${domain}" is not a domain name.`)
   if (!dnsName.test(selector)) throw new SetupFault(`DKIM_SELECTOR: "${selector}" must be a name such as "mail2026".`)
   const key = readKey(privateKeyFile)
   const algorithm = key.asymmetricKeyType === 'rsa' ? 'rsa-sha256' : 'ed25519-sha256'
@@ -40,26 +45,28 @@ function readKey(file: string): KeyObject {
   const fault = (why: string) => new SetupFault(`DKIM_PRIVATE_KEY_FILE: ${file} ${why}`)
   const pem = readSettingFile('DKIM_PRIVATE_KEY_FILE', file)
   if (pem.includes('ENCRYPTED')) throw fault('is protected by a passphrase. Save the key without one.')
-  if (pem.includes('PUBLIC KEY-----')) throw fault('holds the public key. The private one is needed.')
+  if (pem.includes('PUBLIC KEY-----')) throw fault('contains a public key. A private key is required.')
   let key: KeyObject
   try {
     key = createPrivateKey(pem)
   } catch {
-    throw fault('holds no private key that can be read. It must be RSA or Ed25519 in PEM form.')
+    throw fault('does not contain a valid private key. It must be an RSA or Ed25519 key in PEM format.')
   }
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
   if (key.asymmetricKeyType === 'ed25519') return key
   if (key.asymmetricKeyType !== 'rsa')
-    throw fault(`holds a key of the kind ${key.asymmetricKeyType}. DKIM knows RSA and Ed25519.`)
-  if (bits < rsaBitsMin) throw fault(`holds an RSA key of ${bits} bits, which receivers do not trust. Use 2048.`)
-  if (bits > rsaBitsMax) throw fault(`holds an RSA key of ${bits} bits, which receivers need not read. Use 2048.`)
+    throw fault(`contains a key of type ${key.asymmetricKeyType}. DKIM supports RSA and Ed25519.`)
+  if (bits < rsaBitsMin)
+    throw fault(`contains an RSA key of ${bits} bits, which receivers do not trust. Use 2048 bits.`)
+  if (bits > rsaBitsMax)
+    throw fault(`contains an RSA key of ${bits} bits, which receivers may not support. Use 2048 bits.`)
   return key
 }
 
-/** What must stand in the DNS for receivers to find the key. In a zone file, split the value at 255 characters. */
+/** Returns the DNS record that publishes the key. In a zone file, the value must be split at 255 characters. */
 export function dnsRecord(signer: DkimSigner): { name: string; type: 'TXT'; value: string } {
   const spki = signer.publicKey.export({ type: 'spki', format: 'der' })
-  // RFC 8463: for Ed25519 the 32 bytes of the key alone, which end the structure.
+  // RFC 8463: for Ed25519, only the 32 bytes of the key, which are at the end of the structure.
   const [kind, key] = signer.algorithm === 'rsa-sha256' ? ['rsa', spki] : ['ed25519', spki.subarray(-32)]
   return {
     name: `${signer.selector}._domainkey.${signer.domain}`,
@@ -87,7 +94,7 @@ function signText(
     `v=1; a=${algorithm}; c=relaxed/relaxed; d=${domain}; s=${selector};\r\n` +
     ` t=${Math.floor(now.getTime() / 1000)}; h=${names.join(':')};\r\n bh=${bodyHash};\r\n b=`
   const signed = Buffer.from(`${fields}${relaxedField(`DKIM-Signature: ${unsigned}`)}`, encoding)
-  // RFC 8463 signs the hash with Ed25519, where RSA takes the text and hashes it itself.
+  // RFC 8463: Ed25519 signs the hash of the text; RSA hashes the text itself.
   const signature =
     algorithm === 'rsa-sha256'
       ? signBytes('sha256', signed, key)
@@ -95,8 +102,11 @@ function signText(
   return `DKIM-Signature: ${unsigned}${signature.toString('base64').replace(/.{72}(?=.)/g, '$&\r\n  ')}\r\n${raw}`
 }
 
-/** Signed where present. Those marked are named once more than they occur, so that none can be added on the way. */
-const headers: [name: string, mayNotBeAdded: boolean][] = [
+/**
+ * Signed if present. Protected ones are listed once more than they occur, so that another one cannot be added in
+ * transit.
+ */
+const headers: [name: string, isProtected: boolean][] = [
   ['from', true],
   ['to', false],
   ['subject', true],
@@ -118,18 +128,18 @@ function signedHeaders(head: string): { names: string[]; fields: string } {
   }
   const names: string[] = []
   let fields = ''
-  for (const [name, mayNotBeAdded] of headers) {
-    // Receivers count from the last one up.
+  for (const [name, isProtected] of headers) {
+    // RFC 6376 counts multiple headers from the last one up.
     for (const field of (present.get(name) ?? []).reverse()) {
       names.push(name)
       fields += `${relaxedField(field)}\r\n`
     }
-    if (mayNotBeAdded) names.push(name)
+    if (isProtected) names.push(name)
   }
   return { names, fields }
 }
 
-// A single space is left alone: replacing each by itself takes ten times as long.
+// Does not match a single space: replacing each one with itself takes ten times as long.
 const blanks = /[ \t]{2,}|\t/g
 
 /** RFC 6376 section 3.4.2. */
@@ -143,7 +153,7 @@ function relaxedField(field: string): string {
   return `${field.slice(0, colon).trimEnd().toLowerCase()}:${value}`
 }
 
-/** RFC 6376 section 3.4.4. Blanks are joined first, so that no search runs over the same blanks twice. */
+/** RFC 6376 section 3.4.4. Whitespace is collapsed first, which keeps the following steps linear. */
 function relaxedBody(body: string): string {
   const lines = body.replace(blanks, ' ').replaceAll(' \r\n', '\r\n').replace(/ $/, '')
   let end = lines.length

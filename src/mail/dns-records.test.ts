@@ -37,7 +37,7 @@ async function lookUp(more: Partial<MailSetup>, zone: Record<string, OtherRecord
   return Object.fromEntries(records.map(({ purpose }, index) => [purpose, states[index]!]))
 }
 
-test('the records follow from the settings: the envelope’s domain for SPF, the sender’s for DMARC', () => {
+test('derives the records from the settings: SPF for the envelope domain, DMARC for the sender’s domain', () => {
   const dkim = dkimSigner()
   expect(recordsToSet({ ...setup, bounceDomain: 'bounces.acme.example', dkim })).toEqual([
     { type: 'TXT', name: 'bounces.acme.example', value: 'v=spf1 a:relay.acme.example ~all', purpose: 'SPF' },
@@ -47,11 +47,11 @@ test('the records follow from the settings: the envelope’s domain for SPF, the
   ])
 })
 
-test('a sender without a domain of its own needs no records', () => {
+test('a sender without a public domain needs no records', () => {
   expect(recordsToSet({ ...setup, sender: 'hello@localhost', host: 'localhost', relayHost: undefined })).toEqual([])
 })
 
-test('SPF names the machines that really send: a provider’s, the relay, or this one', () => {
+test('SPF authorizes the sending hosts: the provider’s, the relay, or this one', () => {
   expect(spf({ relayHost: 'email-smtp.eu-west-1.amazonaws.com' })).toBe('v=spf1 include:amazonses.com ~all')
   expect(spf({ relayHost: 'evilsendgrid.net' })).toBe('v=spf1 a:evilsendgrid.net ~all')
   expect(spf({ relayHost: '203.0.113.9' })).toBe('v=spf1 ip4:203.0.113.9 ~all')
@@ -61,7 +61,7 @@ test('SPF names the machines that really send: a provider’s, the relay, or thi
   expect(spf({ relayHost: undefined })).toBeUndefined()
 })
 
-test('records that are set are found, whatever stands beside them and however they are written', async () => {
+test('finds records in any spelling and beside other records', async () => {
   const dkim = dkimSigner()
   const wanted = dnsRecord(dkim)
   const found = await lookUp(
@@ -79,7 +79,7 @@ test('records that are set are found, whatever stands beside them and however th
   expect(found.SPF!.found).toBe('v=spf1 include:other.example +a:Relay.acme.example -all')
 })
 
-test('records that say something else are told with what they say', async () => {
+test('reports different records with their content', async () => {
   const dkim = dkimSigner()
   const { name } = dnsRecord(dkim)
   const found = await lookUp(
@@ -101,7 +101,7 @@ test('records that say something else are told with what they say', async () => 
   })
 })
 
-test('records that are not there are missing, with the name or without it', async () => {
+test('reports missing records, whether or not the name exists', async () => {
   const missing = { status: 'missing', found: null }
   const bounceDomain = 'bounces.acme.example'
   expect(await lookUp({ bounceDomain }, {})).toEqual({ SPF: missing, DMARC: missing, bounces: missing })
@@ -109,13 +109,13 @@ test('records that are not there are missing, with the name or without it', asyn
   expect(empty).toEqual({ SPF: missing, DMARC: missing, bounces: missing })
 })
 
-test('a domain without a DMARC policy follows the one above it', async () => {
+test('a domain without a DMARC policy inherits that of its parent', async () => {
   const zone = { '_dmarc.acme.example': { txt: ['v=DMARC1; p=quarantine'] } }
   const found = await lookUp({ sender: 'hello@news.mail.acme.example' }, zone)
   expect(found.DMARC).toEqual({ status: 'found', found: 'v=DMARC1; p=quarantine' })
 })
 
-test('a name server that fails or keeps silent says nothing about the records', async () => {
+test('reports records as unchecked if the name server fails or does not answer', async () => {
   for (const answer of ['failure', 'silence'] as const) {
     const found = await lookUp({}, {}, answer)
     expect(Object.values(found)).toEqual(Array(2).fill({ status: 'unchecked', found: null }))

@@ -7,14 +7,14 @@ import { type DkimSigner, dnsRecord } from './dkim.ts'
 const queryTimeoutMs = 2_000
 const queryTries = 2
 const lookUpWithinMs = 8_000
-/** A domain without a policy of its own follows the one of the domain above it. */
+/** A domain without a DMARC policy inherits the policy of its parent domain. */
 const policyStepsMax = 4
 const foundCharsMax = 2_000
 
 export type Purpose = 'SPF' | 'DKIM' | 'DMARC' | 'bounces'
-/** What should stand in the DNS so that mail is believed and bounces come back. */
+/** A DNS record that authenticates email or receives bounces. */
 export type RecordToSet = { type: 'TXT' | 'MX'; name: string; value: string; purpose: Purpose }
-/** `unchecked` also when the name servers did not answer: that says nothing about the record. */
+/** The status is also `unchecked` if the name servers did not answer. */
 export type RecordState = { status: 'unchecked' | 'found' | 'missing' | 'different'; found: string | null }
 
 export const unchecked: RecordState = { status: 'unchecked', found: null }
@@ -22,7 +22,7 @@ export const unchecked: RecordState = { status: 'unchecked', found: null }
 export type MailSetup = {
   sender: string
   bounceDomain: string | undefined
-  /** The name of the machine that the web address leads to; it also receives the bounces. */
+  /** The host name of BASE_URL, which also receives the bounces. */
   host: string
   relayHost: string | undefined
   dkim: DkimSigner | undefined
@@ -30,7 +30,7 @@ export type MailSetup = {
 
 export function recordsToSet({ sender, bounceDomain, host, relayHost, dkim }: MailSetup): RecordToSet[] {
   const domain = sender.slice(sender.lastIndexOf('@') + 1)
-  // Receivers look at the envelope's sender for SPF, and at the one that people see for DMARC.
+  // SPF applies to the envelope sender, DMARC to the From address.
   const envelopeDomain = bounceDomain ?? domain
   const source = relayHost && spfSource(relayHost, host)
   const records: RecordToSet[] = []
@@ -45,7 +45,7 @@ export function recordsToSet({ sender, bounceDomain, host, relayHost, dkim }: Ma
 
 const isPublicName = (name: string) => name.includes('.') && isIP(name) === 0
 
-/** Providers send from machines other than the one that takes the mail, and publish which. */
+/** Providers send from other hosts than the one that accepts email, and publish them for SPF. */
 const providers: [relay: RegExp, source: string][] = [
   [/(^|\.)amazonaws\.com$/, 'include:amazonses.com'],
   [/(^|\.)sendgrid\.net$/, 'include:sendgrid.net'],
@@ -55,7 +55,7 @@ const providers: [relay: RegExp, source: string][] = [
   [/(^|\.)(office365|outlook)\.com$/, 'include:spf.protection.outlook.com'],
 ]
 
-/** Undefined when nothing is known that a receiver could look up. */
+/** Returns undefined if there is no public host or address to authorize. */
 function spfSource(relayHost: string, ownHost: string): string | undefined {
   const provider = providers.find(([pattern]) => pattern.test(relayHost.toLowerCase()))
   if (provider) return provider[1]
@@ -65,7 +65,7 @@ function spfSource(relayHost: string, ownHost: string): string | undefined {
   return isPublicName(machine) ? `a:${machine}` : undefined
 }
 
-/** Asks the name servers for all of them at once. */
+/** Looks up all records in parallel. */
 export async function lookUpRecords(
   records: readonly RecordToSet[],
   servers?: readonly string[],
@@ -91,7 +91,7 @@ async function lookUpRecord(resolver: Resolver, record: RecordToSet): Promise<Re
   }
 }
 
-/** What stands there for this purpose. */
+/** Returns the published values for this purpose. */
 async function valuesOf(resolver: Resolver, { name, purpose }: RecordToSet): Promise<string[]> {
   switch (purpose) {
     case 'SPF':
@@ -130,7 +130,7 @@ async function orNone<Item>(answer: Promise<Item[]>): Promise<Item[]> {
   }
 }
 
-/** Whether what was found does what the record is for. Two records of SPF or DMARC count as none with receivers. */
+/** Returns true if the published values fulfil the purpose. Receivers ignore SPF and DMARC if there are two records. */
 const isSet: Record<Purpose, (wanted: string, found: string[]) => boolean> = {
   SPF: (wanted, found) => found.length === 1 && spfTerms(found[0]!).includes(spfTerms(wanted)[1]!),
   DKIM: (wanted, found) => found.some((text) => publicKey(text) === publicKey(wanted)),

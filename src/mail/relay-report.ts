@@ -2,19 +2,19 @@ import type { RelayState, Transport } from '@waxwing/smtp-client'
 import { Gauge, type Registry } from 'prom-client'
 import type { Log } from '../runtime/log.ts'
 
-/** Tells operators how the relay does, whenever that changes. */
+/** Logs each change of the relay's state. */
 export const reportRelay =
   (log: Log) =>
   (state: RelayState): void => {
-    if (state.kind === 'up') log.info('The relay takes mail again')
-    else log.warn({ because: state.because, nextTryAt: state.nextTryAt }, 'The relay takes no mail')
+    if (state.kind === 'up') log.info('Relay is accepting email again')
+    else log.warn({ reason: state.reason, nextTryAt: state.nextTryAt }, 'Relay is not accepting email')
   }
 
-/** Only for a process that sends: another would say that all is well, having never asked. */
+/** For processes that send email. Others never use the relay and would always report it as up. */
 export function measureRelay(relay: Transport, registry: Registry): void {
   new Gauge({
     name: 'waxwing_relay_up',
-    help: '1 while the relay takes mail, 0 while it does not.',
+    help: '1 while the relay accepts email, 0 while it does not.',
     registers: [registry],
     collect() {
       this.set(relay.state().kind === 'up' ? 1 : 0)

@@ -2,31 +2,31 @@ import { parseEmail } from '../values/email.ts'
 import { Refusal } from '../values/errors.ts'
 
 export type SenderPolicyOptions = {
-  /** False: every address may be used and everything is signed. */
+  /** If false, every address may be used and every email is signed. */
   isEnforced: boolean
   /** `example.com` for addresses at exactly this domain, `*.example.com` for those at its subdomains. */
   allowedDomains: readonly string[]
   /** The address of MAIL_FROM, which every organization may use. */
   defaultSender: string
-  /** The domain that outgoing mail is signed for, if any. */
+  /** The domain for which outgoing email is signed, if any. */
   dkimDomain: string | undefined
 }
 
 export type SenderPolicy = {
-  /** Whether mail may be sent from this address. */
+  /** Returns true if email may be sent from this address. */
   allows(address: string): boolean
-  /** Throws a `Refusal` if the address may not be used. Null stands for the default sender. */
+  /** Throws `Refusal` if the address may not be used. Null means the default sender. */
   check(address: string | null): void
-  /** Whether mail from this address gets our DKIM signature. */
+  /** Returns true if email from this address is signed with our DKIM key. */
   signs(address: string): boolean
 }
 
 /**
- * Decides which From addresses this service sends and signs. An operator who lets strangers register must not lend them
- * the reputation of every domain: they get the default sender and the domains that the operator names.
+ * Decides which From addresses may be used and are signed. With open sign-up, organizations may use only the default
+ * sender and the domains that the operator allows, to protect the reputation of other domains.
  *
- * Of MAIL_FROM only the address itself is allowed, not its whole domain: otherwise any organization could write as
- * ceo@ that domain.
+ * Only the address in MAIL_FROM is allowed, not its whole domain: otherwise any organization could send as ceo@ that
+ * domain.
  */
 export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
   const { isEnforced, dkimDomain } = options
@@ -54,7 +54,7 @@ export function createSenderPolicy(options: SenderPolicyOptions): SenderPolicy {
   }
 }
 
-/** The reason that a message is stored with if its sender may no longer be used when it is due. */
+/** The reason stored with a message whose sender is no longer allowed when it is due. */
 export const senderNotVerifiedReason = (address: string) =>
   `sender not verified: this service does not send from ${domainOf(address)}`
 
@@ -65,7 +65,7 @@ function senderNotVerified(address: string): Refusal {
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
 
-/** As addresses are compared: in lower case, the domain in ASCII. Undefined for what is not an address. */
+/** Returns the key by which addresses are compared, or undefined if the address is invalid. */
 function keyOf(address: string): string | undefined {
   const parsed = parseEmail(address)
   return parsed.ok ? parsed.key : undefined

@@ -1,7 +1,7 @@
 import { InvalidSmtpUrl, parseSmtpUrl, type SmtpTarget } from '@waxwing/smtp-client'
 import { SetupFault } from '../values/errors.ts'
 
-/** Reads SMTP_URL. Throws `SetupFault` if it is invalid. */
+/** Parses SMTP_URL. Throws `SetupFault` if it is invalid. */
 export function readSmtpUrl(url: string): SmtpTarget {
   try {
     return parseSmtpUrl(url)

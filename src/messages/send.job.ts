@@ -173,7 +173,7 @@ function resultOf(outcome: SendOutcome, { row, claim, retryDelays, end }: Result
     }
     case 'deferred':
     case 'interrupted': {
-      const response = outcome.kind === 'deferred' ? outcome.reply : outcome.because
+      const response = outcome.kind === 'deferred' ? outcome.reply : outcome.reason
       const delay = retryDelays[claim.attempt]
       if (delay !== undefined)
         return end({ status: 'queued', reason: 'deferred', relayReply: response }, withJitter(delay * 1000))

@@ -27,7 +27,7 @@ const headerNames = (raw: string) =>
     .split('\r\n')
     .map((line) => line.split(':')[0])
 
-test('a mail is text first, then HTML, with exactly the headers it needs', () => {
+test('composes text, then HTML, with exactly the required headers', () => {
   expect(rawOf({})).toBe(
     [
       'From: Analytical Engines <hello@example.com>',
@@ -56,7 +56,7 @@ test('a mail is text first, then HTML, with exactly the headers it needs', () =>
   expect(compose(mail).messageIdHeader).toBe(`<${id}@mail.example.com>`)
 })
 
-test('a body goes out as it is when every relay carries it so, else as quoted-printable', async () => {
+test('encodes a body as 7bit if possible, else as quoted-printable', async () => {
   const encodingOf = (text: string) => /Content-Transfer-Encoding: (\S+)/.exec(rawOf({ text }))?.[1]
   for (const text of ['', 'Hello \nAda\r\n', 'a=b?c\t--=_', 'x'.repeat(990)])
     expect(encodingOf(text), text).toBe('7bit')
@@ -67,11 +67,11 @@ test('a body goes out as it is when every relay carries it so, else as quoted-pr
   }
 })
 
-test('the same mail composed twice is the same to the last byte', () => {
+test('composes the same bytes for the same input', () => {
   expect(rawOf({})).toBe(rawOf({}))
 })
 
-test('marketing mail can be left with one click, and by mail where mail is received', () => {
+test('adds one-click unsubscribe headers to marketing email, and a mailto link if email is received', () => {
   const url = `https://mail.example.com/u/${'x'.repeat(120)}`
   const withMail = rawOf({ unsubscribe: { url, email: 'u-abc@bounce.example.com' } })
   expect(withMail).toContain(
@@ -82,7 +82,7 @@ test('marketing mail can be left with one click, and by mail where mail is recei
   expect(rawOf({})).not.toContain('List-Unsubscribe')
 })
 
-test('names and subjects beyond ASCII come back as they were', async () => {
+test('encodes non-ASCII names and subjects', async () => {
   const subject = 'Zwei Zahnräder für dich — 数歯車 👩‍💻 '.repeat(8).trim()
   const raw = rawOf({
     subject,
@@ -95,7 +95,7 @@ test('names and subjects beyond ASCII come back as they were', async () => {
   expect(parsed.replyTo?.[0]).toMatchObject({ name: '株式会社 数', address: 'reply@example.com' })
 })
 
-test('a long plain subject is folded at its spaces, one without spaces is encoded', async () => {
+test('folds a long plain subject at its spaces and encodes one without spaces', async () => {
   const words = 'gears and wheels '.repeat(50).trim()
   const folded = rawOf({ subject: words })
   expect(
@@ -115,14 +115,14 @@ test('a long plain subject is folded at its spaces, one without spaces is encode
   expect((await parse(encoded)).subject).toBe(oneWord)
 })
 
-test('text that looks like an encoded word is shown, not decoded', async () => {
+test('encodes text that looks like an encoded word', async () => {
   const trick = '=?UTF-8?B?aGFja2Vk?='
   const parsed = await parse(rawOf({ subject: trick, to: { name: trick, email: 'ada@example.org' } }))
   expect(parsed.subject).toBe(trick)
   expect(parsed.to?.[0]).toMatchObject({ name: trick })
 })
 
-test('no field can add a header or end the head', () => {
+test('no field can inject a header or end the header section', () => {
   const evil = 'x\r\nBcc: eve@example.com\r\n\r\nbody\u0000\u0085\u2028'
   const raw = rawOf({
     subject: evil,
@@ -145,7 +145,7 @@ test('no field can add a header or end the head', () => {
   ])
 })
 
-test('an address that could add a header, or that no mail can go to, is refused', () => {
+test('rejects an address that could inject a header or is invalid', () => {
   const bad = [
     'ada@example.org\r\nBcc: eve@example.com',
     'a\r\nb@example.org',
@@ -183,7 +183,7 @@ test('an address that could add a header, or that no mail can go to, is refused'
     expect(() => rawOf({ headers: { [name]: 'x' } })).toThrow(Refusal)
 })
 
-test('international domains are written in ASCII, and odd local parts are quoted', async () => {
+test('converts international domains to ASCII and quotes unusual local parts', async () => {
   const addresses: [string, string][] = [
     ['ada@münchen.example', 'ada@xn--mnchen-3ya.example'],
     ['ada lovelace@example.org', '"ada lovelace"@example.org'],
@@ -197,7 +197,7 @@ test('international domains are written in ASCII, and odd local parts are quoted
   expect(rawOf({ to: { email: 'ada@münchen.example' } })).toContain('\r\nTo: ada@xn--mnchen-3ya.example\r\n')
 })
 
-test('a mail beyond the greatest size is refused', () => {
+test('rejects an email above the size limit', () => {
   expect(() => rawOf({ html: 'é'.repeat(2_000_000) })).toThrow(expect.objectContaining({ type: 'payload_too_large' }))
 })
 
@@ -230,7 +230,7 @@ const anyText = fc.oneof(
   }),
 )
 
-test('whatever Unicode is given, a parser reads back the same subject, names and bodies', async () => {
+test('a parser reads back the same subject, names and bodies for any Unicode text', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({ subject: anyText, fromName: anyText, toName: anyText, html: anyText, text: anyText }),
@@ -256,7 +256,7 @@ test('whatever Unicode is given, a parser reads back the same subject, names and
   )
 })
 
-test('whatever addresses and headers are given, the mail is well-formed or refused', () => {
+test('the email is well-formed or rejected for any addresses and headers', () => {
   const address = fc.oneof(
     anyText,
     fc.emailAddress(),
@@ -298,9 +298,9 @@ function expectWellFormed(raw: string): void {
   for (const line of headOf(raw).split('\r\n')) expect(line).toMatch(/^(?:[A-Za-z-]+: |[ \t]\S)/)
 }
 
-/** Halves of surrogate pairs cannot be written in UTF-8. */
+/** Lone surrogates cannot be encoded in UTF-8. */
 const wellFormed = (text: string) => Buffer.from(text).toString()
-/** Line breaks of any kind are one kind in a mail. */
+/** All line breaks become CRLF in an email. */
 const bodyText = (text: string) => wellFormed(text).replace(/\r\n|\r/g, '\n')
 /** The parser ends every body with one. */
 const withoutLastBreak = (text: string | undefined) => (text ?? '').replace(/\n$/, '')

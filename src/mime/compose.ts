@@ -7,7 +7,7 @@ const rawLengthMax = 10_000_000
 
 export type Mail = {
   id: MessageId
-  /** The right side of the Message-ID: the sender's domain, usually. */
+  /** The domain of the Message-ID, usually that of the sender. */
   domain: string
   from: Mailbox
   to: Mailbox
@@ -16,29 +16,33 @@ export type Mail = {
   html: string
   text: string
   date: Date
-  /** On marketing mail: the page that also takes the one-click POST, and an address where mail can be received. */
+  /**
+   * For marketing email: the page that also accepts the one-click POST, and an address that receives unsubscribe
+   * emails.
+   */
   unsubscribe?: { url: string; email?: string | null }
-  /** More headers, such as Feedback-ID. */
+  /** Additional headers, such as Feedback-ID. */
   headers?: Readonly<Record<string, string>>
 }
 
 export type ComposedMail = {
-  /** The whole message in ASCII, lines ended by CRLF, dots not yet doubled for SMTP. */
+  /** The complete message in ASCII with CRLF line endings, before SMTP dot-stuffing. */
   raw: string
-  /** The recipient as the envelope needs it. */
+  /** The recipient for the SMTP envelope. */
   recipient: string
-  /** With its angle brackets, as replies and bounces quote it. */
+  /** The Message-ID with its angle brackets, as replies and bounces quote it. */
   messageIdHeader: string
 }
 
 /**
- * Builds the message. The same mail gives the same bytes, so that one sent a second time after a crash is seen to be the
- * same. Values are made fit for their place; what cannot be, such as an address with a line break, is refused.
+ * Builds the message. The same input yields the same bytes, so that an email sent again after a crash is identical.
+ * Values are encoded for their position; throws `Refusal` if that is impossible, for example for an address with a line
+ * break.
  */
 export function compose(mail: Mail): ComposedMail {
   const id = toText('msg', mail.id)
   const domain = toAsciiDomain(mail.domain)
-  if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not a domain.')
+  if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not valid.')
   const messageIdHeader = `<${id}@${domain}>`
   // `=_` cannot occur in quoted-printable text, so no such body can contain the boundary.
   const boundary = `=_${id}`
@@ -54,7 +58,7 @@ export function compose(mail: Mail): ComposedMail {
     '',
   ].join('\r\n')
   if (raw.length > rawLengthMax)
-    throw new Refusal('payload_too_large', `The mail has more than ${rawLengthMax / 1_000_000} MB.`)
+    throw new Refusal('payload_too_large', `The email is larger than ${rawLengthMax / 1_000_000} MB.`)
   return { raw, recipient: toMailAddress(mail.to.email, 'To'), messageIdHeader }
 }
 
@@ -74,14 +78,14 @@ function headersOf(mail: Mail, messageIdHeader: string): string[] {
 
 function unsubscribeHeaders({ url, email }: NonNullable<Mail['unsubscribe']>): string[] {
   if (!/^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]+$/.test(url))
-    throw new Refusal('validation_failed', 'The address to unsubscribe at is not a URL.')
+    throw new Refusal('validation_failed', 'The unsubscribe link is not a valid URL.')
   const mailto = email ? `,\r\n <mailto:${toMailAddress(email, 'List-Unsubscribe')}?subject=unsubscribe>` : ''
   return [`List-Unsubscribe: <${url}>${mailto}`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click']
 }
 
 function extraHeader(name: string, value: string): string {
   if (!/^[A-Za-z][A-Za-z\d-]{0,75}$/.test(name))
-    throw new Refusal('validation_failed', `"${headerText(name)}" is no name for a header.`)
+    throw new Refusal('validation_failed', `"${headerText(name)}" is not a valid header name.`)
   return textHeader(name, value)
 }
 

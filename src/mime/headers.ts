@@ -3,7 +3,10 @@ import { invalid } from '../values/errors.ts'
 
 export type Mailbox = { name?: string | null; email: string }
 
-/** Lines with encoded words end here by RFC 2047; the others are folded here, too, where there is a space to fold at. */
+/**
+ * The limit of RFC 2047 for lines with encoded words. Other lines are folded at the same length if they contain a
+ * space.
+ */
 const lineLengthMax = 76
 const wordLengthMax = 900
 const quotedNameLengthMax = 60
@@ -11,13 +14,13 @@ const localPartLengthMax = 64
 const emailLengthMax = 254
 const domainLengthMax = 253
 
-/** Text for a header: one line without controls, whatever was given. This is what keeps a value from adding headers. */
+/** Returns the text on one line without control characters. This prevents header injection. */
 export function headerText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
   return text.replace(/[\u0000-\u0020\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
 }
 
-/** A header whose value is text for people. */
+/** Returns a header with unstructured text. */
 export function textHeader(name: string, value: string): string {
   const text = headerText(value)
   const line = `${name}: ${text}`
@@ -25,7 +28,7 @@ export function textHeader(name: string, value: string): string {
   return line.length <= lineLengthMax ? line : foldedAtSpaces(line)
 }
 
-/** A header that names one address. */
+/** Returns a header with one address and its display name. */
 export function mailboxHeader(header: string, { name, email }: Mailbox): string {
   const address = toMailAddress(email, header)
   const phrase = name ? phraseOf(headerText(name), header.length + 2) : ''
@@ -35,7 +38,7 @@ export function mailboxHeader(header: string, { name, email }: Mailbox): string 
   return `${header}: ${phrase}${fits ? ' ' : '\r\n '}<${address}>`
 }
 
-/** Letters that a header may carry as they are, and that no reader takes for an encoded word. */
+/** Returns true if a header may contain the text as it is, without being mistaken for an encoded word. */
 function isPlain(text: string): boolean {
   if (!/^[\x20-\x7e]*$/.test(text) || text.includes('=?')) return false
   return text.length <= wordLengthMax || text.split(' ').every((word) => word.length <= wordLengthMax)
@@ -65,7 +68,7 @@ function phraseOf(name: string, used: number): string {
 const wordOverhead = '=?UTF-8?B??='.length
 const wordBytesMax = 45
 
-/** RFC 2047, in base64, without ever cutting a character in two. `used` is how much of the first line is taken. */
+/** RFC 2047 in base64, without splitting characters. `used` is the number of characters already on the first line. */
 function encodedWords(text: string, used: number): string {
   if (text === '') return ''
   const words: string[] = []
@@ -89,8 +92,8 @@ function encodedWords(text: string, used: number): string {
 const encodedWord = (text: string) => `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
 
 /**
- * An address as SMTP and headers write it: the domain in ASCII, the local part quoted where it must be. Refuses what no
- * mail can carry; `field` names it in the refusal.
+ * Returns an address as written in SMTP and headers: the domain in ASCII, the local part quoted if necessary. Throws
+ * `Refusal` with the path `field` if the address cannot be used.
  */
 export function toMailAddress(email: string, field: string): string {
   const at = email.lastIndexOf('@')
@@ -98,7 +101,7 @@ export function toMailAddress(email: string, field: string): string {
   const domain = local && toAsciiDomain(email.slice(at + 1))
   const address = `${local}@${domain}`
   if (!local || !domain || local.length > localPartLengthMax || address.length > emailLengthMax)
-    throw invalid({ path: field.toLowerCase(), problem: 'This is not an address that mail can go to.' })
+    throw invalid({ path: field.toLowerCase(), problem: 'is not a valid email address' })
   return address
 }
 
@@ -108,10 +111,10 @@ function toLocalPart(local: string): string | undefined {
   return /^[\x20-\x7e]+$/.test(local) ? `"${local.replace(/["\\]/g, '\\$&')}"` : undefined
 }
 
-/** Undefined for what is no name of a host. */
+/** Returns undefined if the text is not a valid host name. */
 export function toAsciiDomain(domain: string): string | undefined {
   if (domain.length > domainLengthMax) return undefined
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what must not come through
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must be rejected
   const ascii = /^[\x00-\x7f]*$/.test(domain) ? domain : domainToASCII(domain)
   const isName = /^[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)*$/i.test(ascii)
   return isName && ascii.length <= domainLengthMax ? ascii : undefined

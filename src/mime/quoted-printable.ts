@@ -1,6 +1,6 @@
 import { scratchBuffer } from '../runtime/scratch.ts'
 
-// Of the 76 characters that RFC 2045 gives a line, the last is kept for the `=` of a soft break.
+// RFC 2045 allows 76 characters per line; the last one is reserved for the `=` of a soft line break.
 const lineLengthMax = 75
 const scratchFor = scratchBuffer(512 * 1024)
 
@@ -24,12 +24,12 @@ kinds[space] = kinds[tab] = blank
 kinds[cr] = kinds[lf] = lineEnd
 
 /**
- * Text as quoted-printable UTF-8 with CRLF line ends. No line starts with a dot or with "From ", which old transports trip
- * over, and none ends with a space, which they cut off. Halves of surrogate pairs become U+FFFD.
+ * Encodes text as quoted-printable UTF-8 with CRLF line endings. No line starts with a dot or "From ", which some old
+ * transports corrupt, and none ends with a space, which they remove. Lone surrogates become U+FFFD.
  */
 export function quotedPrintable(text: string): string {
   const bytes = Buffer.from(text)
-  // Each byte takes at most three characters, and each 25 of them three more for a soft break.
+  // Each byte takes at most three characters, and every 25 bytes three more for a soft line break.
   const out = scratchFor(Math.ceil(bytes.length * 3.13) + 8)
   let end = 0
   let column = 0

@@ -59,7 +59,7 @@ export class Sending {
   /** By what is seen here, and by what is stored: mail may be sent by another process. */
   health({ lastSentAt, waitingSince }: Pick<SendingFigures, 'lastSentAt' | 'waitingSince'>, now = Date.now()): Health {
     const state = this.#parts.relay?.state()
-    if (state?.kind === 'down') return { state: 'failing', lastError: state.because, nextTryAt: state.nextTryAt }
+    if (state?.kind === 'down') return { state: 'failing', lastError: state.reason, nextTryAt: state.nextTryAt }
     const nextTryAt = null
     const sentMs = lastSentAt?.getTime() ?? 0
     const idleSince = Math.max(sentMs, waitingSince?.getTime() ?? now)
@@ -99,6 +99,6 @@ export class Sending {
     ])
     late.abort()
     if (!state) return `the relay did not answer within ${relayWithinMs / 1000} seconds`
-    return state.kind === 'down' ? state.because : null
+    return state.kind === 'down' ? state.reason : null
   }
 }

@@ -1,7 +1,7 @@
 import type { BounceReport, BounceResult } from '@waxwing/bounce-classifier'
 import type { Db } from '../db/db.ts'
 import type { EventRecorder } from '../events/record.ts'
-import type { BounceMail } from '../mail/bounce-listener.ts'
+import type { ReceivedMail } from '../mail/bounce-listener.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AddressIds, Tokens } from '../secrets/tokens.ts'
@@ -30,7 +30,7 @@ export function isOurAddress(tokens: Tokens, address: string): boolean {
 }
 
 /** Takes in one mail of the bounce listener. Resolves when all that follows from it is committed. */
-export async function takeBounceMail(parts: BounceMailParts, mail: BounceMail): Promise<void> {
+export async function takeBounceMail(parts: BounceMailParts, mail: ReceivedMail): Promise<void> {
   const locals = [...new Set(mail.recipients.map(localPart))]
   const leaving = locals.flatMap((local) => parts.tokens.verify('unsubscribe_by_mail', local) ?? [])
   // A program that answers or returns mails writes without a sender: that is nobody's wish.

@@ -7,8 +7,8 @@ import { headerValue, type MailParts, readMail } from './mail-parts.ts'
 import { type OriginalMessage, readersOf, readOriginal } from './original-message.ts'
 import { findProviderEvent, type ProviderEvent } from './provider-event.ts'
 import { deliveredRecipients, isAutoReply, looksLikeBounce } from './recognize.ts'
-import { checksRecipients } from './reporters.ts'
 import { type BounceResult, complaint, delivered, notABounce } from './report.ts'
+import { checksRecipients } from './reporters.ts'
 import { splitNotice } from './split-notice.ts'
 
 /** A gateway may wrap the bounce that it received into a notice of its own. */

@@ -11,34 +11,36 @@ export type SmtpOptions = {
   ca?: string
 }
 
-export type Opened = { kind: 'open'; connection: SmtpConnection } | { kind: 'unreachable'; because: string }
+export type Opened = { kind: 'open'; connection: SmtpConnection } | { kind: 'unreachable'; reason: string }
 
-/** Opens a connection that is ready for its first mail: greeted, encrypted and authenticated as the target asks. */
+/**
+ * Opens a connection that is ready for its first email: greeting, TLS and authentication are complete. Never throws.
+ */
 export async function openSmtp(target: SmtpTarget, options: SmtpOptions = {}): Promise<Opened> {
   const limits = { ...smtpLimits, ...options.limits }
   try {
     const { wire, extensions } = await openWire(target, limits, options.ca)
     return { kind: 'open', connection: new SmtpConnection(wire, extensions, limits) }
   } catch (error) {
-    // Not only what the relay did: certificates that cannot be read, say, must not leave mails waiting either.
-    return { kind: 'unreachable', because: error instanceof Error ? error.message : String(error) }
+    // Includes local errors, such as an unreadable certificate, so that emails are not left pending.
+    return { kind: 'unreachable', reason: error instanceof Error ? error.message : String(error) }
   }
 }
 
-type Offer = { sender: string; recipient: string; encoding: WireEncoding }
+type EnvelopeCommands = { sender: string; recipient: string; encoding: WireEncoding }
 
 /**
- * Carries one mail after another. With PIPELINING a mail costs one round trip: the envelope goes out in one piece,
- * and the next one's envelope right behind the content of the one before, as RFC 2920 section 3.1 allows.
+ * Sends emails one after another. With PIPELINING an email costs one round trip: its envelope is sent at once, directly
+ * after the content of the previous email, as RFC 2920 section 3.1 allows.
  */
 export class SmtpConnection {
-  /** Mails given to this connection so far. */
+  /** Emails passed to this connection so far. */
   carried = 0
   readonly #wire: SmtpWire
   readonly #extensions: Extensions
   readonly #limits: SmtpLimits
   #needsReset = false
-  #underWay = 0
+  #inFlight = 0
 
   constructor(wire: SmtpWire, extensions: Extensions, limits: SmtpLimits) {
     this.#wire = wire
@@ -50,57 +52,59 @@ export class SmtpConnection {
     return this.#wire.lost !== undefined
   }
 
-  /** True while no mail is under way. */
+  /** True while no email is in flight. */
   get quiet(): boolean {
-    return this.#underWay === 0
+    return this.#inFlight === 0
   }
 
   onLost(listener: () => void): void {
     this.#wire.onLost = listener
   }
 
-  /** Only when quiet. */
+  /** Must only be called when `quiet`. */
   quit(): void {
     this.#wire.quit()
   }
 
-  /** Gives up whatever is under way. */
-  abandon(because: string): void {
-    this.#wire.lose(because)
+  /** Closes the connection immediately. Emails in flight are interrupted. */
+  abandon(reason: string): void {
+    this.#wire.lose(reason)
   }
 
-  /** With PIPELINING `onFree` is called when the next mail may follow before this one is answered. */
+  /** With PIPELINING, `onFree` is called when the next email may be sent, before the reply to this one has arrived. */
   async send(envelope: Envelope, data: WireData, onFree: () => void): Promise<SendOutcome> {
     this.carried++
-    this.#underWay++
+    this.#inFlight++
     try {
-      const objection = this.#objection(envelope, data)
-      if (objection) return objection
-      const offer = this.#offer(envelope, data)
-      const no = this.#extensions.pipelining ? await this.#offerAtOnce(offer) : await this.#offerInTurn(offer)
-      if (!no) return await this.#transfer(data, onFree)
+      const unsendable = this.#unsendable(envelope, data)
+      if (unsendable) return unsendable
+      const commands = this.#envelopeCommands(envelope, data)
+      const rejection = this.#extensions.pipelining
+        ? await this.#sendPipelined(commands)
+        : await this.#sendOneByOne(commands)
+      if (!rejection) return await this.#transfer(data, onFree)
       this.#needsReset = true
-      return no
+      return rejection
     } finally {
-      this.#underWay--
+      this.#inFlight--
     }
   }
 
-  /** What we know to be impossible is not tried: the relay would have to refuse it, or worse, mangle it. */
-  #objection({ from, to }: Envelope, data: WireData): SendOutcome | undefined {
+  /** Rejects emails that the relay cannot accept according to its extensions, since it might corrupt them. */
+  #unsendable({ from, to }: Envelope, data: WireData): SendOutcome | undefined {
     const { sizeMax, smtpUtf8, eightBitMime } = this.#extensions
-    if (from !== '' && !isMailable(from)) return ownRefusal('sender', 553, '5.1.7', 'the sender is no mail address')
-    if (!isMailable(to)) return ownRefusal('recipient', 553, '5.1.3', 'the recipient is no mail address')
+    if (from !== '' && !isMailable(from)) return ownRefusal('sender', 553, '5.1.7', 'the sender is not a valid address')
+    if (!isMailable(to)) return ownRefusal('recipient', 553, '5.1.3', 'the recipient is not a valid address')
     if (!smtpUtf8 && needsUtf8(from)) return ownRefusal('sender', 553, '5.6.7', noUtf8)
     if (!smtpUtf8 && needsUtf8(to)) return ownRefusal('recipient', 553, '5.6.7', noUtf8)
     if (!eightBitMime && !data.ascii)
-      return ownRefusal('data', 554, '5.6.3', 'the relay takes no 8-bit mail (8BITMIME)')
+      return ownRefusal('data', 554, '5.6.3', 'the relay does not accept 8-bit email (8BITMIME)')
     if (sizeMax > 0 && data.bytes > sizeMax)
-      return ownRefusal('data', 552, '5.3.4', `the mail has ${data.bytes} bytes, the relay takes ${sizeMax}`)
+      return ownRefusal('data', 552, '5.3.4', `the email has ${data.bytes} bytes, the relay accepts ${sizeMax}`)
     return undefined
   }
 
-  #offer({ from, to }: Envelope, data: WireData): Offer {
+  #envelopeCommands({ from, to }: Envelope, data: WireData): EnvelopeCommands {
     const utf8 = needsUtf8(from) || needsUtf8(to)
     const size = this.#extensions.size ? ` SIZE=${data.bytes}` : ''
     const body = data.ascii ? '' : ' BODY=8BITMIME'
@@ -111,33 +115,33 @@ export class SmtpConnection {
     }
   }
 
-  /** Undefined when the relay waits for the content. */
-  async #offerAtOnce({ sender, recipient, encoding }: Offer): Promise<SendOutcome | undefined> {
+  /** Returns undefined if the relay is ready for the content. */
+  async #sendPipelined({ sender, recipient, encoding }: EnvelopeCommands): Promise<SendOutcome | undefined> {
     const wire = this.#wire
     const { commandMs } = this.#limits
     const reset = this.#takeReset()
     wire.write(`${reset}${sender}${recipient}DATA\r\n`, encoding)
     if (reset) void wire.reply(commandMs)
     const replies = [wire.reply(commandMs), wire.reply(commandMs), wire.reply(commandMs)] as const
-    // The last to come is awaited first: by then the others are there.
-    const go = await replies[2]
-    const no = this.#judge('sender', await replies[0]) ?? this.#judge('recipient', await replies[1])
-    if (!no) return this.#judge('data', go, 354)
-    if (go?.code === 354) {
-      // The relay wants content although it refused the envelope. RFC 2920: send none, only its end.
+    // The last reply is awaited first: by then the others have arrived.
+    const dataReply = await replies[2]
+    const rejection = this.#rejection('sender', await replies[0]) ?? this.#rejection('recipient', await replies[1])
+    if (!rejection) return this.#rejection('data', dataReply, 354)
+    if (dataReply?.code === 354) {
+      // The relay expects content although it rejected the envelope. RFC 2920: send only the end of the content.
       wire.write('.\r\n')
       await wire.reply(this.#limits.dataEndMs)
     }
-    return no
+    return rejection
   }
 
-  async #offerInTurn({ sender, recipient, encoding }: Offer): Promise<SendOutcome | undefined> {
+  async #sendOneByOne({ sender, recipient, encoding }: EnvelopeCommands): Promise<SendOutcome | undefined> {
     const reset = this.#takeReset()
     if (reset) await this.#ask(reset, encoding)
     return (
-      this.#judge('sender', await this.#ask(sender, encoding)) ??
-      this.#judge('recipient', await this.#ask(recipient, encoding)) ??
-      this.#judge('data', await this.#ask('DATA\r\n', encoding), 354)
+      this.#rejection('sender', await this.#ask(sender, encoding)) ??
+      this.#rejection('recipient', await this.#ask(recipient, encoding)) ??
+      this.#rejection('data', await this.#ask('DATA\r\n', encoding), 354)
     )
   }
 
@@ -160,43 +164,44 @@ export class SmtpConnection {
     if (this.#extensions.pipelining) onFree()
     const reply = await answered
     if (!reply || (reply.code >= 300 && reply.code < 400)) {
-      wire.lose('the relay answered the end of a mail as if it wanted more')
+      wire.lose('the relay sent an invalid reply to the end of an email')
       return this.#interrupted(true)
     }
-    return this.#judge('data', reply) ?? { kind: 'accepted', reply: replyText(reply), queueId: queueIdOf(reply) }
+    return this.#rejection('data', reply) ?? { kind: 'accepted', reply: replyText(reply), queueId: queueIdOf(reply) }
   }
 
-  /** Undefined for a yes: 2xx, or the one code that is wanted. */
-  #judge(stage: Stage, reply: Reply | undefined, wanted?: number): SendOutcome | undefined {
+  /** Returns undefined if the reply is positive: 2xx, or the `wanted` code. */
+  #rejection(stage: Stage, reply: Reply | undefined, wanted?: number): SendOutcome | undefined {
     if (!reply) return this.#interrupted(false)
     const { code } = reply
     if (wanted === undefined ? code < 300 : code === wanted) return undefined
-    if (speaksOfRelay[stage].includes(code)) {
-      const because = `the relay takes no mail from us: ${replyText(reply)}`
-      this.#wire.lose(because)
-      return { kind: 'unreachable', because }
+    if (relayFailures[stage].includes(code)) {
+      const reason = `the relay does not accept our email: ${replyText(reply)}`
+      this.#wire.lose(reason)
+      return { kind: 'unreachable', reason }
     }
-    // After 421 the connection is gone; after a yes in the wrong place no reply can be trusted any more.
-    if (code < 400) this.#wire.lose(`the relay answered out of order: ${replyText(reply)}`)
+    // 421 closes the connection. After an unexpected positive reply, later replies cannot be assigned to their
+    // commands.
+    if (code < 400) this.#wire.lose(`the relay sent an unexpected reply: ${replyText(reply)}`)
     if (code < 400 || code === 421) return this.#interrupted(false)
     const answer = { stage, replyCode: code, status: statusOf(reply), reply: replyText(reply) }
     return code >= 500 ? { kind: 'refused', ...answer } : { kind: 'deferred', ...answer }
   }
 
   #interrupted(maybeSent: boolean): SendOutcome {
-    return { kind: 'interrupted', because: this.#wire.lost ?? '', maybeSent }
+    return { kind: 'interrupted', reason: this.#wire.lost ?? '', maybeSent }
   }
 }
 
-// Closing down, commands it does not know or want in this order, authentication or encryption missing: true of every
-// mail alike. At the recipient a syntax error may be the address's fault, so fewer codes count there.
-const speaksOfRelay: Record<Stage, readonly number[]> = {
+// Codes that concern the relay and not the email: shutting down, unknown or misplaced commands, missing authentication
+// or encryption. At the recipient, a syntax error may be caused by the address, so fewer codes count there.
+const relayFailures: Record<Stage, readonly number[]> = {
   sender: [421, 500, 502, 503, 530, 534, 535, 538],
   recipient: [503, 530, 534, 535, 538],
   data: [],
 }
 
-const noUtf8 = 'the address needs SMTPUTF8, which the relay does not offer'
+const noUtf8 = 'the address requires SMTPUTF8, which the relay does not support'
 
 function ownRefusal(stage: Stage, replyCode: number, status: string, why: string): SendOutcome {
   return { kind: 'refused', stage, replyCode, status, reply: `${replyCode} ${status} Not sent: ${why}` }

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import type { WireEncoding } from './wire.ts'
 
-/** A message as it goes over the wire: lines end in CRLF, leading dots are doubled, a lone dot ends it. */
+/** A message as sent over the wire: CRLF line endings, leading dots doubled, terminated by a line with a single dot. */
 export type WireData = { text: string; encoding: WireEncoding; bytes: number; ascii: boolean }
 
 /** `bytes` is the size before dots are doubled, as the SIZE extension counts it. */
@@ -21,14 +21,14 @@ function doubleDots(lines: string): string {
 }
 
 /**
- * Turns a bare CR or LF into CRLF. SMTP forbids both within a mail, and servers that take them for line ends can be
- * made to see a second mail inside the first.
+ * Converts bare CR and LF to CRLF. SMTP forbids both within an email, and servers that accept them as line endings are
+ * vulnerable to SMTP smuggling.
  */
 export function withCrlf(text: string): string {
   return hasOnlyCrlf(text) ? text : text.replace(/\r\n|\r|\n/g, '\r\n')
 }
 
-// Jumping from line end to line end takes 3 µs for 4 KB; the same by one regular expression takes 20.
+// Takes 3 µs for 4 KB, compared with 20 µs for a regular expression.
 function hasOnlyCrlf(text: string): boolean {
   for (let at = 0; ; ) {
     const cr = text.indexOf('\r', at)
@@ -39,11 +39,10 @@ function hasOnlyCrlf(text: string): boolean {
   }
 }
 
-// RFC 5321 allows 64 + 1 + 255 bytes; an address outside ASCII may take a few more characters' worth.
+// RFC 5321 allows 64 + 1 + 255 bytes.
 const addressLengthMax = 320
 
-// No control character, angle bracket or unquoted space: none of them can be an address, each could add a command
-// or a parameter.
+// No control characters, angle brackets or unquoted spaces, which could inject a command or parameter.
 const address = /^(?:"(?:[^"\\\p{Cc}<>]|\\[^\p{Cc}<>])*"|[^\s\p{Cc}<>()",:;\\@[\]]+)@[^\s\p{Cc}<>()",;\\@]+$/u
 
 export function isMailable(text: string): boolean {

@@ -1,19 +1,19 @@
 import { type Reply, replyText } from './reply.ts'
 import { isLoopback, type SmtpTarget } from './url.ts'
-import { openSocket, place, RelayFault, SmtpWire } from './wire.ts'
+import { addressOf, openSocket, RelayFault, SmtpWire } from './wire.ts'
 
-/** How long each wait may last. RFC 5321 suggests minutes; a relay of one's own answers in seconds. */
+/** Timeouts of each step. RFC 5321 suggests minutes, but a configured relay usually replies within seconds. */
 export type SmtpLimits = { connectMs: number; greetingMs: number; commandMs: number; dataEndMs: number }
 
 export const smtpLimits: SmtpLimits = {
   connectMs: 10_000,
   greetingMs: 30_000,
   commandMs: 30_000,
-  // The relay may scan the mail before it answers, and giving up too early sends it twice.
+  // The relay may scan the email before it replies. If the timeout is too short, the email is sent twice.
   dataEndMs: 300_000,
 }
 
-/** What the relay offered in its answer to EHLO. `sizeMax` 0: it named no limit. */
+/** The extensions in the reply to EHLO. `sizeMax` is 0 if the relay states no limit. */
 export type Extensions = {
   pipelining: boolean
   eightBitMime: boolean
@@ -24,7 +24,7 @@ export type Extensions = {
   auth: string[]
 }
 
-/** Connects and speaks up to the point where a mail can start. Throws a RelayFault. */
+/** Connects and completes the handshake, so that an email can be sent. Throws `RelayFault` if that fails. */
 export async function openWire(
   target: SmtpTarget,
   limits: SmtpLimits,
@@ -33,14 +33,15 @@ export async function openWire(
   const wire = new SmtpWire(target, await openSocket(target, limits.connectMs, ca))
   try {
     const greeting = await wire.expect(limits.greetingMs)
-    if (greeting.code !== 220) throw fault(target, 'does not take mail', greeting)
+    if (greeting.code !== 220) throw fault(target, 'does not accept email', greeting)
     let extensions = await hello(wire, target, limits)
     const upgraded = await secure(wire, target, extensions, limits, ca)
-    // What was said in clear text counts no longer.
+    // Extensions announced before TLS must be discarded (RFC 3207).
     if (upgraded) extensions = await hello(wire, target, limits)
     if (target.credentials) {
-      const mayShow = upgraded || target.tls === 'implicit' || target.tls === 'off' || isLoopback(target.host)
-      if (!mayShow) throw new RelayFault('a password is not sent in clear text unless the SMTP URL says tls=off')
+      const mayAuthenticate = upgraded || target.tls === 'implicit' || target.tls === 'off' || isLoopback(target.host)
+      if (!mayAuthenticate)
+        throw new RelayFault('a password is not sent without encryption unless the SMTP URL contains tls=off')
       await authenticate(wire, target, target.credentials, extensions.auth, limits)
     }
     return { wire, extensions }
@@ -53,9 +54,9 @@ export async function openWire(
 async function hello(wire: SmtpWire, target: SmtpTarget, limits: SmtpLimits): Promise<Extensions> {
   const answer = await wire.ask(`EHLO ${target.clientName}`, limits.commandMs)
   if (answer.code === 250) return readExtensions(answer)
-  // An old server does not know EHLO; a new one refuses us in the same words again.
+  // Old servers do not support EHLO.
   const plain = await wire.ask(`HELO ${target.clientName}`, limits.commandMs)
-  if (plain.code !== 250) throw fault(target, 'refused our name', plain)
+  if (plain.code !== 250) throw fault(target, 'rejected our host name', plain)
   return readExtensions({ code: 250, lines: [] })
 }
 
@@ -93,7 +94,9 @@ async function secure(
   if (target.tls === 'implicit' || target.tls === 'off') return false
   if (!extensions.startTls) {
     if (target.tls === 'opportunistic') return false
-    throw new RelayFault(`${place(target)} offers no STARTTLS; add ?tls=off to the SMTP URL to send without encryption`)
+    throw new RelayFault(
+      `${addressOf(target)} does not support STARTTLS; add ?tls=off to the SMTP URL to send without encryption`,
+    )
   }
   const answer = await wire.ask('STARTTLS', limits.commandMs)
   if (answer.code === 220) {
@@ -101,7 +104,7 @@ async function secure(
     return true
   }
   if (target.tls === 'opportunistic') return false
-  throw fault(target, 'refused STARTTLS', answer)
+  throw fault(target, 'rejected STARTTLS', answer)
 }
 
 async function authenticate(
@@ -119,12 +122,14 @@ async function authenticate(
     if (answer.code === 334) answer = await wire.ask(base64(user), commandMs)
     if (answer.code === 334) answer = await wire.ask(base64(password), commandMs)
   } else {
-    throw new RelayFault(`${place(target)} offers neither AUTH PLAIN nor AUTH LOGIN, but the SMTP URL has a password`)
+    throw new RelayFault(
+      `${addressOf(target)} supports neither AUTH PLAIN nor AUTH LOGIN, but the SMTP URL contains a password`,
+    )
   }
-  if (answer.code !== 235) throw fault(target, 'refused our user name or password', answer)
+  if (answer.code !== 235) throw fault(target, 'rejected the user name or password', answer)
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 const fault = (target: SmtpTarget, what: string, reply: Reply) =>
-  new RelayFault(`${place(target)} ${what}: ${replyText(reply)}`)
+  new RelayFault(`${addressOf(target)} ${what}: ${replyText(reply)}`)

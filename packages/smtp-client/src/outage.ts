@@ -1,16 +1,16 @@
 const doublingsMax = 16
 
 export type OutageLimits = {
-  /** The wait after a failed connection doubles from the first to the longest, give or take a quarter. */
-  firstWaitMs: number
-  longestWaitMs: number
+  /** The delay after a failed connection doubles from the minimum to the maximum, with a jitter of 25 %. */
+  retryDelayMsMin: number
+  retryDelayMsMax: number
 }
 
-/** Remembers that the relay could not be used, and asks for another try after a wait. */
+/** The state of an outage. Calls `retry` after a delay. */
 export class Outage {
   readonly #limits: OutageLimits
   readonly #retry: () => void
-  #current: { since: Date; because: string; nextTryAt: Date } | undefined
+  #current: { since: Date; reason: string; nextTryAt: Date } | undefined
   #failures = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -23,32 +23,32 @@ export class Outage {
     return this.#current
   }
 
-  note(because: string): void {
+  note(reason: string): void {
     this.#failures++
     const waitMs = this.#waitMs()
-    this.#current = { since: this.#current?.since ?? new Date(), because, nextTryAt: new Date(Date.now() + waitMs) }
+    this.#current = { since: this.#current?.since ?? new Date(), reason, nextTryAt: new Date(Date.now() + waitMs) }
     clearTimeout(this.#timer)
     this.#timer = setTimeout(this.#retry, waitMs).unref()
   }
 
-  /** Connections used at the same time fail together; that is one failure. */
-  noteFirst(because: string): void {
-    if (!this.#current) this.note(because)
+  /** Several connections that fail at the same time count as one failure. */
+  noteFirst(reason: string): void {
+    if (!this.#current) this.note(reason)
   }
 
-  /** A connection could be opened. Waits start short again only when a mail has passed too. */
+  /** A connection was opened. The delay is reset only after an email was accepted as well. */
   end(): void {
     this.#current = undefined
     clearTimeout(this.#timer)
   }
 
-  mailPassed(): void {
+  mailAccepted(): void {
     this.#failures = 0
   }
 
   #waitMs(): number {
-    const { firstWaitMs, longestWaitMs } = this.#limits
-    const doubled = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(this.#failures - 1, doublingsMax))
-    return Math.min(longestWaitMs, Math.max(firstWaitMs, doubled * (0.75 + Math.random() / 2)))
+    const { retryDelayMsMin, retryDelayMsMax } = this.#limits
+    const doubled = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** Math.min(this.#failures - 1, doublingsMax))
+    return Math.min(retryDelayMsMax, Math.max(retryDelayMsMin, doubled * (0.75 + Math.random() / 2)))
   }
 }

@@ -5,12 +5,14 @@ import type { Envelope, Mail, RelayState, SendOutcome, Transport } from './trans
 import { parseSmtpUrl, type SmtpTarget } from './url.ts'
 
 export type RelayLimits = OutageLimits & {
-  /** Mails in our hands for each connection: one answered, one right behind it, the rest for large batches of records. */
+  /**
+   * Emails in flight per connection: one awaiting its reply, one pipelined, the rest to allow large batches of records.
+   */
   mailsPerSlot: number
-  /** After this many mails a connection is closed in good order, since relays tire of long ones. */
+  /** After this many emails a connection is closed with QUIT, since many relays limit emails per connection. */
   mailsPerConnection: number
   idleMs: number
-  /** Short, since whoever sent the mails has waited for them before: what is still under way then hangs. */
+  /** Short, because callers wait for their emails before closing: emails still in flight then are stuck. */
   closeMs: number
 }
 
@@ -18,8 +20,8 @@ export const relayLimits: RelayLimits = {
   mailsPerSlot: 50,
   mailsPerConnection: 1_000,
   idleMs: 30_000,
-  firstWaitMs: 1_000,
-  longestWaitMs: 60_000,
+  retryDelayMsMin: 1_000,
+  retryDelayMsMax: 60_000,
   closeMs: 1_000,
 }
 
@@ -28,11 +30,13 @@ const connectionsDefault = 10
 export type RelayOptions = SmtpOptions & {
   connections?: number
   relayLimits?: Partial<RelayLimits>
-  /** Told whenever the relay goes down, is tried in vain, or comes back. */
+  /** Called when the relay goes down, after each failed attempt, and when it is back. */
   onState?: (state: RelayState) => void
 }
 
-/** The transport for SMTP_URL. Throws only when the URL cannot be used; connects when the first mail comes. */
+/**
+ * Opens a pool for an SMTP URL. Connects when the first email is sent. Throws `InvalidSmtpUrl` if the URL is invalid.
+ */
 export function openRelay(url: string, options: RelayOptions = {}): Transport {
   return new Relay(parseSmtpUrl(url), options)
 }
@@ -45,9 +49,8 @@ type Item = {
 }
 
 /**
- * A pool of connections. When one cannot be opened, no other is tried until a wait is over, and then one alone. While
- * others still carry mail that only caps their number; with none left the relay is down, and mails come back
- * `unreachable` at once.
+ * A pool of connections. If one cannot be opened, a single connection is tried after a delay. Open connections continue
+ * to be used meanwhile. If none is left, the relay is down and `send` returns `unreachable` immediately.
  */
 class Relay implements Transport {
   readonly #target: SmtpTarget
@@ -56,15 +59,15 @@ class Relay implements Transport {
   readonly #connections: number
   readonly #outage: Outage
   #queue: Item[] = []
-  #inHand = 0
+  #inFlight = 0
   #live = new Set<SmtpConnection>()
-  /** Those that may be given a mail now, and since when. */
+  /** Connections that can accept an email, and since when. */
   #free = new Map<SmtpConnection, number>()
   #opening = 0
   #idleTimer: NodeJS.Timeout | undefined
   #closed = false
   #onDrained: (() => void) | undefined
-  #told: 'up' | Date = 'up'
+  #reported: 'up' | Date = 'up'
 
   constructor(target: SmtpTarget, options: RelayOptions) {
     this.#target = target
@@ -77,9 +80,9 @@ class Relay implements Transport {
   send(mail: Mail | (() => Mail)): Promise<SendOutcome> {
     if (this.#closed) return Promise.resolve(closing)
     const state = this.state()
-    if (state.kind === 'down') return Promise.resolve(unreachable(state.because))
+    if (state.kind === 'down') return Promise.resolve(unreachable(state.reason))
     if (this.capacity() <= 0) return Promise.resolve(full)
-    this.#inHand++
+    this.#inFlight++
     return new Promise((resolve, reject) => {
       this.#queue.push({ mail, tries: 0, resolve, reject })
       this.#pump()
@@ -88,10 +91,10 @@ class Relay implements Transport {
 
   capacity(): number {
     if (this.#closed || this.state().kind === 'down') return 0
-    return this.#connections * this.#limits.mailsPerSlot - this.#inHand
+    return this.#connections * this.#limits.mailsPerSlot - this.#inFlight
   }
 
-  /** Down only when nothing is left that may still carry a mail. */
+  /** The relay is down only if no connection is open or being opened. */
   state(): RelayState {
     const outage = this.#outage.current
     return outage && this.#live.size + this.#opening === 0 ? { kind: 'down', ...outage } : { kind: 'up' }
@@ -107,7 +110,7 @@ class Relay implements Transport {
     this.#outage.end()
     clearTimeout(this.#idleTimer)
     this.#returnQueue(closing)
-    if (this.#inHand > 0) await this.#drained()
+    if (this.#inFlight > 0) await this.#drained()
     for (const connection of this.#live) this.#retire(connection)
   }
 
@@ -121,22 +124,22 @@ class Relay implements Transport {
     })
   }
 
-  /** Hands queued mails on: to a connection at rest, else to a new one, else behind a mail that awaits its answer. */
+  /** Assigns queued emails: to an idle connection, else to a new one, else to one that is waiting for a reply. */
   #pump(): void {
     while (this.#queue.length > 0) {
-      const connection = this.#atRest() ?? (this.#openMore() ? undefined : this.#free.keys().next().value)
+      const connection = this.#idleConnection() ?? (this.#openMore() ? undefined : this.#free.keys().next().value)
       const item = connection && this.#queue.shift()
       if (!item) return
-      this.#give(connection, item)
+      this.#assign(connection, item)
     }
   }
 
-  #atRest(): SmtpConnection | undefined {
+  #idleConnection(): SmtpConnection | undefined {
     for (const connection of this.#free.keys()) if (connection.quiet) return connection
     return undefined
   }
 
-  /** True when connections are on their way for mails that wait. */
+  /** Returns true if connections are being opened for queued emails. */
   #openMore(): boolean {
     if (this.#outage.current) return false
     const room = this.#connections - this.#live.size - this.#opening
@@ -145,7 +148,7 @@ class Relay implements Transport {
     return this.#opening > 0
   }
 
-  #give(connection: SmtpConnection, item: Item): void {
+  #assign(connection: SmtpConnection, item: Item): void {
     const written = this.#write(item)
     if (!written) return
     this.#free.delete(connection)
@@ -168,7 +171,7 @@ class Relay implements Transport {
       const { envelope, raw } = typeof item.mail === 'function' ? item.mail() : item.mail
       return { envelope, data: toWireData(raw) }
     } catch (error) {
-      this.#letGo()
+      this.#leave()
       item.reject(error)
       return undefined
     }
@@ -176,26 +179,26 @@ class Relay implements Transport {
 
   #settle(item: Item, outcome: SendOutcome, fresh: boolean): void {
     const untouched = outcome.kind === 'unreachable' || (outcome.kind === 'interrupted' && !outcome.maybeSent)
-    // Relays close connections they are tired of. That says nothing about the mail that was next in line.
+    // The relay closed an old connection before the email was processed: retry on another one.
     if (untouched && !fresh && ++item.tries <= staleTriesMax && !this.#closed) {
       this.#queue.unshift(item)
       this.#returnQueueIfDown()
       return
     }
-    if (outcome.kind === 'unreachable') this.#outage.noteFirst(outcome.because)
-    else if (outcome.kind !== 'interrupted') this.#outage.mailPassed()
+    if (outcome.kind === 'unreachable') this.#outage.noteFirst(outcome.reason)
+    else if (outcome.kind !== 'interrupted') this.#outage.mailAccepted()
     this.#resolve(item, outcome)
     this.#returnQueueIfDown()
   }
 
   #resolve(item: Item, outcome: SendOutcome): void {
-    this.#letGo()
+    this.#leave()
     item.resolve(outcome)
   }
 
-  #letGo(): void {
-    this.#inHand--
-    if (this.#inHand === 0) this.#onDrained?.()
+  #leave(): void {
+    this.#inFlight--
+    if (this.#inFlight === 0) this.#onDrained?.()
   }
 
   #isSpent(connection: SmtpConnection): boolean {
@@ -203,14 +206,14 @@ class Relay implements Transport {
   }
 
   #release(connection: SmtpConnection): void {
-    // One that is spent takes no more; it is retired when its last mail is settled.
+    // A connection that reached its limit is closed when its last email is settled.
     if (connection.lost || this.#isSpent(connection)) return
     this.#free.set(connection, performance.now())
     this.#idleTimer ??= setTimeout(() => this.#retireIdle(), this.#limits.idleMs).unref()
     this.#pump()
   }
 
-  /** One timer for all: a connection is closed after one to two times the limit. */
+  /** One timer for all connections, so each is closed after one to two times the limit. */
   #retireIdle(): void {
     this.#idleTimer = undefined
     const since = performance.now() - this.#limits.idleMs
@@ -224,7 +227,7 @@ class Relay implements Transport {
     const opened = await openSmtp(this.#target, this.#options)
     this.#opening--
     if (opened.kind === 'open') return this.#adopt(opened.connection)
-    this.#outage.noteFirst(opened.because)
+    this.#outage.noteFirst(opened.reason)
     this.#returnQueueIfDown()
   }
 
@@ -235,7 +238,7 @@ class Relay implements Transport {
       this.#outage.end()
       return this.#adopt(opened.connection)
     }
-    this.#outage.note(opened.because)
+    this.#outage.note(opened.reason)
     this.#returnQueueIfDown()
   }
 
@@ -246,7 +249,7 @@ class Relay implements Transport {
     }
     this.#live.add(connection)
     connection.onLost(() => this.#forget(connection))
-    this.#tell()
+    this.#report()
     this.#release(connection)
   }
 
@@ -265,16 +268,16 @@ class Relay implements Transport {
   #returnQueueIfDown(): void {
     const state = this.state()
     if (state.kind === 'up') return
-    this.#returnQueue(unreachable(state.because))
-    this.#tell()
+    this.#returnQueue(unreachable(state.reason))
+    this.#report()
   }
 
-  /** Each try in vain is told, being up only once. */
-  #tell(): void {
+  /** Reports every failed attempt, but recovery only once. */
+  #report(): void {
     const state = this.state()
-    const told = state.kind === 'up' ? 'up' : state.nextTryAt
-    if (told === this.#told) return
-    this.#told = told
+    const report = state.kind === 'up' ? 'up' : state.nextTryAt
+    if (report === this.#reported) return
+    this.#reported = report
     this.#options.onState?.(state)
   }
 
@@ -286,6 +289,6 @@ class Relay implements Transport {
 }
 
 const staleTriesMax = 3
-const unreachable = (because: string): SendOutcome => ({ kind: 'unreachable', because })
+const unreachable = (reason: string): SendOutcome => ({ kind: 'unreachable', reason })
 const closing = unreachable('the service is shutting down')
-const full = unreachable('more mails were handed over than the connections take')
+const full = unreachable('too many emails are in flight')

@@ -1,22 +1,22 @@
-/** A reply of the other side, of one line or many. Codes are 200 to 599. */
+/** A reply of one or more lines. Codes are 200 to 599. */
 export type Reply = { code: number; lines: string[] }
 
-// RFC 5321 asks for 512 bytes a line; a long EHLO or a policy text takes a few kilobytes.
+// RFC 5321 requires 512 bytes per line; a long EHLO reply or policy text takes a few kilobytes.
 const replyBytesMax = 16_384
 
-/** Cuts a stream of bytes into replies. What is no SMTP, or has no end, is a fault and ends the reading. */
+/** Parses a stream of bytes into replies. Invalid or endless input is an error. */
 export class ReplyReader {
   #rest = ''
   #lines: string[] = []
   #lineBytes = 0
 
-  /** True when no byte of a further reply has come. */
+  /** True if no byte of another reply has arrived. */
   get empty(): boolean {
     return this.#rest === '' && this.#lines.length === 0
   }
 
-  /** Gives each whole reply to `take`; answers with a sentence when what came cannot be a reply. */
-  read(chunk: Buffer, take: (reply: Reply) => void): string | undefined {
+  /** Calls `onReply` for each complete reply. Returns an error message if the input is invalid. */
+  read(chunk: Buffer, onReply: (reply: Reply) => void): string | undefined {
     const text = this.#rest + chunk.toString('latin1')
     let start = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
@@ -30,7 +30,7 @@ export class ReplyReader {
       const reply = { code: Number(line.slice(0, 3)), lines: this.#lines }
       this.#lines = []
       this.#lineBytes = 0
-      take(reply)
+      onReply(reply)
     }
     this.#rest = text.slice(start)
     return this.#lineBytes + this.#rest.length > replyBytesMax ? tooLong : undefined
@@ -47,18 +47,20 @@ const toUtf8 = (latin1: string) => (/\P{ASCII}/u.test(latin1) ? Buffer.from(lati
 const visibleMax = 200
 const visible = (line: string) => JSON.stringify(line.slice(0, visibleMax).replace(/[^ -~]/g, '?'))
 
-/** The reply in one line, as a person reads it in a log: `550 5.1.1 No such user`. */
+/** Returns the reply on one line, for example `550 5.1.1 No such user`. */
 export function replyText(reply: Reply): string {
   return `${reply.code} ${reply.lines.join(' ')}`.replace(/\p{Cc}+/gu, ' ').trimEnd()
 }
 
-/** The enhanced status code (RFC 3463) that starts the text, when it agrees with the reply code. */
+/**
+ * Returns the enhanced status code (RFC 3463) at the start of the text, or null if it does not match the reply code.
+ */
 export function statusOf(reply: Reply): string | null {
   const status = /^[245]\.[0-9]{1,3}\.[0-9]{1,3}(?= |$)/.exec(reply.lines[0] ?? '')?.[0]
   return status?.startsWith(String(reply.code).slice(0, 1)) ? status : null
 }
 
-// Postfix, Exim, Sendmail, Exchange, Amazon SES, in this order. A relay that says nothing of the kind: null.
+// Postfix, Exim, Sendmail, Exchange, Amazon SES, in this order.
 const queueIds = [
   /\bqueued as <?([\w.+/=-]+)/i,
   /\bid=([\w.-]+)/i,
@@ -67,7 +69,9 @@ const queueIds = [
   /^Ok ([\w-]{20,})$/i,
 ]
 
-/** The relay's own name for a mail it took, by which its bounces may be found again. */
+/**
+ * Returns the relay's queue id of an accepted email, which identifies its bounces, or null if the reply contains none.
+ */
 export function queueIdOf(reply: Reply): string | null {
   const text = (reply.lines.at(-1) ?? '').replace(/^2\.\d{1,3}\.\d{1,3} /, '')
   for (const pattern of queueIds) {

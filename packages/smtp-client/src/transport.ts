@@ -1,43 +1,43 @@
-/** Who sends to whom, as the relay hears it. One recipient a mail, since each mail has its own links and token. */
+/** The SMTP envelope. One recipient per email, since each email has its own links. */
 export type Envelope = { from: string; to: string }
 
-/** The part of the conversation that was answered with no. Only `recipient` may say something about the contact. */
+/** The stage at which an email was rejected. Only `recipient` may concern the recipient's address. */
 export type Stage = 'sender' | 'recipient' | 'data'
 
-/** What the other side said about this mail: `reply` in its own words, `status` its enhanced code (`5.1.1`). */
+/** The relay's answer to an email: `reply` is the text, `status` the enhanced status code (`5.1.1`). */
 export type Answer = { stage: Stage; replyCode: number; status: string | null; reply: string }
 
 export type SendOutcome =
-  /** 250 to the whole mail: from here on it is the relay's. */
+  /** 250: the relay is now responsible for the email. */
   | { kind: 'accepted'; reply: string; queueId: string | null }
-  /** 5xx: this mail will never be taken. */
+  /** 5xx: permanently rejected. */
   | ({ kind: 'refused' } & Answer)
-  /** 4xx: this mail may be taken later. */
+  /** 4xx: may be accepted later. */
   | ({ kind: 'deferred' } & Answer)
   /**
-   * The connection broke while this mail was on it, so it counts as an attempt. `maybeSent`: all of the mail had been
-   * handed over and only the answer is missing; it must be sent again with the same Message-ID.
+   * The connection broke while this email was in flight. Counts as an attempt. If `maybeSent` is true, the complete
+   * email was transferred and only the reply is missing; it must be sent again with the same Message-ID.
    */
-  | { kind: 'interrupted'; because: string; maybeSent: boolean }
-  /** The relay does not take any mail now. It says nothing about this one, which was not tried. */
-  | { kind: 'unreachable'; because: string }
+  | { kind: 'interrupted'; reason: string; maybeSent: boolean }
+  /** The relay does not accept any email at the moment. This one was not attempted. */
+  | { kind: 'unreachable'; reason: string }
 
-export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; because: string; nextTryAt: Date }
+export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; reason: string; nextTryAt: Date }
 
-/** A whole message with its headers. */
+/** A complete message with its headers, and its envelope. */
 export type Mail = { envelope: Envelope; raw: Buffer | string }
 
 export interface Transport {
   /**
-   * Takes a mail, or a function that writes it when a connection is free: mails that wait then take no room. Throws what
-   * that function throws, and never for what the outside does.
+   * Sends an email, or the result of a function that is called when a connection is free, which saves memory. Throws
+   * only what that function throws; network errors are outcomes.
    */
   send(mail: Mail | (() => Mail)): Promise<SendOutcome>
-  /** How many more mails it takes now: 0 while the relay is down or enough are under way. */
+  /** How many more emails can be sent now. 0 while the relay is down or the limit is reached. */
   capacity(): number
   state(): RelayState
-  /** Tries the relay up to the point where a mail would start. */
+  /** Connects and completes the handshake without sending an email. */
   check(): Promise<RelayState>
-  /** Lets mails under way come to their end, within a limit. */
+  /** Waits for emails in flight, within a limit. */
   close(): Promise<void>
 }

@@ -5,7 +5,10 @@ import { domainToASCII } from 'node:url'
 const submissionPort = 587
 const submissionsPort = 465
 
-/** `problem` completes a sentence that starts with the name of the URL. It never contains the URL, which holds a password. */
+/**
+ * `problem` completes a sentence that starts with the name of the URL. It never contains the URL, which holds a
+ * password.
+ */
 export class InvalidSmtpUrl extends Error {
   readonly problem: string
 
@@ -31,9 +34,8 @@ export type SmtpTarget = {
 }
 
 /**
- * Reads `smtp://user:password@relay:587?tls=required`. A password is never sent in clear text to another machine
- * unless `tls=off` asks for it: given one, TLS is required unless the relay is on this machine.
- * Throws `InvalidSmtpUrl`.
+ * Parses `smtp://user:password@relay:587?tls=required`. If there is a password, TLS is required unless the relay is on
+ * this machine or `tls=off` is set. Throws `InvalidSmtpUrl`.
  */
 export function parseSmtpUrl(text: string): SmtpTarget {
   let url: URL

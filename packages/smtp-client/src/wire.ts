@@ -3,24 +3,24 @@ import { connect as connectTls } from 'node:tls'
 import { type Reply, ReplyReader, replyText } from './reply.ts'
 import type { SmtpTarget } from './url.ts'
 
-/** Thrown while a connection is being opened; its message is a sentence about the relay. */
+/** Thrown if a connection cannot be opened. */
 export class RelayFault extends Error {}
 
-type Waiting = { timeoutMs: number; resolve: (reply: Reply | undefined) => void }
+type PendingReply = { timeoutMs: number; resolve: (reply: Reply | undefined) => void }
 
 export type WireEncoding = 'latin1' | 'utf8'
 
 /**
- * A connection as a line of text out and a line of replies in. Replies are awaited in the order of the commands, so
- * any number of commands may be written before the first is answered.
+ * Writes commands and reads replies. Replies are assigned in the order of the commands, so several commands may be
+ * written before the first reply.
  */
 export class SmtpWire {
-  /** Called once when the connection breaks, not when it is ended by `quit`. */
+  /** Called once when the connection breaks, but not after `quit`. */
   onLost: () => void = () => {}
   readonly #target: SmtpTarget
   #socket: Socket
   #reader = new ReplyReader()
-  #waiting: Waiting[] = []
+  #waiting: PendingReply[] = []
   #headSince = 0
   #timer: NodeJS.Timeout | undefined
   #timerDue = Number.POSITIVE_INFINITY
@@ -34,14 +34,14 @@ export class SmtpWire {
     this.#listen()
   }
 
-  /** Why nothing more can be said on this connection; undefined while it can. */
+  /** Why the connection is closed, or undefined while it is open. */
   get lost(): string | undefined {
     return this.#lost
   }
 
   /**
-   * Leaves at the end of this turn of the event loop, with what else was written in it: one piece costs half of two, and
-   * the relay is woken once for the mails of all connections. `utf8` only for what is not ASCII, since a piece has one encoding.
+   * Buffered until the end of this turn of the event loop, because one write costs half as much as two. Use `utf8` only
+   * for non-ASCII text, since a write has one encoding.
    */
   write(text: string, encoding: WireEncoding = 'latin1'): void {
     if (this.#lost !== undefined) return
@@ -57,7 +57,7 @@ export class SmtpWire {
     if (text !== '' && this.#lost === undefined) this.#socket.write(text, this.#outgoingEncoding)
   }
 
-  /** The next reply that no one awaits yet; undefined when the connection is lost before it comes. */
+  /** Returns the reply to the next command, or undefined if the connection is lost before it arrives. */
   reply(timeoutMs: number): Promise<Reply | undefined> {
     if (this.#lost !== undefined) return Promise.resolve(undefined)
     return new Promise((resolve) => {
@@ -65,7 +65,7 @@ export class SmtpWire {
     })
   }
 
-  /** For the opening, where each reply is awaited alone and a lost connection ends the attempt. */
+  /** Sends a command of the handshake and returns its reply. Throws `RelayFault` if the connection is lost. */
   async ask(command: string, timeoutMs: number): Promise<Reply> {
     this.write(`${command}\r\n`)
     return this.expect(timeoutMs)
@@ -77,11 +77,12 @@ export class SmtpWire {
     return reply
   }
 
-  /** Call right after the reply to STARTTLS. */
+  /** Must be called directly after the reply to STARTTLS. */
   async startTls(timeoutMs: number, ca: string | undefined): Promise<void> {
     if (this.#lost !== undefined) throw new RelayFault(this.#lost)
-    // Whoever sits between could slip replies in before the encryption, to be believed after it.
-    if (!this.#reader.empty) throw new RelayFault(`${place(this.#target)} sent clear text behind its reply to STARTTLS`)
+    // An attacker could inject replies before TLS, which would be trusted afterwards.
+    if (!this.#reader.empty)
+      throw new RelayFault(`${addressOf(this.#target)} sent unencrypted data after its reply to STARTTLS`)
     const plain = this.#socket
     plain.off('data', this.#read).off('error', this.#fail).off('end', this.#end).off('close', this.#end)
     this.#socket = connectTls({ socket: plain, ...tlsOptions(this.#target, ca) })
@@ -89,10 +90,10 @@ export class SmtpWire {
     this.#listen()
   }
 
-  /** Ends the connection at once. Everyone still waiting gets no reply. */
-  lose(because: string): void {
+  /** Closes the connection immediately. Pending replies resolve with undefined. */
+  lose(reason: string): void {
     if (this.#lost !== undefined) return
-    this.#lost = because
+    this.#lost = reason
     clearTimeout(this.#timer)
     this.#socket.destroy()
     const waiting = this.#waiting
@@ -101,12 +102,12 @@ export class SmtpWire {
     this.onLost()
   }
 
-  /** Says goodbye without waiting for the answer. */
+  /** Sends QUIT without waiting for the reply. */
   quit(): void {
     if (this.#lost !== undefined) return
     this.#flush()
     this.#socket.end('QUIT\r\n')
-    // The other side's answer and end are drained by the listeners; one that never ends is cut off.
+    // The listeners read the reply; a connection that the relay does not close is destroyed.
     this.#lost = 'the connection was closed'
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#socket.destroy(), quitMs).unref()
@@ -118,27 +119,27 @@ export class SmtpWire {
 
   readonly #fail = (error: Error) => this.lose(describe(error, this.#target))
 
-  readonly #end = () => this.lose(`${place(this.#target)} closed the connection`)
+  readonly #end = () => this.lose(`${addressOf(this.#target)} closed the connection`)
 
   readonly #read = (chunk: Buffer) => {
     if (this.#lost !== undefined) return
     const fault = this.#reader.read(chunk, this.#take)
-    if (fault) this.lose(`${place(this.#target)} cannot be understood: ${fault}`)
+    if (fault) this.lose(`${addressOf(this.#target)} sent an invalid reply: ${fault}`)
   }
 
   readonly #take = (reply: Reply) => {
     if (this.#lost !== undefined) return
     const first = this.#waiting.shift()
     first?.resolve(reply)
-    // 421 says that the relay is about to close, whatever the command was.
-    if (reply.code === 421) this.lose(`${place(this.#target)} closed the connection: ${replyText(reply)}`)
-    else if (!first) this.lose(`${place(this.#target)} spoke out of turn: ${replyText(reply)}`)
+    // 421 announces that the relay closes the connection, whatever the command was.
+    if (reply.code === 421) this.lose(`${addressOf(this.#target)} closed the connection: ${replyText(reply)}`)
+    else if (!first) this.lose(`${addressOf(this.#target)} sent an unexpected reply: ${replyText(reply)}`)
     else this.#watchHead()
   }
 
   /**
-   * The clock runs for the oldest reply that is owed. One timer a connection, which is left to fire too early rather
-   * than set anew for each reply: thousands of mails pass while it runs.
+   * The timeout applies to the oldest pending reply. There is one timer per connection; it may fire early and is then
+   * restarted, which is cheaper than restarting it for each reply.
    */
   #watchHead(): void {
     const [head] = this.#waiting
@@ -159,7 +160,7 @@ export class SmtpWire {
     if (!head) return
     const leftMs = this.#headSince + head.timeoutMs - performance.now()
     if (leftMs > 0) this.#arm(leftMs)
-    else this.lose(`${place(this.#target)} did not answer within ${head.timeoutMs / 1000} s`)
+    else this.lose(`${addressOf(this.#target)} did not answer within ${head.timeoutMs / 1000} s`)
   }
 }
 
@@ -171,7 +172,7 @@ export async function openSocket(target: SmtpTarget, timeoutMs: number, ca: stri
   const implicit = target.tls === 'implicit'
   const socket = implicit ? connectTls({ port, ...tlsOptions(target, ca) }) : connectTcp({ host, port })
   await opened(socket, implicit ? 'secureConnect' : 'connect', target, timeoutMs)
-  // Without this the end of a mail waits for the acknowledgement of its beginning.
+  // Otherwise Nagle's algorithm delays the end of an email until its beginning is acknowledged.
   socket.setNoDelay(true)
   return socket
 }
@@ -185,13 +186,16 @@ function tlsOptions(target: SmtpTarget, ca: string | undefined) {
   }
 }
 
-/** Waits until the socket is ready; one that fails or takes too long is destroyed. */
+/** Waits until the socket is ready. Destroys it and throws `RelayFault` if it fails or takes too long. */
 function opened(socket: Socket, event: string, target: SmtpTarget, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const ready = () => settle()
     const failed = (error: Error) => settle(describe(error, target))
-    const closed = () => settle(`${place(target)} closed the connection`)
-    const timer = setTimeout(() => settle(`${place(target)} did not answer within ${timeoutMs / 1000} s`), timeoutMs)
+    const closed = () => settle(`${addressOf(target)} closed the connection`)
+    const timer = setTimeout(
+      () => settle(`${addressOf(target)} did not answer within ${timeoutMs / 1000} s`),
+      timeoutMs,
+    )
     const settle = (fault?: string) => {
       clearTimeout(timer)
       socket.off(event, ready).off('error', failed).off('close', closed)
@@ -204,22 +208,22 @@ function opened(socket: Socket, event: string, target: SmtpTarget, timeoutMs: nu
   })
 }
 
-export const place = (target: SmtpTarget) =>
+export const addressOf = (target: SmtpTarget) =>
   target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
 
 function describe(error: NodeJS.ErrnoException, target: SmtpTarget): string {
-  // A name with several addresses fails with one error for each; the first says enough.
+  // A name with several addresses fails with one error for each; the first is reported.
   const cause = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException) : error
   switch (cause.code) {
     case 'ECONNREFUSED':
-      return `${place(target)} refused the connection`
+      return `${addressOf(target)} refused the connection`
     case 'ECONNRESET':
     case 'EPIPE':
-      return `${place(target)} reset the connection`
+      return `${addressOf(target)} reset the connection`
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `the name ${target.host} was not found`
     default:
-      return `${place(target)} cannot be used: ${cause.message}`
+      return `${addressOf(target)} cannot be used: ${cause.message}`
   }
 }

@@ -8,21 +8,21 @@ import { parseSmtpUrl } from '../src/url.ts'
 
 const envelope = { from: 'sender@example.com', to: 'ada@example.com' }
 const raw = 'Subject: Hello\r\n\r\nHi Ada\r\n'
-/** Only for servers that hang: on a busy machine even a quick answer may take as long. */
+/** Only for servers that hang: on a busy machine, even a fast reply may exceed it. */
 const short = { commandMs: 150, dataEndMs: 150 }
-/** The same server with and without PIPELINING: every refusal must mean the same on both. */
+/** The same server with and without PIPELINING: every rejection must have the same outcome. */
 const both = [{}, { extensions: [] as string[] }]
 
 async function connect(server: RawSmtp, limits = {}): Promise<SmtpConnection> {
   const opened = await openSmtp(parseSmtpUrl(server.url), { limits })
-  if (opened.kind !== 'open') throw new Error(opened.because)
+  if (opened.kind !== 'open') throw new Error(opened.reason)
   return opened.connection
 }
 
 const send = (connection: SmtpConnection, message: Buffer | string = raw, to: Envelope = envelope, free = () => {}) =>
   connection.send(to, toWireData(message), free)
 
-/** Sends one mail to a server that follows the script. */
+/** Sends one email to a scripted server. */
 async function sendTo(
   options: RawSmtpOptions,
   message?: Buffer | string,
@@ -36,7 +36,7 @@ async function sendTo(
   return outcome
 }
 
-test('a mail that the relay takes is accepted under the relay’s queue id and arrives whole', async () => {
+test('returns the queue id of an accepted email, which arrives complete', async () => {
   for (const options of both) {
     await using server = await startRawSmtp(options)
     const connection = await connect(server)
@@ -50,7 +50,7 @@ test('a mail that the relay takes is accepted under the relay’s queue id and a
   }
 })
 
-test('with PIPELINING the envelope goes out in one piece, without it each command waits for its answer', async () => {
+test('sends the envelope at once with PIPELINING, and one command at a time without it', async () => {
   await using pipelining = await startRawSmtp()
   await send(await connect(pipelining))
   expect(pipelining.pieces.slice(1)).toEqual(['MAIL RCPT DATA'])
@@ -60,7 +60,7 @@ test('with PIPELINING the envelope goes out in one piece, without it each comman
   expect(plain.pieces.slice(1)).toEqual(['MAIL', 'RCPT', 'DATA'])
 })
 
-test('with PIPELINING the next mail may follow before the one before is answered, and each gets its own answer', async () => {
+test('with PIPELINING, sends the next email before the reply to the previous one, and assigns the replies correctly', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb, nth }) => (verb === 'end' && nth === 1 ? '554 5.6.0 No' : undefined),
   })
@@ -75,7 +75,7 @@ test('with PIPELINING the next mail may follow before the one before is answered
   expect(server.mails.map((mail) => mail.to)).toEqual(['bob@example.com'])
 })
 
-test('without PIPELINING no mail may follow before the outcome is known', async () => {
+test('without PIPELINING, waits for the outcome before the next email', async () => {
   await using server = await startRawSmtp({ extensions: [] })
   const connection = await connect(server)
   let freed = false
@@ -95,7 +95,7 @@ for (const [verb, stage] of [
   ['DATA', 'data'],
   ['end', 'data'],
 ] as const) {
-  test(`a 5xx at ${verb} refuses this mail at the stage "${stage}", a 4xx there defers it`, async () => {
+  test(`a 5xx at ${verb} rejects the email at the stage "${stage}", a 4xx defers it`, async () => {
     for (const options of both) {
       const refused = await sendTo({
         ...options,
@@ -122,14 +122,14 @@ for (const [verb, stage] of [
     }
   })
 
-  test(`a connection that breaks, ends or hangs at ${verb} interrupts the mail, maybe sent only after its end`, async () => {
+  test(`a connection that breaks, ends or hangs at ${verb} interrupts the email; maybeSent only after its end`, async () => {
     for (const options of both)
       for (const fault of [reset, close, hang] as const) {
         const script: RawSmtpOptions = { ...options, answer: (step) => (step.verb === verb ? fault : undefined) }
         const outcome = await sendTo(script, raw, envelope, fault === hang ? short : {})
         expect(outcome).toMatchObject({ kind: 'interrupted', maybeSent: verb === 'end' })
         expect(outcome).toHaveProperty(
-          'because',
+          'reason',
           expect.stringMatching(
             /^127\.0\.0\.1:\d+ (reset the connection|closed the connection|did not answer within 0.15 s)$/,
           ),
@@ -137,17 +137,17 @@ for (const [verb, stage] of [
       }
   })
 
-  test(`garbage or an endless reply at ${verb} interrupts the mail`, async () => {
+  test(`garbage or an endless reply at ${verb} interrupts the email`, async () => {
     const endless = Array.from({ length: 400 }, () => `250-${'x'.repeat(100)}`).join('\r\n')
     for (const options of both)
       for (const nonsense of ['HTTP/1.1 400 Bad Request', '\0\x01', '999 What', endless, 'x'.repeat(20_000)]) {
         const outcome = await sendTo({ ...options, answer: (step) => (step.verb === verb ? nonsense : undefined) })
-        expect(outcome).toMatchObject({ kind: 'interrupted', because: expect.stringMatching(/cannot be understood/) })
+        expect(outcome).toMatchObject({ kind: 'interrupted', reason: expect.stringMatching(/invalid reply/) })
       }
   })
 }
 
-test('after a refusal the same connection carries the next mail, with RSET before it', async () => {
+test('sends the next email on the same connection after a rejection, preceded by RSET', async () => {
   for (const options of both)
     for (const verb of ['MAIL', 'RCPT', 'DATA']) {
       await using server = await startRawSmtp({
@@ -163,7 +163,7 @@ test('after a refusal the same connection carries the next mail, with RSET befor
     }
 })
 
-test('a relay that wants content after refusing the recipient gets an empty mail’s end and nothing of the mail', async () => {
+test('sends only the end of the content if the relay expects it after rejecting the recipient', async () => {
   const script: Record<string, string> = { RCPT: '550 5.1.1 No', DATA: '354 Go', end: '554 5.5.1 No recipients' }
   await using server = await startRawSmtp({ answer: ({ verb, nth }) => (nth === 1 ? script[verb] : undefined) })
   const connection = await connect(server)
@@ -172,12 +172,12 @@ test('a relay that wants content after refusing the recipient gets an empty mail
   expect(server.mails).toHaveLength(1)
 })
 
-test('what the relay says of itself is never held against the mail', async () => {
+test('replies that concern the relay do not reject the email', async () => {
   for (const options of both) {
     for (const reply of ['421 4.3.2 Closing', '530 5.7.0 Authentication required', '503 AUTH first', '502 No'])
       expect(await sendTo({ ...options, answer: ({ verb }) => (verb === 'MAIL' ? reply : undefined) })).toMatchObject({
         kind: 'unreachable',
-        because: `the relay takes no mail from us: ${reply}`,
+        reason: `the relay does not accept our email: ${reply}`,
       })
     expect(
       await sendTo({ ...options, answer: ({ verb }) => (verb === 'RCPT' ? '530 5.7.0 Log in' : undefined) }),
@@ -190,12 +190,12 @@ test('what the relay says of itself is never held against the mail', async () =>
       ).toMatchObject({
         kind: 'interrupted',
         maybeSent: false,
-        because: expect.stringContaining('421 4.4.5 Bye'),
+        reason: expect.stringContaining('421 4.4.5 Bye'),
       })
   }
 })
 
-test('a reply that makes no sense in its place interrupts the mail', async () => {
+test('an unexpected reply interrupts the email', async () => {
   for (const options of both) {
     for (const verb of ['MAIL', 'RCPT'])
       expect(await sendTo({ ...options, answer: (step) => (step.verb === verb ? '354 Go' : undefined) })).toMatchObject(
@@ -217,7 +217,7 @@ test('a reply that makes no sense in its place interrupts the mail', async () =>
   }
 })
 
-test('a reply nobody asked for ends the connection', async () => {
+test('an unsolicited reply closes the connection', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb }) => (verb === 'end' ? '250 Ok\r\n250 And one more' : undefined),
   })
@@ -228,7 +228,7 @@ test('a reply nobody asked for ends the connection', async () => {
   expect(connection.lost).toBe(true)
 })
 
-test('a mail larger than the relay takes is refused before a byte of it is sent', async () => {
+test('rejects an email above the relay’s size limit without sending it', async () => {
   await using server = await startRawSmtp({ extensions: ['SIZE 100'] })
   const connection = await connect(server)
   expect(await send(connection, 'x'.repeat(101))).toMatchObject({ kind: 'refused', stage: 'data', replyCode: 552 })
@@ -237,7 +237,7 @@ test('a mail larger than the relay takes is refused before a byte of it is sent'
   expect(server.commands.filter((command) => command.startsWith('MAIL'))).toHaveLength(1)
 })
 
-test('8-bit mail is announced as such, and refused in clear words where the relay takes none', async () => {
+test('declares 8-bit email, and rejects it if the relay does not support it', async () => {
   const grüße = 'Subject: x\r\n\r\nGrüße\r\n'
   for (const message of [grüße, Buffer.from(grüße)]) {
     await using server = await startRawSmtp()
@@ -248,12 +248,12 @@ test('8-bit mail is announced as such, and refused in clear words where the rela
   }
 })
 
-test('an address outside ASCII goes out by SMTPUTF8, and is refused in clear words where the relay has none', async () => {
+test('sends non-ASCII addresses with SMTPUTF8, and rejects them if the relay does not support it', async () => {
   const to = { from: 'sender@example.com', to: 'jürgen@example.com' }
   await using server = await startRawSmtp()
   const connection = await connect(server)
   const next: Promise<SendOutcome>[] = []
-  // Bytes, and a text right behind them, so that both encodings meet in one piece.
+  // Bytes directly followed by text, so that both encodings occur in the same turn.
   const first = send(connection, Buffer.from('Grüße\r\n'), to, () => next.push(send(connection, 'Grüße', to)))
   expect(await first).toMatchObject({ kind: 'accepted' })
   expect(await next[0]).toMatchObject({ kind: 'accepted' })
@@ -269,7 +269,7 @@ test('an address outside ASCII goes out by SMTPUTF8, and is refused in clear wor
   expect(sender).toMatchObject({ kind: 'refused', stage: 'sender', status: '5.6.7' })
 })
 
-test('no address can add a command or a parameter', async () => {
+test('no address can inject a command or a parameter', async () => {
   await using server = await startRawSmtp()
   const connection = await connect(server)
   for (const bad of [
@@ -295,7 +295,7 @@ test('no address can add a command or a parameter', async () => {
     expect(await send(connection, raw, { from: '', to: good })).toMatchObject({ kind: 'accepted' })
 })
 
-test('arbitrary mails arrive byte for byte, one behind the other', async () => {
+test('arbitrary emails arrive byte for byte in sequence', async () => {
   for (const options of both) {
     await using server = await startRawSmtp({ extensions: [...(options.extensions ?? ['PIPELINING']), '8BITMIME'] })
     const connection = await connect(server)
@@ -316,7 +316,7 @@ test('arbitrary mails arrive byte for byte, one behind the other', async () => {
   }
 })
 
-test('whatever its line ends, a mail arrives as one mail with CRLF alone', async () => {
+test('an email with any line endings arrives as one email with CRLF', async () => {
   await using server = await startRawSmtp({ extensions: ['PIPELINING', '8BITMIME'] })
   const connection = await connect(server)
   const pieces = fc.array(fc.constantFrom('\r', '\n', '\r\n', '.', 'a', 'DATA'), { minLength: 1 })

@@ -8,12 +8,12 @@ import { openSmtp } from '../src/connection.ts'
 import { toWireData } from '../src/data.ts'
 import { parseSmtpUrl, type SmtpTarget } from '../src/url.ts'
 
-/** Only for servers that hang: on a busy machine even a quick answer may take as long. */
+/** Only for servers that hang: on a busy machine, even a fast reply may exceed it. */
 const short = { connectMs: 150, greetingMs: 150, commandMs: 150 }
 
 type Session = { secure: boolean; user: string | undefined }
 
-/** A real server that notes of each mail whether it came encrypted and from whom. */
+/** A real server that records for each email whether it was encrypted and who authenticated. */
 async function startServer(options: SMTPServerOptions) {
   const sessions: Session[] = []
   const server = new SMTPServer({
@@ -40,17 +40,17 @@ async function startServer(options: SMTPServerOptions) {
   }
 }
 
-/** The outcome of one mail over a new connection, or why there was none. */
+/** Returns the outcome of one email over a new connection, or why it could not be opened. */
 async function deliver(url: string, change: Partial<SmtpTarget> = {}, ca = testCa()): Promise<string> {
   const opened = await openSmtp({ ...parseSmtpUrl(url), ...change }, { ca })
-  if (opened.kind === 'unreachable') return opened.because
+  if (opened.kind === 'unreachable') return opened.reason
   const data = toWireData('Subject: x\r\n\r\nx\r\n')
   const outcome = await opened.connection.send({ from: 'a@example.com', to: 'b@example.com' }, data, () => {})
   opened.connection.quit()
   return outcome.kind
 }
 
-test('smtps is encrypted from the start and checks the certificate', async () => {
+test('smtps uses TLS from the first byte and verifies the certificate', async () => {
   await using server = await startServer({ secure: true })
   expect(await deliver(`smtps://localhost:${server.port}`)).toBe('accepted')
   expect(await deliver(`smtps://127.0.0.1:${server.port}`)).toBe('accepted')
@@ -59,14 +59,14 @@ test('smtps is encrypted from the start and checks the certificate', async () =>
   expect(server.sessions).toEqual(Array.from({ length: 3 }, () => ({ secure: true, user: undefined })))
 })
 
-test('STARTTLS is taken when offered, whatever the certificate, and not when it is off', async () => {
+test('uses STARTTLS if offered, with any certificate, unless it is off', async () => {
   await using server = await startServer({ ...elsewhere() })
   expect(await deliver(`smtp://localhost:${server.port}`)).toBe('accepted')
   expect(await deliver(`smtp://localhost:${server.port}?tls=off`)).toBe('accepted')
   expect(server.sessions.map((session) => session.secure)).toEqual([true, false])
 })
 
-test('with tls=required a certificate for another name is not accepted unless tls_verify=false', async () => {
+test('with tls=required, rejects a certificate for another name unless tls_verify=false', async () => {
   await using good = await startServer({})
   expect(await deliver(`smtp://localhost:${good.port}?tls=required`)).toBe('accepted')
   await using bad = await startServer({ ...elsewhere() })
@@ -75,9 +75,11 @@ test('with tls=required a certificate for another name is not accepted unless tl
   expect(bad.sessions).toEqual([{ secure: true, user: undefined }])
 })
 
-test('with tls=required nothing is sent to a relay without STARTTLS', async () => {
+test('with tls=required, sends nothing to a relay without STARTTLS', async () => {
   await using server = await startServer({ disabledCommands: ['STARTTLS'] })
-  expect(await deliver(`smtp://localhost:${server.port}?tls=required`)).toMatch(/offers no STARTTLS; add \?tls=off/)
+  expect(await deliver(`smtp://localhost:${server.port}?tls=required`)).toMatch(
+    /does not support STARTTLS; add \?tls=off/,
+  )
   expect(await deliver(`smtp://localhost:${server.port}`)).toBe('accepted')
   await using raw = await startRawSmtp({
     extensions: ['STARTTLS'],
@@ -87,32 +89,32 @@ test('with tls=required nothing is sent to a relay without STARTTLS', async () =
   expect(await deliver(raw.url)).toBe('accepted')
 })
 
-test('AUTH PLAIN and AUTH LOGIN say who we are, and a wrong password says so', async () => {
+test('authenticates with AUTH PLAIN and AUTH LOGIN, and reports a wrong password', async () => {
   for (const method of ['PLAIN', 'LOGIN']) {
     await using server = await startServer({ authMethods: [method], authOptional: false })
     const at = `localhost:${server.port}`
     expect(await deliver(`smtp://ada:l%C3%B6velace@${at}?tls=required`)).toBe('accepted')
-    expect(await deliver(`smtp://ada:wrong@${at}?tls=required`)).toMatch(/refused our user name or password: 535/)
+    expect(await deliver(`smtp://ada:wrong@${at}?tls=required`)).toMatch(/rejected the user name or password: 535/)
     expect(await deliver(`smtp://${at}`)).toBe('unreachable')
     expect(server.sessions).toEqual([{ secure: true, user: 'ada' }])
   }
 })
 
-test('a password without a way to present it is a clear fault', async () => {
+test('fails if there is a password but no supported AUTH method', async () => {
   await using none = await startRawSmtp()
-  expect(await deliver(`smtp://u:p@127.0.0.1:${none.port}`)).toMatch(/offers neither AUTH PLAIN nor AUTH LOGIN/)
+  expect(await deliver(`smtp://u:p@127.0.0.1:${none.port}`)).toMatch(/supports neither AUTH PLAIN nor AUTH LOGIN/)
 })
 
-test('a password never goes in clear text to another machine unless tls=off asks for it', async () => {
+test('never sends a password without encryption to another machine unless tls=off is set', async () => {
   const answer: RawSmtpOptions['answer'] = ({ verb }) => (verb === 'AUTH' ? '235 2.7.0 Ok' : undefined)
   await using server = await startRawSmtp({ extensions: ['AUTH PLAIN'], answer })
   const said = () => server.commands.splice(0).filter((command) => command.startsWith('AUTH'))
-  // 0.0.0.0 is no loopback address by its looks, and leads here all the same.
+  // 0.0.0.0 is not recognized as a loopback address, but reaches this machine.
   const other = { host: '0.0.0.0', port: server.port }
-  expect(await deliver('smtp://u:p@relay.example.com', other)).toMatch(/offers no STARTTLS/)
+  expect(await deliver('smtp://u:p@relay.example.com', other)).toMatch(/does not support STARTTLS/)
   expect(said()).toEqual([])
   expect(await deliver('smtp://u:p@relay.example.com', { ...other, tls: 'opportunistic' })).toMatch(
-    /not sent in clear text/,
+    /not sent without encryption/,
   )
   expect(said()).toEqual([])
   expect(await deliver('smtp://u:p@relay.example.com?tls=off', other)).toBe('accepted')
@@ -121,7 +123,7 @@ test('a password never goes in clear text to another machine unless tls=off asks
   expect(said()).toHaveLength(1)
 })
 
-test('replies slipped in behind the answer to STARTTLS are never believed', async () => {
+test('rejects replies injected after the reply to STARTTLS', async () => {
   for (const extra of ['250 AUTH PLAIN\r\n', '250-AUTH PLAIN\r\n', '25']) {
     await using server = await startRawSmtp({
       extensions: ['STARTTLS'],
@@ -130,13 +132,13 @@ test('replies slipped in behind the answer to STARTTLS are never believed', asyn
     const opened = await openSmtp(parseSmtpUrl(server.url))
     expect(opened).toMatchObject({
       kind: 'unreachable',
-      because: expect.stringMatching(/spoke out of turn|sent clear text behind its reply to STARTTLS/),
+      reason: expect.stringMatching(/unexpected reply|sent unencrypted data after its reply to STARTTLS/),
     })
     expect(server.commands).toEqual([expect.stringMatching(/^EHLO/), 'STARTTLS'])
   }
 })
 
-test('a server without EHLO is greeted with HELO and gets plain SMTP', async () => {
+test('falls back to HELO and plain SMTP', async () => {
   await using server = await startRawSmtp({ answer: ({ verb }) => (verb === 'EHLO' ? '502 5.5.1 What' : undefined) })
   expect(await deliver(`${server.url}?name=mail.example.com`)).toBe('accepted')
   expect(server.commands.slice(0, 5)).toEqual([
@@ -148,31 +150,33 @@ test('a server without EHLO is greeted with HELO and gets plain SMTP', async () 
   ])
 })
 
-/** Why no connection could be opened to a server that follows the script. */
+/** Returns why no connection could be opened to a scripted server. */
 async function whyNot(script: Record<string, Answer>, query = '', limits = {}): Promise<string> {
   await using server = await startRawSmtp({
     extensions: ['STARTTLS', 'AUTH LOGIN PLAIN'],
     answer: ({ verb }) => script[verb],
   })
   const opened = await openSmtp(parseSmtpUrl(`smtp://u:p@127.0.0.1:${server.port}${query}`), { limits })
-  return opened.kind === 'unreachable' ? opened.because : opened.kind
+  return opened.kind === 'unreachable' ? opened.reason : opened.kind
 }
 
-test('a relay that turns us away before the first mail is unreachable, in its own words', async () => {
-  expect(await whyNot({ greeting: '554 No' })).toMatch(/does not take mail: 554 No$/)
-  expect(await whyNot({ greeting: '421 Full' })).toMatch(/does not take mail: 421 Full$/)
-  expect(await whyNot({ EHLO: '550 Go away', HELO: '550 Go away' })).toMatch(/refused our name: 550 Go away$/)
-  expect(await whyNot({ AUTH: '535 5.7.8 No' }, '?tls=off')).toMatch(/refused our user name or password: 535 5.7.8 No$/)
+test('a relay that rejects the handshake is unreachable, with its reply as the reason', async () => {
+  expect(await whyNot({ greeting: '554 No' })).toMatch(/does not accept email: 554 No$/)
+  expect(await whyNot({ greeting: '421 Full' })).toMatch(/does not accept email: 421 Full$/)
+  expect(await whyNot({ EHLO: '550 Go away', HELO: '550 Go away' })).toMatch(/rejected our host name: 550 Go away$/)
+  expect(await whyNot({ AUTH: '535 5.7.8 No' }, '?tls=off')).toMatch(
+    /rejected the user name or password: 535 5.7.8 No$/,
+  )
   const gone = await startRawSmtp()
   await gone.close()
   expect(await openSmtp(parseSmtpUrl(gone.url))).toEqual({
     kind: 'unreachable',
-    because: `127.0.0.1:${gone.port} refused the connection`,
+    reason: `127.0.0.1:${gone.port} refused the connection`,
   })
 })
 
 for (const verb of ['greeting', 'EHLO', 'STARTTLS', 'AUTH'])
-  test(`a relay that hangs, breaks off or talks nonsense at ${verb} is unreachable`, async () => {
+  test(`a relay that hangs, disconnects or sends garbage at ${verb} is unreachable`, async () => {
     const query = verb === 'STARTTLS' ? '' : '?tls=off'
     expect(await whyNot({ [verb]: hang }, query, short)).toMatch(/did not answer within 0.15 s$/)
     expect(await whyNot({ [verb]: reset }, query)).toMatch(/reset the connection$/)
@@ -181,11 +185,11 @@ for (const verb of ['greeting', 'EHLO', 'STARTTLS', 'AUTH'])
     expect(await whyNot({ [verb]: '250-x\r\n'.repeat(5000) }, query)).toMatch(/reply is longer than 16384 bytes$/)
   })
 
-test('a relay that agrees to TLS and then speaks none is unreachable', async () => {
+test('a relay that accepts STARTTLS but does not start TLS is unreachable', async () => {
   expect(await whyNot({ STARTTLS: '220 Go' }, '', short)).toMatch(/did not answer within 0.15 s$/)
 })
 
-test('certificates to trust that cannot be read make the relay unreachable', async () => {
+test('an unreadable CA certificate makes the relay unreachable', async () => {
   await using server = await startServer({ secure: true })
   const broken = testCa().replace(/[A-Z]{4}/, '!!!!')
   expect(await deliver(`smtps://localhost:${server.port}`, {}, broken)).toMatch(/PEM|base64|certificate/i)

@@ -8,10 +8,10 @@ import { type Answer, hang, reset, type Step, startRawSmtp } from '../../../test
 import { openRelay, type RelayOptions } from '../src/relay.ts'
 import type { RelayState, SendOutcome, Transport } from '../src/transport.ts'
 
-const patient = { timeout: 20_000 }
-const quick = { firstWaitMs: 20, longestWaitMs: 100 }
+const longTimeout = { timeout: 20_000 }
+const quick = { retryDelayMsMin: 20, retryDelayMsMax: 100 }
 
-/** A relay's client that is closed at the end of the test, with a way to wait for its next state. */
+/** Opens a relay that is closed at the end of the test, and can wait for its next state. */
 function open(url: string, options: RelayOptions = {}) {
   const states: RelayState[] = []
   const waitsMs: number[] = []
@@ -34,7 +34,7 @@ function open(url: string, options: RelayOptions = {}) {
   return { relay, states, waitsMs, until, [Symbol.asyncDispose]: () => relay.close() }
 }
 
-/** However slow the machine, a wait is never announced longer than it is, nor ended sooner. */
+/** Holds on slow machines as well: the announced delay is never exceeded, and never shortened. */
 function expectDoubling(it: { states: RelayState[]; waitsMs: number[] }, firstMs: number, longestMs: number) {
   const tries = it.states.flatMap((state) => (state.kind === 'down' ? [state.nextTryAt.getTime()] : []))
   for (const [i, announced] of it.waitsMs.entries()) {
@@ -51,7 +51,7 @@ const kinds = (outcomes: SendOutcome[]) => [...new Set(outcomes.map((outcome) =>
 const sendAll = (relay: Transport, count: number) =>
   Promise.all(Array.from({ length: count }, (_, i) => send(relay, i)))
 
-test('many mails share a few connections, and each arrives once', async () => {
+test('sends many emails over a few connections, each once', async () => {
   await using server = await startRawSmtp()
   await using it = open(server.url, { connections: 3, relayLimits: { mailsPerSlot: 10 } })
   expect(it.relay.capacity()).toBe(30)
@@ -64,7 +64,7 @@ test('many mails share a few connections, and each arrives once', async () => {
   expect(server.mails.map((mail) => mail.to).sort()).toEqual(Array.from({ length: 30 }, (_, i) => mailTo(i).to).sort())
 })
 
-test('a mail is written when a connection is free for it, and one that cannot be written fails alone', async () => {
+test('builds an email when a connection is free, and fails only the one that cannot be built', async () => {
   await using server = await startRawSmtp()
   await using it = open(server.url, { connections: 1 })
   const written: number[] = []
@@ -82,7 +82,7 @@ test('a mail is written when a connection is free for it, and one that cannot be
   expect(it.relay.capacity()).toBe(before)
 })
 
-test('a connection is left with QUIT after so many mails, or when no mail comes', async () => {
+test('closes a connection with QUIT after its limit of emails or when idle', async () => {
   await using server = await startRawSmtp()
   await using busy = open(server.url, {
     connections: 1,
@@ -91,20 +91,20 @@ test('a connection is left with QUIT after so many mails, or when no mail comes'
   expect(kinds(await sendAll(busy.relay, 7))).toEqual(['accepted'])
   expect(server.connections()).toBe(3)
   const goodbyes = () => server.commands.filter((command) => command === 'QUIT').length
-  await expect.poll(goodbyes, patient).toBe(3)
+  await expect.poll(goodbyes, longTimeout).toBe(3)
   expect(busy.relay.state()).toEqual({ kind: 'up' })
   expect(await send(busy.relay, 'later')).toMatchObject({ kind: 'accepted' })
   expect(server.connections()).toBe(4)
 })
 
-test('while the relay is down mails come back untried at once, and it is found again without a mail', async () => {
+test('returns unreachable while the relay is down, and detects its recovery without an email', async () => {
   const gone = await startRawSmtp()
   await gone.close()
   await using it = open(gone.url)
   const before = Date.now()
   expect(kinds(await sendAll(it.relay, 5))).toEqual(['unreachable'])
   const state = it.relay.state()
-  expect(state).toMatchObject({ kind: 'down', because: `127.0.0.1:${gone.port} refused the connection` })
+  expect(state).toMatchObject({ kind: 'down', reason: `127.0.0.1:${gone.port} refused the connection` })
   if (state.kind === 'down') {
     expect(state.since.getTime()).toBeGreaterThanOrEqual(before)
     expect(state.nextTryAt.getTime()).toBeGreaterThan(state.since.getTime())
@@ -112,7 +112,7 @@ test('while the relay is down mails come back untried at once, and it is found a
   expect(it.relay.capacity()).toBe(0)
   expect(await send(it.relay, 'meanwhile')).toEqual({
     kind: 'unreachable',
-    because: expect.stringContaining('refused'),
+    reason: expect.stringContaining('refused'),
   })
 
   await using server = await startRawSmtp({ port: gone.port })
@@ -122,11 +122,11 @@ test('while the relay is down mails come back untried at once, and it is found a
   expect(await send(it.relay, 'ada')).toMatchObject({ kind: 'accepted' })
 })
 
-test('a relay that stays down is tried by one connection at a time, after waits that double up to the longest', async () => {
+test('tries one connection at a time while the relay is down, with delays that double up to the maximum', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb }) => (verb === 'greeting' ? '421 4.3.2 Down' : undefined),
   })
-  await using it = open(server.url, { relayLimits: { firstWaitMs: 16, longestWaitMs: 100 } })
+  await using it = open(server.url, { relayLimits: { retryDelayMsMin: 16, retryDelayMsMax: 100 } })
   expect(kinds(await sendAll(it.relay, 5))).toEqual(['unreachable'])
   const atFirst = server.connections()
   await it.until((states) => states.length === 7)
@@ -136,7 +136,7 @@ test('a relay that stays down is tried by one connection at a time, after waits 
   expect(new Set(since).size).toBe(1)
 })
 
-test('a relay that allows fewer connections gets all mails over those it allows', async () => {
+test('sends all emails over fewer connections if the relay limits them', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb, connection }) =>
       verb === 'greeting' && connection > 2 ? '421 4.7.0 Too many connections' : undefined,
@@ -147,7 +147,7 @@ test('a relay that allows fewer connections gets all mails over those it allows'
   expect(it.relay.state()).toEqual({ kind: 'up' })
 })
 
-test('a mail that was next in line when the relay closed the connection goes out over another one', async () => {
+test('retries an email on another connection if the relay closed an old one', async () => {
   for (const fault of ['421 4.7.0 Enough mails on this connection', reset] as const) {
     const seen = new Map<number, number>()
     const secondMail = ({ verb, connection }: Step): Answer | undefined => {
@@ -163,7 +163,7 @@ test('a mail that was next in line when the relay closed the connection goes out
   }
 })
 
-test('a mail that breaks every connection comes back interrupted instead of being tried for ever', async () => {
+test('returns interrupted for an email that breaks every connection', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb, line }) => (verb === 'RCPT' && line.includes('poison') ? reset : undefined),
   })
@@ -174,7 +174,7 @@ test('a mail that breaks every connection comes back interrupted instead of bein
   expect(await send(it.relay, 'bob')).toMatchObject({ kind: 'accepted' })
 })
 
-test('when the answer to a whole mail is lost, the mail is marked as maybe sent and not sent again here', async () => {
+test('returns maybeSent and does not retry if the reply to a complete email is lost', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb, nth }) => (verb === 'end' && nth === 2 ? reset : undefined),
   })
@@ -185,7 +185,7 @@ test('when the answer to a whole mail is lost, the mail is marked as maybe sent 
   expect(server.commands.filter((command) => command.includes('<2@'))).toHaveLength(1)
 })
 
-test('a relay that connects but takes no mail from us is down, with waits that grow until a mail passes', async () => {
+test('a relay that accepts connections but no email is down, with growing delays until an email is accepted', async () => {
   let locked = true
   await using server = await startRawSmtp({
     answer: ({ verb }) => (verb === 'MAIL' && locked ? '530 5.7.0 Authentication required' : undefined),
@@ -194,25 +194,25 @@ test('a relay that connects but takes no mail from us is down, with waits that g
   for (let i = 0; i < 4; i++) {
     const outcomes = await sendAll(it.relay, 5)
     expect(kinds(outcomes)).toEqual(['unreachable'])
-    expect(outcomes[0]).toHaveProperty('because', expect.stringContaining('530 5.7.0 Authentication required'))
+    expect(outcomes[0]).toHaveProperty('reason', expect.stringContaining('530 5.7.0 Authentication required'))
     expect(it.relay.state()).toMatchObject({ kind: 'down' })
     await it.until((states) => states.at(-1)?.kind === 'up')
   }
   expect(it.waitsMs).toHaveLength(4)
-  expectDoubling(it, quick.firstWaitMs, quick.longestWaitMs)
+  expectDoubling(it, quick.retryDelayMsMin, quick.retryDelayMsMax)
   locked = false
   expect(await send(it.relay, 'ada')).toMatchObject({ kind: 'accepted' })
 })
 
-test('check tells whether a mail could start now, and why not', async () => {
+test('check reports whether an email could be sent, and why not', async () => {
   await using server = await startRawSmtp()
   await using good = open(server.url)
   expect(await good.relay.check()).toEqual({ kind: 'up' })
   await using bad = open(`smtp://user:wrong@127.0.0.1:${server.port}`)
-  expect(await bad.relay.check()).toMatchObject({ kind: 'down', because: expect.stringContaining('AUTH') })
+  expect(await bad.relay.check()).toMatchObject({ kind: 'down', reason: expect.stringContaining('AUTH') })
   await server.close()
   await using gone = open(server.url)
-  expect(await gone.relay.check()).toMatchObject({ kind: 'down', because: expect.stringContaining('refused') })
+  expect(await gone.relay.check()).toMatchObject({ kind: 'down', reason: expect.stringContaining('refused') })
 })
 
 test('check never leaves more connections open than allowed', async () => {
@@ -220,10 +220,10 @@ test('check never leaves more connections open than allowed', async () => {
   await using it = open(server.url, { connections: 1 })
   expect(await send(it.relay, 1)).toMatchObject({ kind: 'accepted' })
   expect(await it.relay.check()).toEqual({ kind: 'up' })
-  await expect.poll(() => server.commands.filter((command) => command === 'QUIT').length, patient).toBe(1)
+  await expect.poll(() => server.commands.filter((command) => command === 'QUIT').length, longTimeout).toBe(1)
 })
 
-test('closing gives back what waits, lets what is under way end, and takes nothing more', async () => {
+test('close returns queued emails, waits for those in flight, and rejects new ones', async () => {
   const answers: (() => void)[] = []
   let held = true
   const server = new SMTPServer({
@@ -237,7 +237,7 @@ test('closing gives back what waits, lets what is under way end, and takes nothi
     connections: 1,
   })
   const first = send(it.relay, 1)
-  await expect.poll(() => answers.length, patient).toBe(1)
+  await expect.poll(() => answers.length, longTimeout).toBe(1)
   const rest = sendAll(it.relay, 3)
   const closed = it.relay.close()
   expect(await send(it.relay, 'late')).toMatchObject({ kind: 'unreachable' })
@@ -249,16 +249,16 @@ test('closing gives back what waits, lets what is under way end, and takes nothi
   await new Promise<void>((resolve) => server.close(resolve))
 })
 
-test('closing does not wait for ever on a relay that hangs', async () => {
+test('close does not wait indefinitely for a relay that hangs', async () => {
   await using server = await startRawSmtp({ answer: ({ verb }) => (verb === 'end' ? hang : undefined) })
   const relay = openRelay(server.url, { relayLimits: { closeMs: 50 } })
   const outcome = send(relay, 1)
-  await expect.poll(() => server.commands, patient).toContain('DATA')
+  await expect.poll(() => server.commands, longTimeout).toContain('DATA')
   await relay.close()
   expect(await outcome).toMatchObject({ kind: 'interrupted', maybeSent: true })
 })
 
-test('hundreds of mails reach a real server over STARTTLS, each whole and once', async () => {
+test('sends hundreds of emails to a real server over STARTTLS, each complete and once', async () => {
   const received: string[] = []
   const server = new SMTPServer({
     ...localhost(),
@@ -288,7 +288,7 @@ test('hundreds of mails reach a real server over STARTTLS, each whole and once',
   await new Promise<void>((resolve) => server.close(resolve))
 })
 
-test('under faults at random each mail gets one outcome, and the outcome is true', async () => {
+test('with random faults, each email gets exactly one correct outcome', async () => {
   const fault = fc.constantFrom<(Answer | undefined)[]>(
     undefined,
     undefined,

@@ -10,7 +10,7 @@ function readAll(...chunks: (string | Buffer)[]) {
   return { replies, fault, empty: reader.empty }
 }
 
-test('replies are the same however the bytes are cut', () => {
+test('parses replies independently of how the bytes are split', () => {
   const lines = fc.array(fc.stringMatching(/^[ -~äß€😀]{0,40}$/u), { minLength: 1, maxLength: 4 })
   const reply = fc.record({ code: fc.integer({ min: 200, max: 599 }), lines })
   fc.assert(
@@ -34,14 +34,14 @@ test('replies are the same however the bytes are cut', () => {
   )
 })
 
-test('a bare LF and a code without text are read, as some servers write them', () => {
+test('accepts a bare LF and a code without text', () => {
   expect(readAll('220\r\n250-a\n250 b\n').replies).toEqual([
     { code: 220, lines: [''] },
     { code: 250, lines: ['a', 'b'] },
   ])
 })
 
-test('what is no SMTP is a fault, after the replies before it', () => {
+test('reports invalid input after the replies before it', () => {
   for (const line of ['hello', '', '25', '2500 x', '250x', '150 x', '650 x', '-250 x'])
     expect(readAll(`250 Ok\r\n${line}\r\n250 Ok\r\n`)).toMatchObject({
       replies: [{ code: 250 }],
@@ -49,7 +49,7 @@ test('what is no SMTP is a fault, after the replies before it', () => {
     })
 })
 
-test('a reply without end is a fault long before it fills the memory', () => {
+test('reports an endless reply before it exhausts the memory', () => {
   const line = `250-${'x'.repeat(60)}\r\n`
   expect(readAll(line.repeat(300)).fault).toMatch(/longer than 16384 bytes/)
   expect(readAll(`${line.repeat(300)}250 end\r\n`).fault).toMatch(/longer than 16384 bytes/)
@@ -58,11 +58,11 @@ test('a reply without end is a fault long before it fills the memory', () => {
   expect(readAll(line.repeat(200)).fault).toBeUndefined()
 })
 
-test('the text of a reply is one line without control characters', () => {
+test('returns the text of a reply on one line without control characters', () => {
   expect(replyText({ code: 550, lines: ['5.1.1 No\x1b[31m', 'such\tuser', ''] })).toBe('550 5.1.1 No [31m such user')
 })
 
-test('an enhanced status is read where it stands first and agrees with the code', () => {
+test('reads an enhanced status code that is at the start and matches the reply code', () => {
   const status = (code: number, ...lines: string[]) => statusOf({ code, lines })
   expect(status(550, '5.1.1 No such user')).toBe('5.1.1')
   expect(status(550, '5.1.10')).toBe('5.1.10')
@@ -72,7 +72,7 @@ test('an enhanced status is read where it stands first and agrees with the code'
   expect(status(550, '5.1.1.1 x')).toBeNull()
 })
 
-test('the queue id is found in the words of common relays', () => {
+test('finds the queue id in the replies of common relays', () => {
   const id = (text: string) => queueIdOf({ code: 250, lines: [text] })
   expect(id('2.0.0 Ok: queued as 4Zk1y83nQ0z9sZx')).toBe('4Zk1y83nQ0z9sZx')
   expect(id('OK id=1rXyZ2-0003kP-2N')).toBe('1rXyZ2-0003kP-2N')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { InvalidSmtpUrl, parseSmtpUrl } from '../src/url.ts'
 
-test('a URL gives host, port, encryption and credentials', () => {
+test('parses host, port, encryption and credentials', () => {
   expect(parseSmtpUrl('smtp://relay.example.com')).toMatchObject({
     host: 'relay.example.com',
     port: 587,
@@ -26,7 +26,7 @@ test('a URL gives host, port, encryption and credentials', () => {
   })
 })
 
-test('a password makes TLS required unless the relay is on this machine or tls=off is given', () => {
+test('requires TLS if there is a password, unless the relay is on this machine or tls=off is set', () => {
   const tlsOf = (url: string) => parseSmtpUrl(url).tls
   expect(tlsOf('smtp://u:p@relay.example.com')).toBe('required')
   expect(tlsOf('smtp://u:p@relay.example.com?tls=off')).toBe('off')
@@ -36,7 +36,7 @@ test('a password makes TLS required unless the relay is on this machine or tls=o
     expect(tlsOf(`smtp://u:p@${host}`)).toBe('required')
 })
 
-test('a URL that cannot be used is refused with a sentence that never repeats the password', () => {
+test('rejects an invalid URL with a message that does not contain the password', () => {
   for (const [url, why] of [
     ['relay.example.com:587', /must start with smtp:\/\//],
     ['', /not a valid URL/],
