@@ -31,7 +31,7 @@ import { resealSecrets } from './webhooks/signing-secrets.ts'
 const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
-/** Mails under way at once while they only go into the inbox. */
+/** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
 
 export type Role = 'serve' | 'work'
@@ -39,14 +39,14 @@ export type AppOptions = PartsOptions & { roles: readonly Role[] }
 
 export type App = {
   server: Server
-  /** Where bounces are listened for, once started; undefined when they are not. */
+  /** The port of the bounce listener after `start`, or undefined if it is disabled. */
   bouncePort(): number | undefined
   start(): Promise<void>
-  /** Finishes what is under way. */
+  /** Waits for work in progress, then stops. */
   stop(): Promise<void>
 }
 
-/** Builds every part and ties them together: what is not named here does not run. */
+/** Builds all parts and connects them. Workers and loops that are not listed here do not run. */
 export async function createApp({ config, secrets, db, log, roles, nameServers }: AppOptions): Promise<App> {
   const parts = createParts({ config, secrets, db, log, nameServers })
   const server = createServer({
@@ -81,10 +81,10 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
     start: async () => {
       stopMonitor = monitorEventLoop({ log, registry: parts.metrics })
       await parts.hints.start()
-      // Before anything is written: a month's partition cannot be made while events of that month come in beside it.
-      // Where it cannot be made now, say while a dump is being taken, events go to the default one until it can.
+      // Before any write, because a partition cannot be created while events of its month are being inserted. If it
+      // cannot be created now, for example during a dump, events are stored in the default partition.
       await keepPartitions(partitionsOf(parts)).catch((error) =>
-        log.warn({ err: error }, 'Partitions could not be made yet'),
+        log.warn({ err: error }, 'Creating partitions failed; retrying later'),
       )
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
@@ -97,7 +97,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       if (port !== undefined) await server.listen({ port, host: config.HOST })
     },
     stop: async () => {
-      // At once and beside each other: mails and posts that are under way get all the time there is.
+      // In parallel, so that emails and deliveries in flight get the full time limit.
       await Promise.all([stopWorking(), stopServing()])
       parts.tasks.stop()
       parts.safePost.close()
@@ -108,7 +108,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
   }
 }
 
-/** Everything that works off the queue. */
+/** All workers of the queue. */
 function createWorkers(parts: Parts) {
   const { config, db, log, hints, relay } = parts
   const sending = sendJob({
@@ -133,7 +133,7 @@ function createWorkers(parts: Parts) {
 
 const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths: config.EVENT_RETENTION_MONTHS })
 
-/** Everything that is done again and again. */
+/** All periodic tasks. */
 function createLoops(parts: Parts): Loop[] {
   const { config, db, hints, log } = parts
   const health = {
@@ -174,7 +174,7 @@ function createLoops(parts: Parts): Loop[] {
   ]
 }
 
-/** Not in the first hour: where APP_SECRET has just changed, others may still have the one before alone. */
+/** Not in the first hour: after a change of APP_SECRET, other processes may still run with only the previous one. */
 async function resealLater(parts: Parts): Promise<void> {
   if (parts.config.APP_SECRET_PREVIOUS && performance.now() >= hourMs) await resealSecrets(parts)
 }

@@ -26,23 +26,23 @@ type Command = {
 const passwordSwitch = 'Read the password from standard input. Without it, a password is generated and printed.'
 const passwordFlag = 'The password. Visible to other users of this machine: use --password-stdin instead.'
 
-/** Every command there is. */
+/** All commands. */
 const commands: Record<string, Command> = {
   start: { usage: 'start', about: 'Run everything: API, web app and workers.', run: () => run(['serve', 'work']) },
   serve: { usage: 'serve', about: 'Run the API and the web app only.', run: () => run(['serve']) },
   work: { usage: 'work', about: 'Run the workers only: sending, webhooks, imports.', run: () => run(['work']) },
-  migrate: { usage: 'migrate', about: 'Bring the database up to date and end.', run: migrateDatabase },
+  migrate: { usage: 'migrate', about: 'Run pending migrations and exit.', run: migrateDatabase },
   config: { usage: 'config', about: 'Print every setting with its value and meaning.', run: showConfig },
-  doctor: { usage: 'doctor', about: 'Check the machine and the settings, and say what to do.', run: doctor },
+  doctor: { usage: 'doctor', about: 'Check the machine and the settings, and suggest fixes.', run: doctor },
   openapi: { usage: 'openapi', about: 'Print the OpenAPI document.', run: printOpenApi },
   'classify-bounce': {
     usage: 'classify-bounce FILE…',
-    about: 'Say what bounce and complaint mails mean, in one JSON line a file.',
+    about: 'Classify bounce and complaint emails; prints one JSON line per file.',
     run: (_flags, files) => classifyBounceFiles(files),
   },
   'rebuild-counters': {
     usage: 'rebuild-counters',
-    about: 'Count all events anew, report differences (there must be none) and correct them.',
+    about: 'Recount all events; reports and corrects differences (there should be none).',
     run: rebuildAllCounters,
   },
   'create-organization': {
@@ -50,7 +50,7 @@ const commands: Record<string, Command> = {
     about: 'Create an organization, its owner and an API key; prints them as JSON.',
     flags: {
       name: 'The name of the organization.',
-      email: 'The address of its owner.',
+      email: 'The email address of its owner.',
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
@@ -58,9 +58,9 @@ const commands: Record<string, Command> = {
   },
   'reset-password': {
     usage: 'reset-password --email EMAIL [--password-stdin]',
-    about: 'Give somebody a new password, which ends all their sessions; prints it as JSON.',
+    about: 'Set a new password for a user and end all their sessions; prints JSON.',
     flags: {
-      email: 'The address they sign in with.',
+      email: 'The email address of the user.',
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
@@ -74,7 +74,7 @@ async function main(words: string[]): Promise<number | undefined> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
     const wanted = name === 'help' || name === '--help' || name === '-h'
-    if (!wanted) process.stderr.write(`There is no command "${name}".\n\n`)
+    if (!wanted) process.stderr.write(`Unknown command "${name}".\n\n`)
     print(help())
     return wanted ? 0 : 2
   }
@@ -114,7 +114,7 @@ try {
   process.exitCode = (await main(process.argv.slice(2))) ?? 0
 } catch (error) {
   const fault: Error & { code?: string } = missingPrivilege(error) ?? (error as Error)
-  const forPeople = fault instanceof SetupFault || fault instanceof Refusal || fault.code?.startsWith('ERR_PARSE_ARGS')
-  process.stderr.write(`${forPeople ? fault.message : fault.stack}\n`)
+  const isExpected = fault instanceof SetupFault || fault instanceof Refusal || fault.code?.startsWith('ERR_PARSE_ARGS')
+  process.stderr.write(`${isExpected ? fault.message : fault.stack}\n`)
   process.exitCode = 1
 }

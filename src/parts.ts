@@ -36,19 +36,19 @@ import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
 
-/** What the service is told before any of its parts is made. */
+/** The input from which all parts are built. */
 export type PartsOptions = {
   config: Config
   secrets: AppSecrets
   db: Db
   log: Log
-  /** Asked for the DNS records of sending instead of the machine's own. */
+  /** Name servers to use for DNS checks instead of the system's. */
   nameServers?: readonly string[] | undefined
 }
 
 export type Parts = ReturnType<typeof createParts>
 
-/** Everything that routes and workers are made from. */
+/** The parts from which routes and workers are built. */
 export function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
   const hints = new Hints(db)
   const shares = createShares({
@@ -99,7 +99,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
   }
 }
 
-/** Mail that only reaches the built-in inbox bothers nobody, so nothing limits it. */
+/** Applies only with a relay: emails in the built-in inbox do not leave the service. */
 function quotaOf(config: Config, db: Db): NewOrganizationQuota | undefined {
   const { SIGNUP: signup, SMTP_URL: relay, NEW_ORGANIZATION_DAILY_MESSAGES: dailyMax } = config
   return signup === 'open' && relay && dailyMax > 0 ? new NewOrganizationQuota(db, dailyMax) : undefined
@@ -131,7 +131,7 @@ function createRateLimits(config: Config) {
   }
 }
 
-/** Everything between the service and the relay. */
+/** The relay and what is needed to send through it. */
 function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secrets' | 'db'>) {
   const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
   const relay = url ? openRelay(url, { connections, onState: reportRelay(log) }) : undefined
@@ -152,7 +152,7 @@ function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secre
   return { relay, dkim, mail, sending, senders }
 }
 
-/** Looks at all that the settings name, so that faults in it are told before a database is started. Throws a SetupFault. */
+/** Checks the files and URLs in the settings before a database is started. Throws `SetupFault` if one is invalid. */
 export function checkSettings(config: Config): void {
   if (config.SMTP_URL) readSmtpUrl(config.SMTP_URL)
   if (config.PROVIDER_SENDGRID_KEY) sendgridReports(config.PROVIDER_SENDGRID_KEY)

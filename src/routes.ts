@@ -40,16 +40,16 @@ import { pauseWebhooksOf } from './webhooks/webhooks.ts'
 
 const largeBodies = /^\/(api\/v1\/organization\/(flows|contacts)|public\/api\/v1\/flow|providers)(\/|$)/
 const largeBodyBytesMax = 1024 * 1024
-/** Addresses, passwords and tokens are short, and anybody may send them. */
+/** Email addresses, passwords and tokens are short, and these routes need no credential. */
 const signInBytesMax = 16 * 1024
 
-/** What a process tells of itself, whatever it does. */
+/** The operational routes of every process. */
 export async function registerOperatorRoutes(server: Server, { db, metrics }: Parts): Promise<void> {
   registerMetrics(server, metrics)
   await server.register(healthRoutes({ isReady: async () => (await isMigrated(db)) && (await isWritable(db)) }))
 }
 
-/** Every route there is. */
+/** All routes. */
 export async function registerRoutes(server: Server, parts: Parts): Promise<void> {
   const { config, db, hints, keys, acceptor, addresses, read } = parts
   const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
@@ -130,7 +130,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
   })
 }
 
-/** Templates, contexts, attributes and reports of providers are larger than what other routes take. */
+/** Templates, contexts, attributes and provider reports need a larger limit than other routes. */
 function allowLargeBodies(server: Server): void {
   server.addHook('onRoute', (route) => {
     if (largeBodies.test(route.url)) route.bodyLimit ??= largeBodyBytesMax
@@ -143,7 +143,7 @@ function withBodyLimit(api: Server, bodyLimit: number): void {
   })
 }
 
-/** Names the credential of a group of routes in the OpenAPI document. */
+/** Declares the credential of a group of routes in the OpenAPI document. */
 function withSecurity(api: Server, scheme: 'apiKey' | 'session'): void {
   api.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, security: [{ [scheme]: [] }] }

@@ -5,7 +5,7 @@ import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates
 import { serveTasks } from './tasks/serve.ts'
 import { classifyBounceMail } from './tracking/classify-bounce.task.ts'
 
-/** The program of a task process. Lists every task there is. */
+/** The entry point of a task process. Lists all tasks. */
 serveTasks([
   classifyBounceMail,
   readImportTask,

@@ -21,10 +21,10 @@ export type User = {
   createdAt: Date
 }
 
-/** A user as they are known when they prove who they are. */
+/** A user with the fields needed for authentication. */
 export type Account = User & { passwordHash: string; sessionEpoch: number }
 
-/** The first one is the operator's. Call with the signup lock held. */
+/** The first organization becomes the operator's. Must be called while holding `lockSignup`. */
 export async function insertOrganization(
   tx: Tx,
   { id, name, selfRegistered }: { id: OrganizationId; name: string; selfRegistered: boolean },
@@ -34,7 +34,7 @@ export async function insertOrganization(
     values (${id}, ${name}, ${selfRegistered}, not exists (select from organizations where deleted_at is null))`
 }
 
-/** Undefined when the address has an account already. */
+/** Returns undefined if the email address already has an account. */
 export async function insertUser(
   tx: Tx,
   user: {
@@ -54,7 +54,7 @@ export async function insertUser(
   return row
 }
 
-/** Held until the end of the transaction: two first users cannot both be the first. */
+/** Locks until the end of the transaction, so that two concurrent registrations cannot both be the first. */
 export async function lockSignup(tx: Tx): Promise<void> {
   const signupLock = 7_249_317
   await tx`select pg_advisory_xact_lock(${signupLock})`
@@ -112,7 +112,7 @@ export async function findMember(
   }
 }
 
-/** Ends all sessions of the user. Returns the epoch of sessions that begin from now on. */
+/** Ends all sessions of the user. Returns the epoch of new sessions. */
 export async function raiseSessionEpoch(
   db: Writer,
   { organizationId, id }: Pick<User, 'organizationId' | 'id'>,
@@ -124,7 +124,7 @@ export async function raiseSessionEpoch(
   return row?.sessionEpoch ?? 0
 }
 
-/** Held until the end of the transaction: whatever changes who is in the organization does so one after the other. */
+/** Locks until the end of the transaction. Serializes changes to the members of an organization. */
 export async function lockOrganization(tx: Tx, id: OrganizationId): Promise<void> {
   await tx`select from organizations where id = ${id} for no key update`
 }
@@ -135,7 +135,7 @@ export type OrganizationChange = {
   keepAddresses?: boolean | undefined
 }
 
-/** What is left out stays. */
+/** Undefined fields are not changed. */
 export async function updateOrganization(
   db: Writer,
   id: OrganizationId,

@@ -9,7 +9,7 @@ import { passwordMark, Sessions } from './sessions.ts'
 
 const password = 'correct horse battery'
 
-test('a valid key is told its organization, at both places where clients look for it', async () => {
+test('returns the organization of a valid key, at both places where clients expect it', async () => {
   await using app = await startTestApp()
   const answer = await app.publicApi('GET', '/token/check')
   expect(answer.status).toBe(200)
@@ -25,7 +25,7 @@ test('a valid key is told its organization, at both places where clients look fo
   })
 })
 
-test('missing, malformed, unknown and revoked keys get the same answer', async () => {
+test('returns the same response for missing, malformed, unknown and revoked keys', async () => {
   await using app = await startTestApp()
   const made = await app.manage('POST', '/organization/api-keys', { name: 'short-lived' })
   const key: string = made.body.data.api_key
@@ -42,21 +42,21 @@ test('missing, malformed, unknown and revoked keys get the same answer', async (
     expect({ ...answer.body, error: { ...answer.body.error, request_id: '' } }).toEqual({
       code: 401,
       status: 'error',
-      message: 'The API key is missing or not valid. Send it as X-Api-Token.',
+      message: 'The API key is missing or invalid. Send it in the X-Api-Token header.',
       data: null,
       error: { type: 'unauthorized', fields: [], request_id: '' },
     })
   }
 })
 
-test('a key revoked elsewhere stops working here within seconds', async () => {
+test('a key revoked in another process stops working within seconds', async () => {
   await using app = await startTestApp()
   expect((await app.publicApi('GET', '/token/check')).status).toBe(200)
   await app.db.statement`update api_keys set revoked_at = now()`
   await until('the key to stop working', async () => (await app.publicApi('GET', '/token/check')).status === 401)
 })
 
-test('a key is stored as a hash only and listed without itself', async () => {
+test('stores only the hash of a key and does not list the key', async () => {
   await using app = await startTestApp()
   const list = await app.manage('GET', '/organization/api-keys')
   expect(list.body.data).toHaveLength(1)
@@ -65,7 +65,7 @@ test('a key is stored as a hash only and listed without itself', async () => {
   expect(row!.row).not.toContain(app.apiKey)
 })
 
-test('the list tells when a key was last used', async () => {
+test('lists when a key was last used', async () => {
   await using app = await startTestApp()
   await app.manage('POST', '/organization/api-keys', { name: 'idle' })
   await app.publicApi('GET', '/token/check')
@@ -84,7 +84,7 @@ test('registration closes after the first user unless it is open', async () => {
   expect(refused.status).toBe(403)
 })
 
-test('two first users at once make one organization', async () => {
+test('two concurrent first registrations create one organization', async () => {
   await using app = await startTestApp({ SIGNUP: 'first-user' })
   await app.db.statement`delete from organizations`
   const answers = await Promise.all(
@@ -97,7 +97,7 @@ test('two first users at once make one organization', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403])
 })
 
-test('an address has one account however it is spelled', async () => {
+test('an email address has one account, ignoring case', async () => {
   await using app = await startTestApp()
   const answer = await app.call('POST', '/api/v1/auth/register', {
     body: { organization_name: 'Again', email: ' OWNER@ACME.example ', password },
@@ -106,7 +106,7 @@ test('an address has one account however it is spelled', async () => {
   expect(answer.body.error.type).toBe('conflict')
 })
 
-test('bad registrations name every wrong field and change nothing', async () => {
+test('rejects invalid registrations with every invalid field', async () => {
   await using app = await startTestApp()
   const empty = await app.call('POST', '/api/v1/auth/register', { body: {} })
   expect(empty.status).toBe(422)
@@ -122,7 +122,7 @@ test('bad registrations name every wrong field and change nothing', async () => 
   expect(await app.db`select from users`).toHaveLength(1)
 })
 
-test('login answers as registration did, and a wrong password looks like an unknown account', async () => {
+test('login returns a session, and the same error for a wrong password and an unknown account', async () => {
   await using app = await startTestApp()
   const right = await app.call('POST', '/api/v1/auth/login', { body: { email: 'Owner@acme.example', password } })
   expect(right.status).toBe(200)
@@ -139,7 +139,7 @@ test('login answers as registration did, and a wrong password looks like an unkn
   expect(wrong.body.message).toBe(unknown.body.message)
 })
 
-test('guessing a password is slowed down after ten failures', async () => {
+test('limits password attempts after ten failures', async () => {
   await using app = await startTestApp()
   const attempt = () =>
     app.call('POST', '/api/v1/auth/login', { body: { email: 'owner@acme.example', password: 'wrong' } })
@@ -150,7 +150,7 @@ test('guessing a password is slowed down after ten failures', async () => {
   expect(answers[10]!.body.message).toBe('Too many failed logins. Try again in 15 minutes.')
 })
 
-test('guesses sent at once are counted like guesses sent one after another', async () => {
+test('limits concurrent password attempts like sequential ones', async () => {
   await using app = await startTestApp({}, ['serve'])
   const guesses = Array.from({ length: 40 }, (_, n) => `wrong password ${n}`)
   const statusesOf = async (call: (guess: string) => Promise<Answer>) =>
@@ -167,7 +167,7 @@ test('guesses sent at once are counted like guesses sent one after another', asy
   expect(changes).toEqual([...Array(10).fill(422), ...Array(30).fill(429)])
 })
 
-test('a session is refused when forged, unsigned, or of somebody who is gone', async () => {
+test('rejects a session that is forged, unsigned, or of a removed user', async () => {
   await using app = await startTestApp()
   const me = (token: string) =>
     callUrl('GET', `${app.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
@@ -185,7 +185,7 @@ test('a session is refused when forged, unsigned, or of somebody who is gone', a
   expect((await me(app.session)).status).toBe(401)
 })
 
-test('another organization sees neither keys nor their existence', async () => {
+test('another organization cannot see or delete keys', async () => {
   await using app = await startTestApp()
   const other = await app.call('POST', '/api/v1/auth/register', {
     body: { organization_name: 'Other', email: 'other@acme.example', password },
@@ -199,7 +199,7 @@ test('another organization sees neither keys nor their existence', async () => {
   expect((await app.publicApi('GET', '/token/check')).status).toBe(200)
 })
 
-test('signing out everywhere ends all sessions of the account and of nobody else', async () => {
+test('signing out everywhere ends all sessions of this account only', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   const login = async () =>
@@ -213,7 +213,7 @@ test('signing out everywhere ends all sessions of the account and of nobody else
   expect(await me(await login())).toBe(200)
 })
 
-test('the previous secret is good for sessions from before the rotation only, and none outlives twelve hours', async () => {
+test('the previous secret is accepted only for sessions issued before the rotation, and no session exceeds twelve hours', async () => {
   const account = {
     id: newId('usr'),
     organizationId: newId('org'),

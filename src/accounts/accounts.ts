@@ -19,10 +19,10 @@ export { hasUsers, lockSignup } from './accounts.sql.ts'
 
 export type Registration = { organizationName: string; email: string; password: string }
 
-/** `operator`: a person with access to the machine, who may always create an organization. */
+/** `operator` is used by commands: anyone with access to the machine may create an organization. */
 export type Signup = 'first-user' | 'open' | 'operator'
 
-/** Makes an organization and its owner. Open to the first user, and to everyone when `signup` is open. */
+/** Creates an organization and its owner. Throws `Refusal` if registration is closed or the address has an account. */
 export async function register(db: Db, signup: Signup, registration: Registration): Promise<Account> {
   const organizationName = registration.organizationName.trim()
   if (organizationName === '') throw invalid({ path: 'organization_name', problem: 'must not be empty' })
@@ -50,13 +50,13 @@ export async function register(db: Db, signup: Signup, registration: Registratio
       passwordHash,
       role: 'owner',
     })
-    if (!user) throw new Refusal('conflict', 'There is an account with this address already. Log in instead.')
+    if (!user) throw new Refusal('conflict', 'An account with this email address already exists. Sign in instead.')
     return user
   })
 }
 
 const signupClosed = () =>
-  new Refusal('forbidden', 'Registration is closed here. Ask an owner of the organization to invite you.')
+  new Refusal('forbidden', 'Registration is closed. Ask an owner of the organization to invite you.')
 
 export type Credentials = { email: string; password: string; address: string }
 
@@ -64,7 +64,7 @@ export async function login(db: Db, throttle: LoginThrottle, { email, ...given }
   const parsed = parseEmail(email)
   const key = parsed.ok ? parsed.key : email.slice(0, 320).toLowerCase()
   const user = await findUserByPassword(db, throttle, key, given)
-  if (!user) throw new Refusal('unauthorized', 'The address or the password is wrong.')
+  if (!user) throw new Refusal('unauthorized', 'The email address or password is incorrect.')
   await touchUser(db.statement, user.organizationId, user.id)
   return user
 }
@@ -81,7 +81,7 @@ function findUserByPassword(
   })
 }
 
-/** Whether this is the password of a user who is signed in. Failures count like failed logins. */
+/** Checks the password of a signed-in user. Failures count like failed logins. */
 export async function isPasswordOf(
   db: Db,
   throttle: LoginThrottle,
@@ -93,7 +93,7 @@ export async function isPasswordOf(
 
 export type PasswordChange = { currentPassword: string; newPassword: string; address: string }
 
-/** Asks for the password once more: a session left open must not be enough to keep its owner out. */
+/** Requires the current password, so that a stolen session is not sufficient to take over the account. */
 export async function changePassword(
   db: Db,
   throttle: LoginThrottle,
@@ -106,17 +106,17 @@ export async function changePassword(
   return setPassword(db, user, newPassword)
 }
 
-/** For whoever runs the service: asks for nothing, and ends all sessions of the account. */
+/** For operators: does not require the current password. Ends all sessions of the account. */
 export async function resetPassword(db: Db, email: string, newPassword: string): Promise<Account> {
   const parsed = parseEmail(email)
   if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
   checkNewPassword(newPassword)
   const user = await findUserByEmail(db, parsed.key)
-  if (!user) throw new Refusal('not_found', `There is no account with the address ${parsed.address}.`)
+  if (!user) throw new Refusal('not_found', `No account found for ${parsed.address}.`)
   return setPassword(db, user, newPassword)
 }
 
-/** All sessions of the account end with the old password. */
+/** Changing the password ends all sessions of the account. */
 async function setPassword(db: Db, user: Account, newPassword: string): Promise<Account> {
   const passwordHash = await hashPassword(newPassword)
   await updatePassword(db.statement, user, passwordHash)

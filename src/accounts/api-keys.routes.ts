@@ -14,7 +14,7 @@ const ScopeOut = oneOf(...scopes)
 const ApiKeyOut = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  prefix: Type.String({ description: 'The first characters, to tell keys apart.' }),
+  prefix: Type.String({ description: 'The first characters, to identify the key.' }),
   scopes: Type.Array(ScopeOut),
   created_at: Timestamp,
   last_used_at: Nullable(Timestamp),
@@ -40,7 +40,7 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
       {
         schema: {
           tags,
-          summary: 'Create an API key; `api_key` is shown only here',
+          summary: 'Create an API key. `api_key` is returned only once',
           body: Type.Object({
             name: Type.String({ minLength: 1, maxLength: 200 }),
             scopes: Type.Optional(Type.Array(ScopeOut, { maxItems: 20 })),
@@ -71,13 +71,13 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
         const id = parseIdParam('key', request.params.id)
         await deleteApiKey(db, memberOf(request).organizationId, id)
         keys.forget(id)
-        return ok(null, 'The key is revoked')
+        return ok(null, 'API key revoked')
       },
     )
   }
 }
 
-/** Public API: the call that tells whether a key is good, and for whom. */
+/** Public API: checks an API key and returns its organization. */
 export function tokenCheckRoutes(): FastifyPluginAsyncTypebox {
   const TokenOut = Type.Object({
     code: Type.Literal(200),

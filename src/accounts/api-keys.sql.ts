@@ -27,7 +27,9 @@ export type NewApiKey = Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'createdBy' | 
   keyHash: Buffer
 }
 
-/** Undefined if the creator is no longer a member: removing a member and creating a key wait for each other. */
+/**
+ * Returns undefined if the creator is no longer a member. The row lock serializes this with the removal of the member.
+ */
 export async function insertApiKey(db: Writer, key: NewApiKey): Promise<ApiKey | undefined> {
   const [row] = await db.run<ApiKey>(sql`
     with creator as (
@@ -62,7 +64,7 @@ export async function countApiKeys(db: Reader, organizationId: OrganizationId): 
   return row!.count
 }
 
-/** False when there is no such key. */
+/** Returns false if the key does not exist. */
 export async function revokeApiKey(db: Writer, organizationId: OrganizationId, id: ApiKeyId): Promise<boolean> {
   const rows = await db`
     update api_keys set revoked_at = now()
@@ -79,7 +81,7 @@ export type KnownKey = {
   scopes: Scope[]
 }
 
-/** The valid ones among the keys with these hashes (hex), of any organization. */
+/** Returns the valid keys with these hashes (hex), of any organization. */
 export async function findKeysByHash(db: Reader, hashes: string[]): Promise<KnownKey[]> {
   return db<KnownKey>`
     select encode(key_hash, 'hex') as hash, api_keys.id, organization_id, organizations.name as organization_name, scopes

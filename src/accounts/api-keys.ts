@@ -8,14 +8,14 @@ import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey, type Scope, scop
 
 const keysMax = 100
 const hintLength = 8
-/** Letters and digits alone, so that a double click takes all of it. 43 of them are 256 bits. */
+/** Only letters and digits, so that a double click selects the whole key. 43 characters are 256 bits. */
 const keyCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const keyLength = 43
 
-/** SHA-256 in hex: the key has 256 random bits, so there is nothing to guess and nothing slower is needed. */
+/** SHA-256 in hex. The key has 256 random bits and cannot be guessed, so a slow hash is not needed. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** The key itself is answered here and never again. */
+/** The key itself is returned only here; only its hash is stored. */
 export async function createApiKey(
   db: Db,
   { organizationId, id: createdBy }: Pick<User, 'organizationId' | 'id'>,
@@ -23,9 +23,12 @@ export async function createApiKey(
 ): Promise<{ record: ApiKey; key: string }> {
   const name = checkName(input.name)
   if (input.scopes?.length === 0)
-    throw invalid({ path: 'scopes', problem: `must name at least one of ${scopes.join(', ')}` })
+    throw invalid({ path: 'scopes', problem: `must contain at least one of ${scopes.join(', ')}` })
   if ((await countApiKeys(db, organizationId)) >= keysMax)
-    throw new Refusal('conflict', `An organization can have ${keysMax} keys. Delete one that is not used any more.`)
+    throw new Refusal(
+      'conflict',
+      `An organization can have at most ${keysMax} API keys. Delete one that is no longer used.`,
+    )
 
   const random = Array.from({ length: keyLength }, () => keyCharacters[randomInt(keyCharacters.length)])
   const key = `wxk_${random.join('')}`

@@ -23,13 +23,13 @@ export type AuthParts = {
   sessions: Sessions
   throttle: LoginThrottle
   signup: 'first-user' | 'open'
-  /** Where mail goes, which the web app tells people. */
+  /** Where emails go. Shown in the web app. */
   mailTransport: 'inbox' | 'smtp'
 }
 
 const tags = ['Accounts']
 
-/** No credential needed: how one gets one. */
+/** Routes without a credential: registration and sign-in. */
 export function authRoutes({ db, sessions, throttle, signup }: AuthParts): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
@@ -37,7 +37,7 @@ export function authRoutes({ db, sessions, throttle, signup }: AuthParts): Fasti
       {
         schema: {
           tags,
-          summary: 'Whether one can register here',
+          summary: 'Get the registration status',
           response: answers(Type.Object({ registration_open: Type.Boolean(), has_users: Type.Boolean() })),
         },
       },
@@ -73,7 +73,7 @@ export function authRoutes({ db, sessions, throttle, signup }: AuthParts): Fasti
       {
         schema: {
           tags,
-          summary: 'Log in',
+          summary: 'Sign in',
           body: Type.Object({ email: Credential, password: Credential }),
           response: answers(SessionOut),
         },
@@ -94,7 +94,7 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
       {
         schema: {
           tags,
-          summary: 'Who is logged in',
+          summary: 'Get the current user',
           response: answers(
             Type.Object({
               user: UserOut,
@@ -138,7 +138,7 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
       {
         schema: {
           tags,
-          summary: 'Change one’s password: all sessions end, and a new one begins',
+          summary: 'Change the password. Ends all sessions and returns a new one',
           body: Type.Object({ current_password: Credential, new_password: Credential }),
           response: answers(SessionOut),
         },
@@ -147,7 +147,7 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
         const { current_password: currentPassword, new_password: newPassword } = request.body
         const change = { currentPassword, newPassword, address: request.ip }
         const account = await changePassword(db, throttle, memberOf(request), change)
-        return ok(await sessionOut(sessions, account), 'The password is changed')
+        return ok(await sessionOut(sessions, account), 'Password changed')
       },
     )
   }

@@ -21,48 +21,48 @@ declare module 'fastify' {
 const keyPattern = /^wxk_[A-Za-z0-9_-]{32,128}$/
 const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 
-/** Guard of the public API: a valid key, within its rate. */
+/** Guard of the public API: requires a valid API key that is within its rate limit. */
 export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: RateLimit }) {
   return async (request: FastifyRequest): Promise<void> => {
     const text = request.headers['x-api-token']
     const found = typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined
-    // Awaited only when it has to be: a cached key costs no turn of the event loop.
+    // Awaited only if necessary, because a cached key needs no turn of the event loop.
     const key = found instanceof Promise ? await found : found
-    // Missing, malformed, unknown and revoked look alike.
-    if (!key) throw new Refusal('unauthorized', 'The API key is missing or not valid. Send it as X-Api-Token.')
+    // The same response for missing, malformed, unknown and revoked keys.
+    if (!key) throw new Refusal('unauthorized', 'The API key is missing or invalid. Send it in the X-Api-Token header.')
     keyLimit.take(key.id)
     request.apiKey = key
   }
 }
 
-/** Guard of one route: the key must carry this scope. */
+/** Guard of a route: requires this scope. */
 export function requireScope(scope: Scope) {
   return async (request: FastifyRequest): Promise<void> => {
     if (!keyOf(request).scopes.includes(scope))
-      throw new Refusal('insufficient_scope', `This API key lacks the scope ${scope}.`)
+      throw new Refusal('insufficient_scope', `This API key does not have the scope ${scope}.`)
   }
 }
 
-/** Guard of the management API: a valid session of someone who still is a member, with the same password. */
+/** Guard of the management API: requires a valid session of a current member whose password has not changed since. */
 export function requireMember({ db, sessions, userLimit }: { db: Db; sessions: Sessions; userLimit: RateLimit }) {
   return async (request: FastifyRequest): Promise<void> => {
     const token = bearerPattern.exec(request.headers.authorization ?? '')?.[1]
     const session = token === undefined ? undefined : await sessions.verify(token)
-    // Before the database is asked.
+    // Limited before the database is queried.
     if (session) userLimit.take(session.userId)
     const member = session && (await findMember(db, session.organizationId, session.userId))
     if (!member || passwordMark(member) !== session.passwordMark || member.sessionEpoch !== session.epoch)
-      throw new Refusal('unauthorized', 'Log in again: the session is missing or has expired.')
+      throw new Refusal('unauthorized', 'The session is missing or has expired. Sign in again.')
     request.member = member
   }
 }
 
-/** Guard of what only owners may do. */
+/** Guard of routes for owners. */
 export async function requireOwner(request: FastifyRequest): Promise<void> {
   if (memberOf(request).role !== 'owner') throw new Refusal('forbidden', 'Only owners of the organization can do this.')
 }
 
-/** Guard of what concerns the whole installation: owners of the operator's organization. */
+/** Guard of routes that concern the whole installation: requires an owner of the operator's organization. */
 export async function requireOperator(request: FastifyRequest): Promise<void> {
   if (!isOperator(memberOf(request)))
     throw new Refusal('forbidden', 'Only owners of the organization that runs this installation can do this.')

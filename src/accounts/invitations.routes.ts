@@ -20,7 +20,7 @@ const InvitationOut = Type.Object({
 const tokenMax = 200
 const tags = ['Team']
 
-/** How owners ask people in. */
+/** Routes with which owners manage invitations. */
 type InvitationRouteParts = { db: Db; read: BoundedRead; baseUrl: string }
 
 export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): FastifyPluginAsyncTypebox {
@@ -29,7 +29,7 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
       '/invitations',
       {
         onRequest: requireOwner,
-        schema: { tags, summary: 'List invitations that wait (owners)', response: answers(Type.Array(InvitationOut)) },
+        schema: { tags, summary: 'List pending invitations (owners)', response: answers(Type.Array(InvitationOut)) },
       },
       async (request) => {
         const { organizationId } = memberOf(request)
@@ -43,7 +43,7 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Invite somebody (owners); `token` and `url` are shown only here',
+          summary: 'Create an invitation (owners). `token` and `url` are returned only once',
           body: Type.Object({
             email: Type.Optional(
               Nullable(
@@ -62,8 +62,7 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
       },
       async (request, reply) => {
         const { email, role } = request.body
-        const wish = { email: email ?? undefined, role }
-        const { invitation, token } = await invite(db, memberOf(request), wish)
+        const { invitation, token } = await invite(db, memberOf(request), { email: email ?? undefined, role })
         const url = `${baseUrl}/invitation/${token}`
         return reply.status(201).send(created({ ...invitationOut(invitation), token, url }))
       },
@@ -83,13 +82,13 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
       async (request) => {
         const id = parseIdParam('inv', request.params.id)
         await withdrawInvitation(db, memberOf(request).organizationId, id)
-        return ok(null, 'The invitation is withdrawn')
+        return ok(null, 'Invitation withdrawn')
       },
     )
   }
 }
 
-/** No credential needed: the token is one. */
+/** Routes without a credential: the token in the link authorizes them. */
 export function acceptanceRoutes({ db, sessions }: { db: Db; sessions: Sessions }): FastifyPluginAsyncTypebox {
   return async (api) => {
     api.get(
@@ -97,7 +96,7 @@ export function acceptanceRoutes({ db, sessions }: { db: Db; sessions: Sessions 
       {
         schema: {
           tags,
-          summary: 'What one is invited to',
+          summary: 'Get an invitation',
           params: Type.Object({ token: Type.String() }),
           response: answers(
             Type.Object({
@@ -120,7 +119,7 @@ export function acceptanceRoutes({ db, sessions }: { db: Db; sessions: Sessions 
       {
         schema: {
           tags,
-          summary: 'Join an organization',
+          summary: 'Accept an invitation',
           body: Type.Object({
             token: Type.String({ maxLength: tokenMax }),
             email: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))),

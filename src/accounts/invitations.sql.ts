@@ -5,7 +5,7 @@ import type { Role } from './accounts.sql.ts'
 export type Invitation = {
   organizationId: OrganizationId
   id: InvitationId
-  /** Null when anyone who holds the link may use it, once. */
+  /** Null if anyone with the link may use it, once. */
   email: string | null
   role: Role
   invitedBy: UserId | null
@@ -13,7 +13,7 @@ export type Invitation = {
   expiresAt: Date
 }
 
-/** Newest first; only those that can still be used. */
+/** Returns pending invitations, newest first. */
 export async function selectInvitations(db: Reader, organizationId: OrganizationId): Promise<Invitation[]> {
   return db<Invitation>`
     select organization_id, id, email, role, invited_by, created_at, expires_at
@@ -35,14 +35,14 @@ export async function insertInvitation(tx: Tx, invitation: NewInvitation, days: 
   return row!
 }
 
-/** How many wait, after those that ran out are gone. */
+/** Deletes expired invitations and returns the number of pending ones. */
 export async function countInvitations(tx: Tx, organizationId: OrganizationId): Promise<number> {
   await tx`delete from invitations where organization_id = ${organizationId} and expires_at <= now()`
   const [row] = await tx<{ count: number }>`select count(*) from invitations where organization_id = ${organizationId}`
   return row!.count
 }
 
-/** False when there is no such invitation. */
+/** Returns false if the invitation does not exist. */
 export async function deleteInvitation(db: Writer, organizationId: OrganizationId, id: InvitationId): Promise<boolean> {
   const rows = await db`delete from invitations where organization_id = ${organizationId} and id = ${id} returning id`
   return rows.length > 0
@@ -63,8 +63,8 @@ export async function findInvitation(
   return row
 }
 
-/** Deletes it, and answers whether it could still be used: of two who come at once one gets it. */
-export async function takeInvitation(tx: Tx, organizationId: OrganizationId, tokenHash: Buffer): Promise<boolean> {
+/** Deletes a pending invitation. Returns false if it is no longer valid, so that it can be used only once. */
+export async function useInvitation(tx: Tx, organizationId: OrganizationId, tokenHash: Buffer): Promise<boolean> {
   const rows = await tx`
     delete from invitations
     where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
@@ -72,12 +72,12 @@ export async function takeInvitation(tx: Tx, organizationId: OrganizationId, tok
   return rows.length > 0
 }
 
-/** For when the inviter is removed or no longer an owner: their links must not let them back in. */
+/** Called when the inviter is removed or demoted, so that their links cannot be used to rejoin. */
 export async function deleteInvitationsBy(tx: Tx, organizationId: OrganizationId, inviter: UserId): Promise<void> {
   await tx`delete from invitations where organization_id = ${organizationId} and invited_by = ${inviter}`
 }
 
-/** Whoever has joined needs no other invitation. */
+/** Deletes the other invitations of a person who has joined. */
 export async function deleteInvitationsOf(tx: Tx, organizationId: OrganizationId, emailKey: string): Promise<void> {
   await tx`delete from invitations where organization_id = ${organizationId} and lower(email collate "C") = ${emailKey}`
 }

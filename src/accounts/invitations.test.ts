@@ -8,7 +8,7 @@ const read = (app: TestApp, token: string) => app.call('GET', `/api/v1/auth/invi
 const accept = (app: TestApp, body: object) =>
   app.call('POST', '/api/v1/auth/accept-invitation', { body: { password, ...body } })
 
-test('an invitation tells what it is for, lets somebody in as it says, and is gone', async () => {
+test('an invitation shows its details, can be accepted, and is deleted then', async () => {
   await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example' }, ['serve'])
   const made = await invite(app, { email: 'Bob@Acme.example', role: 'owner' })
   expect(made.url).toBe(`https://mail.acme.example/invitation/${made.token}`)
@@ -33,7 +33,7 @@ test('an invitation tells what it is for, lets somebody in as it says, and is go
   expect((await app.manage('GET', '/organization/invitations')).body.data).toEqual([])
 })
 
-test('of many who use one link at once, one gets in', async () => {
+test('a link can be used once, even by concurrent requests', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { token } = await invite(app, { role: 'member' })
   const answers = await Promise.all(
@@ -43,7 +43,7 @@ test('of many who use one link at once, one gets in', async () => {
   expect(await app.db`select from users`).toHaveLength(2)
 })
 
-test('the token is in no list and in no row', async () => {
+test('the token is neither listed nor stored', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { token } = await invite(app, { email: 'bob@acme.example', role: 'member' })
   const list = await app.manage('GET', '/organization/invitations')
@@ -54,7 +54,7 @@ test('the token is in no list and in no row', async () => {
   expect(row!.text).not.toContain(secret)
 })
 
-test('expired, withdrawn and made-up invitations look alike', async () => {
+test('returns the same response for expired, withdrawn and unknown invitations', async () => {
   await using app = await startTestApp({}, ['serve'])
   const withdrawn = await invite(app, { role: 'member' })
   expect((await app.manage('DELETE', `/organization/invitations/${withdrawn.id}`)).body.data).toBeNull()
@@ -72,18 +72,18 @@ test('expired, withdrawn and made-up invitations look alike', async () => {
   expect(await app.db`select from users`).toHaveLength(1)
 })
 
-test('an invitation for an address is for that address, and one for nobody needs one', async () => {
+test('an invitation with an address accepts only that address; one without requires an address', async () => {
   await using app = await startTestApp({}, ['serve'])
   const named = await invite(app, { email: 'bob@acme.example', role: 'member' })
   const open = await invite(app, { role: 'member' })
   const other = await accept(app, { token: named.token, email: 'eve@acme.example' })
-  expect(other.body.error.fields).toEqual([{ path: 'email', problem: 'is not the address that was invited' }])
+  expect(other.body.error.fields).toEqual([{ path: 'email', problem: 'must be the address that was invited' }])
   expect((await accept(app, { token: open.token })).body.error.fields[0].path).toBe('email')
   expect((await accept(app, { token: open.token, email: 'not an address' })).status).toBe(422)
   expect((await accept(app, { token: named.token, email: 'BOB@acme.example' })).status).toBe(201)
 })
 
-test('what goes wrong while accepting leaves the invitation as it was', async () => {
+test('a failed acceptance does not use up the invitation', async () => {
   await using app = await startTestApp({}, ['serve'])
   await registerOther(app, 'busy@other.example')
   const { token } = await invite(app, { role: 'member' })
@@ -94,7 +94,7 @@ test('what goes wrong while accepting leaves the invitation as it was', async ()
   expect((await accept(app, { token, email: 'bob@acme.example' })).status).toBe(201)
 })
 
-test('whoever is in the organization cannot be invited again, and joining uses up other invitations', async () => {
+test('rejects invitations of members, and joining deletes the other invitations of the address', async () => {
   await using app = await startTestApp({}, ['serve'])
   await invite(app, { email: 'bob@acme.example', role: 'member' })
   await join(app, 'Bob@acme.example', 'member')
@@ -105,7 +105,7 @@ test('whoever is in the organization cannot be invited again, and joining uses u
   expect(wrong.body.error.fields[0].path).toBe('email')
 })
 
-test('invitations of another organization are neither seen nor withdrawn, nor looked for elsewhere', async () => {
+test('invitations of another organization cannot be seen, withdrawn or used', async () => {
   await using app = await startTestApp({}, ['serve'])
   const other = await registerOther(app)
   const { id, token } = await invite(app, { role: 'member' })
@@ -116,7 +116,7 @@ test('invitations of another organization are neither seen nor withdrawn, nor lo
   expect((await read(app, token)).status).toBe(200)
 })
 
-test('a hundred invitations can wait; those that ran out make room', async () => {
+test('limits pending invitations to a hundred, not counting expired ones', async () => {
   await using app = await startTestApp({}, ['serve'])
   await app.db.statement`
     insert into invitations (organization_id, id, role, token_hash, expires_at)

@@ -12,16 +12,16 @@ import {
   findInvitation,
   type Invitation,
   insertInvitation,
-  takeInvitation,
+  useInvitation,
 } from './invitations.sql.ts'
 import { checkNewPassword, hashPassword } from './passwords.ts'
 import { countTeam, isOwner } from './team.sql.ts'
 
 const validDays = 7
-const waitingMax = 100
+const pendingMax = 100
 const teamMax = 500
 
-/** The organization's id stands in front of the secret, so that it is looked for among its own invitations only. */
+/** The token contains the organization's id before the secret, so that only its own invitations are searched. */
 const tokenPattern = /^inv_([0-9a-z]{26})([A-Za-z0-9_-]{43})$/
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
@@ -34,25 +34,28 @@ function readToken(token: string): { organizationId: OrganizationId; tokenHash: 
 }
 
 const noLongerValid = () =>
-  new Refusal('not_found', 'This invitation is no longer valid. Ask an owner of the organization for another.')
+  new Refusal('not_found', 'This invitation is no longer valid. Ask an owner of the organization for a new one.')
 
-/** The token is answered here and never again. */
+/** The token is returned only here; only its hash is stored. Throws `Refusal` if the inviter is no longer an owner. */
 export async function invite(
   db: Db,
   { organizationId, id: invitedBy }: Pick<User, 'organizationId' | 'id'>,
   { email, role }: { email: string | undefined; role: Role },
 ): Promise<{ invitation: Invitation; token: string }> {
   if (email === undefined && role !== 'member')
-    throw invalid({ path: 'role', problem: 'must be member unless the invitation names an email address' })
+    throw invalid({ path: 'role', problem: 'must be "member" unless email is given' })
   const address = email === undefined ? undefined : await freeAddress(db, organizationId, email)
   const secret = randomBytes(32).toString('base64url')
   const invitation = await db.begin(async (tx) => {
     await lockOrganization(tx, organizationId)
-    // Checked under the lock that removing and demoting take: their invitations are withdrawn then.
+    // Checked while holding the lock, which is also taken by the removal and demotion of owners.
     if (!(await isOwner(tx, organizationId, invitedBy)))
       throw new Refusal('forbidden', 'Only owners of the organization can do this.')
-    if ((await countInvitations(tx, organizationId)) >= waitingMax)
-      throw new Refusal('conflict', `${waitingMax} invitations wait already. Withdraw one that is not needed.`)
+    if ((await countInvitations(tx, organizationId)) >= pendingMax)
+      throw new Refusal(
+        'conflict',
+        `There are already ${pendingMax} pending invitations. Withdraw one that is not needed.`,
+      )
     const tokenHash = hashOf(secret)
     const draft = { organizationId, id: newId('inv'), email: address ?? null, role, invitedBy, tokenHash }
     return insertInvitation(tx, draft, validDays)
@@ -60,13 +63,13 @@ export async function invite(
   return { invitation, token: `inv_${toText('org', organizationId).slice('org_'.length)}${secret}` }
 }
 
-/** An account of another organization is not told: it shows when its owner tries to accept. */
+/** Does not reveal accounts of other organizations. They are detected when the invitation is accepted. */
 async function freeAddress(db: Db, organizationId: OrganizationId, email: string): Promise<string> {
   const parsed = parseEmail(email)
   if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
   const user = await findUserByEmail(db, parsed.key)
   if (user?.organizationId === organizationId)
-    throw new Refusal('conflict', 'Somebody with this address is in the organization already.')
+    throw new Refusal('conflict', 'A member with this email address already exists.')
   return parsed.address
 }
 
@@ -74,7 +77,7 @@ export async function withdrawInvitation(db: Db, organizationId: OrganizationId,
   if (!(await deleteInvitation(db.statement, organizationId, id))) throw notFound('invitation')
 }
 
-/** Unknown, used, withdrawn and expired look alike. */
+/** Throws the same `Refusal` for unknown, used, withdrawn and expired invitations. */
 export async function getInvitation(db: Db, token: string): Promise<FoundInvitation> {
   const { organizationId, tokenHash } = readToken(token)
   const invitation = await findInvitation(db, organizationId, tokenHash)
@@ -84,7 +87,7 @@ export async function getInvitation(db: Db, token: string): Promise<FoundInvitat
 
 export type Acceptance = { token: string; email: string | undefined; password: string }
 
-/** Makes the account. The invitation goes with the same commit, so it serves once. */
+/** Creates the account and deletes the invitation in the same transaction. */
 export async function acceptInvitation(db: Db, { token, email, password }: Acceptance): Promise<Account> {
   const { organizationId, tokenHash } = readToken(token)
   const { email: invited, role } = await getInvitation(db, token)
@@ -94,26 +97,26 @@ export async function acceptInvitation(db: Db, { token, email, password }: Accep
 
   return db.begin(async (tx) => {
     await lockOrganization(tx, organizationId)
-    if (!(await takeInvitation(tx, organizationId, tokenHash))) throw noLongerValid()
+    if (!(await useInvitation(tx, organizationId, tokenHash))) throw noLongerValid()
     if ((await countTeam(tx, organizationId)) >= teamMax)
-      throw new Refusal('conflict', `An organization can have ${teamMax} members.`)
+      throw new Refusal('conflict', `An organization can have at most ${teamMax} members.`)
     const draft = { id: newId('usr'), organizationId, email: address, emailKey: key, passwordHash, role }
     const user = await insertUser(tx, draft)
     if (!user)
       throw new Refusal(
         'conflict',
-        'There is an account with this address already. Ask for an invitation to another address.',
+        'An account with this email address already exists. Ask for an invitation to another address.',
       )
     await deleteInvitationsOf(tx, organizationId, key)
     return user
   })
 }
 
-/** An invitation that names an address is for that address. */
+/** Throws `Refusal` if the invitation is limited to another address. */
 function addressFor(invited: string | null, given: string | undefined): { address: string; key: string } {
   const email = parseEmail(given ?? invited ?? '')
   if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
   if (invited !== null && email.key !== invited.toLowerCase())
-    throw invalid({ path: 'email', problem: 'is not the address that was invited' })
+    throw invalid({ path: 'email', problem: 'must be the address that was invited' })
   return email
 }

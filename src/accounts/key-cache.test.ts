@@ -5,12 +5,12 @@ import type { Db } from '../db/db.ts'
 import { parseId } from '../values/ids.ts'
 import { KeyCache } from './key-cache.ts'
 
-test('a key that is deleted while it is being looked up stops at once', async () => {
+test('rejects a key that is deleted while it is being looked up', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id, api_key: key } = (await app.manage('POST', '/organization/api-keys', { name: 'k' })).body.data
   const [asked, tellAsked] = gate()
   const [deleted, tellDeleted] = gate()
-  // The answer is read before the deletion and arrives after it.
+  // The row is read before the deletion and returned after it.
   const read = async (strings: TemplateStringsArray, ...values: unknown[]) => {
     const rows = await app.db(strings, ...values)
     tellAsked()
@@ -28,7 +28,7 @@ test('a key that is deleted while it is being looked up stops at once', async ()
   expect(await keys.find(key)).toBeUndefined()
 })
 
-test('while the database is away a known key is believed for four seconds, and no longer', async () => {
+test('accepts a cached key for four seconds while the database is unavailable', async () => {
   await using app = await startTestApp({}, ['serve'])
   let away = false
   const read = async (strings: TemplateStringsArray, ...values: unknown[]) => {

@@ -6,8 +6,8 @@ import { findKeysByHash, type KnownKey, touchApiKeys } from './api-keys.sql.ts'
 import { hashKey } from './api-keys.ts'
 
 const confirmEveryMs = 2_000
-/** A key that could not be confirmed for this long is looked up again before it is believed. */
-const believeForMs = 4_000
+/** A key that was not confirmed for this long is looked up before it is accepted. */
+const validForMs = 4_000
 const keysMax = 10_000
 const touchEveryMs = 60_000
 const lookUpsWaitingMax = 10_000
@@ -15,16 +15,16 @@ const lookUpsWaitingMax = 10_000
 type Entry = { key: KnownKey; confirmedAt: number; used: boolean; touchedAt: number }
 
 /**
- * Valid API keys in memory. A request with a known key costs no query: all keys in use are confirmed together every two
- * seconds, so a revoked one stops working within that time on every node.
+ * Caches valid API keys. A request with a cached key needs no query: all keys in use are confirmed together every two
+ * seconds, so a revoked key stops working within that time in every process.
  */
 export class KeyCache {
   readonly #db: Db
   readonly #log: Log
-  /** By the key itself rather than its hash: the hot path then hashes nothing. Memory only, never logged. */
+  /** Keyed by the API key instead of its hash, so that the hot path needs no hashing. Never stored or logged. */
   readonly #entries = new Map<string, Entry>()
   readonly #lookUps: Batcher<string, KnownKey | undefined>
-  /** How often a key was deleted on this node. */
+  /** The number of keys deleted in this process. */
   #deletions = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -51,17 +51,17 @@ export class KeyCache {
     clearInterval(this.#timer)
   }
 
-  /** Undefined for a key that is unknown or revoked. */
+  /** Returns undefined if the key is unknown or revoked. */
   find(text: string): KnownKey | undefined | Promise<KnownKey | undefined> {
     const entry = this.#entries.get(text)
-    if (entry && Date.now() - entry.confirmedAt < believeForMs) {
+    if (entry && Date.now() - entry.confirmedAt < validForMs) {
       entry.used = true
       return entry.key
     }
     return this.#lookUp(text)
   }
 
-  /** A key deleted on this node stops at once. */
+  /** Makes a key that was deleted in this process invalid immediately. */
   forget(id: ApiKeyId): void {
     this.#deletions++
     for (const [text, { key }] of this.#entries) if (key.id === id) this.#entries.delete(text)
@@ -74,7 +74,7 @@ export class KeyCache {
       this.#entries.delete(text)
       return undefined
     }
-    // It may have been read before the deletion of a key: asking again tells.
+    // The key may have been read before a deletion, so it is looked up again.
     if (deletions !== this.#deletions) return this.#lookUp(text)
     if (this.#entries.size >= keysMax) this.#entries.clear()
     const known = this.#entries.get(text)
@@ -82,7 +82,7 @@ export class KeyCache {
     return key
   }
 
-  /** Asks for all keys used since the last time; the others leave the cache, and so do those that are revoked. */
+  /** Confirms all keys used since the last run. Removes unused and revoked keys from the cache. */
   async #confirm(): Promise<void> {
     const askedAt = Date.now()
     for (const [text, { used }] of this.#entries) if (!used) this.#entries.delete(text)
@@ -99,7 +99,7 @@ export class KeyCache {
       }
       await this.#touch(asked.map(([, entry]) => entry).filter(({ confirmedAt }) => confirmedAt === askedAt))
     } catch (error) {
-      this.#log.warn({ err: error }, 'API keys could not be confirmed')
+      this.#log.warn({ err: error }, 'Confirming API keys failed')
     }
   }
 

@@ -16,7 +16,7 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
   return async (api) => {
     api.get(
       '',
-      { schema: { tags, summary: 'Read the organization', response: answers(OrganizationOut) } },
+      { schema: { tags, summary: 'Get the organization', response: answers(OrganizationOut) } },
       async (request) => ok(organizationOut(memberOf(request).organization)),
     )
 
@@ -26,10 +26,12 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Change the organization (owners)',
+          summary: 'Update the organization (owners)',
           body: Type.Object({
             name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
-            timezone: Type.Optional(Type.String({ maxLength: timezoneMax, description: 'IANA, as Europe/Vienna.' })),
+            timezone: Type.Optional(
+              Type.String({ maxLength: timezoneMax, description: 'IANA time zone, for example Europe/Vienna.' }),
+            ),
             keep_addresses: Type.Optional(Type.Boolean()),
           }),
           response: answers(OrganizationOut),
@@ -53,7 +55,7 @@ function checkChange(change: OrganizationChange): OrganizationChange {
   return change
 }
 
-/** Names only: an offset such as +01:00 would be right for half of the year. */
+/** Accepts names only: an offset such as +01:00 would be wrong during daylight saving time. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { join, password, registerOther } from '../../test/support/people.ts'
 import { startTestApp } from '../../test/support/test-app.ts'
 
-test('an owner changes what is given, and the rest stays', async () => {
+test('updates only the given fields', async () => {
   await using app = await startTestApp({}, ['serve'])
   const other = await registerOther(app)
   const before = (await app.manage('GET', '/organization')).body.data
@@ -24,7 +24,7 @@ test('an owner changes what is given, and the rest stays', async () => {
   expect((await other.manage('GET', '/organization')).body.data).toMatchObject({ name: 'Other', timezone: 'UTC' })
 })
 
-test('what is wrong is refused by the name of its field, and nothing changes', async () => {
+test('rejects invalid fields by name and changes nothing', async () => {
   await using app = await startTestApp({}, ['serve'])
   const wrong = {
     name: [' ', 'x'.repeat(201), null],
@@ -40,7 +40,7 @@ test('what is wrong is refused by the name of its field, and nothing changes', a
   expect((await app.manage('GET', '/organization')).body.data).toMatchObject({ name: 'Acme', keep_addresses: false })
 })
 
-test('a password is changed by whoever knows the old one, and all sessions but a new one end', async () => {
+test('changing the password requires the current one and ends all other sessions', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   const login = async (secret: string) =>
@@ -62,7 +62,7 @@ test('a password is changed by whoever knows the old one, and all sessions but a
   expect((await app.manage('GET', '/me')).status).toBe(200)
 })
 
-test('guessing the old password is slowed down like guessing at the login', async () => {
+test('limits attempts at the current password like sign-in attempts', async () => {
   await using app = await startTestApp({}, ['serve'])
   const statuses: number[] = []
   for (let i = 0; i < 11; i++) {

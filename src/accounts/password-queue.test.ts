@@ -26,7 +26,7 @@ function startQueue() {
   return { started, call, finishAll, most: () => most }
 }
 
-test('registrations never take the last place, and logins go first', async () => {
+test('registrations never take the last slot, and sign-ins have priority', async () => {
   const { started, call, finishAll, most } = startQueue()
   const calls = Array.from({ length: 51 }, () => call('new'))
   await expect(call('new')).rejects.toMatchObject({ type: 'unavailable', retryAfterSeconds: 5 })
@@ -39,7 +39,7 @@ test('registrations never take the last place, and logins go first', async () =>
   expect(most()).toBe(2)
 })
 
-test('calls that arrive while a place changes hands do not exceed the limit', async () => {
+test('calls that arrive while a slot is passed on do not exceed the limit', async () => {
   const { call, finishAll, most } = startQueue()
   const calls = Array.from({ length: 10 }, () => call('check'))
   const late = (async () => {

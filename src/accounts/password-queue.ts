@@ -2,15 +2,15 @@ import { Refusal } from '../values/errors.ts'
 
 export type PasswordUse = 'check' | 'new'
 
-/** Each hash takes 19 MiB and a core for some 20 ms. */
+/** Each hash takes 19 MiB of memory and about 20 ms of a core. */
 const runningMax = 2
-/** New passwords leave a place free, so that a wave of registrations cannot keep people from logging in. */
+/** New passwords leave a slot free, so that many registrations cannot block sign-ins. */
 const runningMaxOf: Record<PasswordUse, number> = { check: runningMax, new: runningMax - 1 }
 const waitingMaxOf: Record<PasswordUse, number> = { check: 200, new: 50 }
-/** Within this time a full queue is worked off. */
+/** A full queue is processed within this time. */
 const retryAfterSeconds = 5
 
-/** Runs a bounded number of password hashes at once. Checks of passwords go before new passwords. */
+/** Limits concurrent password hashes. Password checks have priority over new passwords. */
 export class PasswordQueue {
   readonly #running: Record<PasswordUse, number> = { check: 0, new: 0 }
   readonly #waiting: Record<PasswordUse, (() => void)[]> = { check: [], new: [] }
@@ -36,13 +36,13 @@ export class PasswordQueue {
 
   #wait(use: PasswordUse): Promise<void> {
     if (this.#waiting[use].length >= waitingMaxOf[use])
-      throw new Refusal('unavailable', 'Too many people are logging in right now. Try again in a few seconds.', {
+      throw new Refusal('unavailable', 'Too many sign-in attempts right now. Try again in a few seconds.', {
         retryAfterSeconds,
       })
     return new Promise((resolve) => this.#waiting[use].push(resolve))
   }
 
-  /** The place is taken here, not when the waiting call resumes: a call that arrives in between must not get it too. */
+  /** The slot is taken here and not when the waiting call resumes, so that a call in between cannot take it as well. */
   #startNext(): void {
     for (const use of ['check', 'new'] as const) {
       const next = this.#isFree(use) ? this.#waiting[use].shift() : undefined

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startTestApp } from '../../test/support/test-app.ts'
 import { checkNewPassword, hashPassword } from './passwords.ts'
 
-test('a wave of registrations does not keep anybody from logging in', async () => {
+test('many registrations do not block sign-ins', async () => {
   await using app = await startTestApp({}, ['serve'])
   const flood = Promise.allSettled(Array.from({ length: 260 }, (_, n) => hashPassword(`a password ${n}`)))
   const login = await app.call('POST', '/api/v1/auth/login', {
@@ -13,7 +13,7 @@ test('a wave of registrations does not keep anybody from logging in', async () =
   expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
 })
 
-test('a password that everybody tries first is refused', () => {
+test('rejects common passwords', () => {
   const isRefused = (password: string) => {
     try {
       checkNewPassword(password)
@@ -27,7 +27,7 @@ test('a password that everybody tries first is refused', () => {
   expect(['correct horse battery', 'tr0ub4dor&3xyz', '7391850264'].filter(isRefused)).toEqual([])
 })
 
-test('a new password has ten to 256 characters', () => {
+test('requires 10 to 256 characters', () => {
   const isTaken = (length: number) => {
     try {
       checkNewPassword('correct horse '.repeat(20).slice(0, length))

@@ -6,7 +6,7 @@ import { PasswordQueue } from './password-queue.ts'
 
 const lengthMin = 10
 const lengthMax = 256
-/** The library's defaults, which are OWASP's. */
+/** The defaults of the library, which follow the OWASP recommendations. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const queue = new PasswordQueue()
@@ -16,10 +16,10 @@ export function checkNewPassword(password: string, path = 'password'): void {
     throw invalid({ path, problem: `must have at least ${lengthMin} characters` })
   if (isLongerThan(password, lengthMax)) throw invalid({ path, problem: `must have at most ${lengthMax} characters` })
   if (isEasyToGuess(password))
-    throw invalid({ path, problem: 'is too easy to guess; choose a longer or less regular one' })
+    throw invalid({ path, problem: 'is too easy to guess; choose a longer or less regular password' })
 }
 
-/** From here on a repeated character is no longer among the first guesses. */
+/** From this length on, few different characters are acceptable. */
 const longEnough = 32
 const sequences = [
   '01234567890123456789',
@@ -30,7 +30,7 @@ const sequences = [
 const commonStart =
   /^(password|passwort|waxwing|welcome|letmein|iloveyou|administrator|changeme|qwerty|qwertz)[0-9!?.*#$ -]*$/
 
-/** The passwords that everybody tries first: few different characters, runs of the keyboard, and common words with digits. */
+/** Returns true for few different characters, keyboard sequences, and common words followed by digits. */
 function isEasyToGuess(password: string): boolean {
   const plain = password.toLowerCase()
   if ((plain.length < longEnough && new Set(plain).size < 4) || commonStart.test(plain)) return true
@@ -38,17 +38,16 @@ function isEasyToGuess(password: string): boolean {
   return sequences.some((sequence) => sequence.includes(plain) || sequence.includes(reversed))
 }
 
-/** For somebody who has not chosen one. */
-export const makeUpPassword = (): string => randomBytes(15).toString('base64url')
+export const generatePassword = (): string => randomBytes(15).toString('base64url')
 
-/** By argon2id. */
+/** Hashes with argon2id. */
 export const hashPassword = (password: string): Promise<string> => queue.run('new', () => hash(password, cost))
 
-/** A hash that no password is known for: an unknown account then takes as long to refuse as a wrong password. */
-const nobody = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+/** Verified for unknown accounts, so that the response time does not reveal whether an account exists. */
+const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 export async function passwordFits(passwordHash: string | undefined, password: string): Promise<boolean> {
   if (isLongerThan(password, lengthMax)) return false
-  const fits = await queue.run('check', () => verify(passwordHash ?? nobody, password))
+  const fits = await queue.run('check', () => verify(passwordHash ?? dummyHash, password))
   return fits && passwordHash !== undefined
 }

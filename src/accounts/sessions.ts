@@ -10,19 +10,19 @@ const issuer = 'waxwing'
 export type Session = {
   userId: UserId
   organizationId: OrganizationId
-  /** Of the password it began with: a session ends when that is changed. */
+  /** A fingerprint of the password hash: a session ends when the password is changed. */
   passwordMark: string
-  /** Of the user when it began: a session ends when the epoch is raised. */
+  /** The epoch of the user when the session was created: a session ends when it is incremented. */
   epoch: number
 }
 
 const markLength = 16
 
-/** Differs for every password that an account has had, and tells nothing about it. */
+/** Differs for every password of an account and reveals nothing about it. */
 export const passwordMark = ({ passwordHash }: Account) =>
   hash('sha256', passwordHash, 'base64url').slice(0, markLength)
 
-/** The JWTs of the management API: HS256 and nothing else, twelve hours. */
+/** Issues and verifies the JWTs of the management API: HS256 only, valid for twelve hours. */
 export class Sessions {
   readonly #current: Buffer
   readonly #previous: Buffer | undefined
@@ -54,7 +54,7 @@ export class Sessions {
   async verify(token: string): Promise<Session | undefined> {
     for (const key of [this.#current, this.#previous]) {
       if (!key) continue
-      // Whatever `exp` says: a token that claims a longer life was not issued here.
+      // `maxTokenAge` applies in addition to `exp`: longer lifetimes are never issued.
       const verified = await jwtVerify(token, key, {
         algorithms: ['HS256'],
         issuer,
@@ -62,14 +62,15 @@ export class Sessions {
         maxTokenAge: lifetimeSeconds,
       }).catch(() => undefined)
       if (!verified) continue
-      // The time of the rotation, not of the start of this process: a restart must not extend the use of a leaked secret.
+      // The time of the rotation, not of the start of this process: a restart must not extend the use of a leaked
+      // secret.
       if (key === this.#previous && verified.payload.iat! > this.#currentSince) continue
       const { sub, org, pwd, epo } = verified.payload
       return {
         userId: sub as UserId,
         organizationId: org as OrganizationId,
         passwordMark: pwd as string,
-        // Tokens from before epochs existed belong to the first.
+        // Tokens issued before epochs were introduced have epoch 0.
         epoch: typeof epo === 'number' ? epo : 0,
       }
     }

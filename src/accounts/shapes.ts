@@ -4,7 +4,7 @@ import { toText, type UserId } from '../values/ids.ts'
 import type { Account, Organization, User } from './accounts.sql.ts'
 import type { Sessions } from './sessions.ts'
 
-// What several routes of accounts answer with.
+// Response schemas shared by several routes.
 
 export const RoleOut = oneOf('owner', 'member')
 export const UserOut = Type.Object({ id: Type.String(), email: Type.String(), role: RoleOut, created_at: Timestamp })
@@ -18,14 +18,14 @@ export const OrganizationOut = Type.Object({
   id: Type.String(),
   name: Type.String(),
   timezone: Type.String(),
-  keep_addresses: Type.Boolean({ description: 'Whether opens and clicks keep the reader’s IP address.' }),
+  keep_addresses: Type.Boolean({ description: 'Whether IP addresses of opens and clicks are stored.' }),
   created_at: Timestamp,
 })
-/** Who created a credential. Null for those from before this was recorded. */
+/** The creator of a credential. Null if it was created before this was recorded. */
 export const CreatorOut = Nullable(
   Type.Object({
     id: Type.String(),
-    email: Nullable(Type.String({ description: 'Null if this person is no longer a member.' })),
+    email: Nullable(Type.String({ description: 'Null if the user is no longer a member.' })),
   }),
 )
 export const Credential = Type.String({ minLength: 1, maxLength: 1024 })
@@ -48,7 +48,7 @@ export const organizationOut = (organization: Organization) => ({
   created_at: organization.createdAt.toISOString(),
 })
 
-/** A new session for this user, as logging in answers it. */
+/** Issues a session for this user and returns it as a response. */
 export async function sessionOut(sessions: Sessions, user: Account) {
   const { token, expiresAt } = await sessions.issue(user)
   return {

@@ -26,7 +26,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
   return async (api) => {
     api.get(
       '/members',
-      { schema: { tags, summary: 'List the people of the organization', response: answers(Type.Array(MemberOut)) } },
+      { schema: { tags, summary: 'List members', response: answers(Type.Array(MemberOut)) } },
       async (request) => {
         const { organizationId } = memberOf(request)
         return ok((await read(organizationId, (tx) => selectTeam(tx, organizationId))).map(memberOut))
@@ -39,7 +39,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Change somebody’s role (owners)',
+          summary: 'Change the role of a member (owners)',
           params: IdParams,
           body: Type.Object({ role: RoleOut }),
           response: answers(MemberOut),
@@ -93,7 +93,7 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         })
         for (const key of revoked) keys.forget(key)
         afterCommit()
-        return ok(null, 'The member is removed')
+        return ok(null, 'Member removed')
       },
     )
   }

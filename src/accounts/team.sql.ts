@@ -4,7 +4,7 @@ import type { Role, User } from './accounts.sql.ts'
 
 export type TeamMember = User & { lastLoginAt: Date | null }
 
-/** In the order in which they joined. */
+/** Ordered by the time at which they joined. */
 export async function selectTeam(db: Reader, organizationId: OrganizationId): Promise<TeamMember[]> {
   return db<TeamMember>`
     select id, organization_id, email, role, created_at, last_login_at
@@ -26,7 +26,7 @@ export async function updateRole(
   return row
 }
 
-/** False when there is no such member. */
+/** Returns false if the member does not exist. */
 export async function deleteMember(tx: Tx, organizationId: OrganizationId, id: UserId): Promise<boolean> {
   const rows = await tx`delete from users where organization_id = ${organizationId} and id = ${id} returning id`
   return rows.length > 0

@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 
 const myId = async (app: TestApp) => (await app.manage('GET', '/me')).body.data.user.id as string
 
-test('everyone sees who is in the organization, and when they last logged in', async () => {
+test('members can list all members and their last sign-in', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   await app.db.statement`update users set last_login_at = null where email = 'owner@acme.example'`
@@ -21,7 +21,7 @@ test('everyone sees who is in the organization, and when they last logged in', a
   expect(owner.last_login_at).toEqual(expect.any(String))
 })
 
-test('a member may change nothing about organization, team and invitations', async () => {
+test('a member cannot change the organization, team or invitations', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   const owner = await myId(app)
@@ -40,7 +40,7 @@ test('a member may change nothing about organization, team and invitations', asy
   }
 })
 
-test('a new role counts for the session that is open, and somebody removed is out at once', async () => {
+test('a new role applies to open sessions, and a removed member is signed out immediately', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   const promoted = await app.manage('PATCH', `/organization/members/${bob.id}`, { role: 'owner' })
@@ -66,7 +66,7 @@ test('the last owner can be neither demoted nor removed', async () => {
   expect((await app.manage('GET', '/me')).body.data.role).toBe('owner')
 })
 
-test('owners who demote and remove each other at once leave exactly one', async () => {
+test('owners who demote and remove each other concurrently leave exactly one', async () => {
   await using app = await startTestApp({}, ['serve'])
   for (let round = 0; round < 5; round++) {
     const email = `owner${round}@acme.example`
@@ -81,7 +81,7 @@ test('owners who demote and remove each other at once leave exactly one', async 
 
     const owners = await app.db`select id from users where role = 'owner'`
     expect(owners).toHaveLength(1)
-    // Whoever comes second either is too late for the guard, or would take away the last owner.
+    // The second request is rejected by the guard, or because it would remove the last owner.
     const statuses = answers.map(({ status }) => status).sort()
     expect([
       [200, 401],
@@ -93,7 +93,7 @@ test('owners who demote and remove each other at once leave exactly one', async 
   }
 })
 
-test('members of another organization do not exist', async () => {
+test('returns 404 for members of another organization', async () => {
   await using app = await startTestApp({}, ['serve'])
   const other = await registerOther(app)
   const answers = [
@@ -105,14 +105,14 @@ test('members of another organization do not exist', async () => {
   expect((await other.manage('GET', '/me')).body.data.role).toBe('owner')
 })
 
-test('an unknown role is refused and changes nothing', async () => {
+test('rejects an unknown role', async () => {
   await using app = await startTestApp({}, ['serve'])
   const bob = await join(app, 'bob@acme.example', 'member')
   const answer = await app.manage('PATCH', `/organization/members/${bob.id}`, { role: 'king' })
   expect(answer.body.error.fields).toEqual([{ path: 'role', problem: 'must be one of owner, member' }])
 })
 
-test('open invitations of an owner are withdrawn when the owner is demoted or removed', async () => {
+test('withdraws the invitations of an owner who is demoted or removed', async () => {
   await using app = await startTestApp({}, ['serve'])
   const eve = await join(app, 'eve@acme.example', 'owner')
   const kept = (await app.manage('POST', '/organization/invitations', { role: 'member' })).body.data
@@ -138,7 +138,7 @@ test('open invitations of an owner are withdrawn when the owner is demoted or re
   expect(await statusOf(kept.token)).toBe(200)
 })
 
-test('no invitation survives its inviter, however requests interleave', async () => {
+test('no invitation remains after its inviter is removed, however requests interleave', async () => {
   await using app = await startTestApp({}, ['serve'])
   for (let round = 0; round < 5; round++) {
     const eve = await join(app, `eve${round}@acme.example`, 'owner')
@@ -152,12 +152,10 @@ test('no invitation survives its inviter, however requests interleave', async ()
   }
 })
 
-test('a link without an address makes members only', async () => {
+test('a link without an address can only invite members', async () => {
   await using app = await startTestApp({}, ['serve'])
   const answer = await app.manage('POST', '/organization/invitations', { role: 'owner' })
-  expect(answer.body.error.fields).toEqual([
-    { path: 'role', problem: 'must be member unless the invitation names an email address' },
-  ])
+  expect(answer.body.error.fields).toEqual([{ path: 'role', problem: 'must be "member" unless email is given' }])
 })
 
 test('API keys and webhooks name their creator, and can be stopped when the creator is removed', async () => {
@@ -196,7 +194,7 @@ test('API keys and webhooks name their creator, and can be stopped when the crea
   ])
 })
 
-test('somebody removed while creating an API key leaves none behind', async () => {
+test('a member removed while creating an API key leaves no key', async () => {
   await using app = await startTestApp({}, ['serve'])
   for (let round = 0; round < 5; round++) {
     const eve = await join(app, `eve${round}@acme.example`, 'member')

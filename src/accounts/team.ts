@@ -17,7 +17,7 @@ export async function changeRole(db: Db, organizationId: OrganizationId, id: Use
 
 export type Removal = {
   revokeApiKeys: boolean
-  /** Called in the transaction of the removal, for what other parts of the service hold of the member. */
+  /** Called in the transaction of the removal, to clean up data of the member in other folders. */
   onRemove?: (tx: Tx) => Promise<void>
 }
 
@@ -39,7 +39,7 @@ export async function removeMember(
   })
 }
 
-/** Rolls back whatever would leave nobody in charge, also when two owners remove each other at once. */
+/** Rolls back a change that would leave no owner, even if two owners remove each other concurrently. */
 function keepingAnOwner<Result>(
   db: Db,
   organizationId: OrganizationId,
@@ -49,7 +49,7 @@ function keepingAnOwner<Result>(
     await lockOrganization(tx, organizationId)
     const result = await change(tx)
     if (!(await hasOwner(tx, organizationId)))
-      throw new Refusal('conflict', 'The organization needs an owner. Make somebody else an owner first.')
+      throw new Refusal('conflict', 'The organization must have an owner. Make another member an owner first.')
     return result
   })
 }

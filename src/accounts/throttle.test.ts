@@ -22,20 +22,20 @@ function startThrottle() {
   }
 }
 
-test('who knows the password may log in any number of times', async () => {
+test('does not limit successful sign-ins', async () => {
   const { right, wrong } = startThrottle()
   for (let n = 0; n < 200; n++) expect(await right()).toBe('in')
   for (let n = 0; n < 200; n++) expect(await right(`user${n}@acme.example`)).toBe('in')
   expect(await wrong('new@acme.example')).toBe('wrong')
 })
 
-test('a try that could not be checked does not count', async () => {
+test('does not count an attempt that could not be checked', async () => {
   const { right, broken } = startThrottle()
   for (let n = 0; n < 200; n++) expect(await broken()).toBe('fault')
   expect(await right()).toBe('in')
 })
 
-test('an account can be guessed at from many addresses only a hundred times', async () => {
+test('limits attempts on one account from many addresses to a hundred', async () => {
   const { right, wrong } = startThrottle()
   const outcomes = []
   for (let n = 0; n < 120; n++) outcomes.push(await wrong(owner, `198.51.100.${n}`))
@@ -43,7 +43,7 @@ test('an account can be guessed at from many addresses only a hundred times', as
   expect(await right()).toBe('rate_limited')
 })
 
-test('guesses from elsewhere do not lock out an owner at an address that logged in before', async () => {
+test('attempts from other addresses do not lock out a user at an address that signed in before', async () => {
   const { right, wrong } = startThrottle()
   await right()
   for (let n = 0; n < 120; n++) await wrong(owner, `198.51.100.${n}`)
@@ -54,7 +54,7 @@ test('guesses from elsewhere do not lock out an owner at an address that logged 
   expect(await wrong()).toBe('rate_limited')
 })
 
-test('an address can guess at many accounts only fifty times', async () => {
+test('limits attempts of one address on many accounts to fifty', async () => {
   const { wrong } = startThrottle()
   const outcomes = []
   for (let n = 0; n < 60; n++) outcomes.push(await wrong(`user${n}@acme.example`))
@@ -62,7 +62,7 @@ test('an address can guess at many accounts only fifty times', async () => {
   expect(await wrong(owner, '198.51.100.1')).toBe('wrong')
 })
 
-test('tries from one IPv6 network count together', async () => {
+test('counts attempts from one IPv6 network together', async () => {
   const { wrong } = startThrottle()
   const outcomes: string[] = []
   for (let n = 0; n < 60; n++) outcomes.push(await wrong(`user${n}@acme.example`, `2001:db8:1:2::${n.toString(16)}`))
@@ -70,7 +70,7 @@ test('tries from one IPv6 network count together', async () => {
   expect(await wrong('user@acme.example', '2001:db8:1:3::1')).toBe('wrong')
 })
 
-test('a flood of other names does not reset the count of an account under attack', async () => {
+test('many other names do not reset the count of an account under attack', async () => {
   const { wrong } = startThrottle()
   const flood = async (from: number, to: number) => {
     for (let n = from; n < to; n++) await wrong(`user${n}@acme.example`, `198.51.${n >> 8}.${n & 255}`)

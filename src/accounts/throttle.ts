@@ -2,9 +2,9 @@ import { clientNetwork } from '../values/client-address.ts'
 import { Refusal } from '../values/errors.ts'
 
 const windowMs = 15 * 60_000
-/** Tries of one client on one account. */
+/** Attempts of one client on one account. */
 const perPairMax = 10
-/** Tries of all clients on one account together. */
+/** Attempts of all clients on one account. */
 const perAccountMax = 100
 const perAddressMax = 50
 const namesMax = 50_000
@@ -12,16 +12,16 @@ const namesMax = 50_000
 type Tries = { count: number; until: number }
 
 /**
- * Counts failed logins per account and per client address, so that neither can be guessed at speed. Guesses from elsewhere
- * do not lock out an owner at an address that logged in before, as far as this process remembers; at a new one they do.
+ * Limits failed sign-ins per account and per client address. Attempts from other addresses do not lock out a user at an
+ * address that signed in before (as far as this process remembers), but they do at a new address.
  */
 export class LoginThrottle {
   readonly #tries = new Map<string, Tries>()
   readonly #knownPairs = new Set<string>()
 
   /**
-   * Answers with what `check` finds; undefined is a failure. A try counts from its beginning and is taken back unless it
-   * fails: otherwise guesses sent at once would all begin before one of them has failed.
+   * Returns the result of `check`; undefined means failure. An attempt is counted before the check and reverted unless
+   * it fails, so that concurrent attempts are limited as well.
    */
   async attempt<Found>(
     account: string,
@@ -72,7 +72,7 @@ export class LoginThrottle {
       this.#tries.delete(name)
       this.#tries.set(name, known)
     } else {
-      // Counted last, so forgotten last: a flood of other names cannot reset what is under attack.
+      // Reinserted, so that it is evicted last: many other names cannot reset an account under attack.
       this.#tries.delete(name)
       if (this.#tries.size >= namesMax) forgetFirst(this.#tries)
       this.#tries.set(name, { count: 1, until: nowMs + windowMs })
@@ -105,5 +105,5 @@ function inMinutes(ms: number): string {
   return minutes === 1 ? 'a minute' : `${minutes} minutes`
 }
 
-/** What tries are counted under. */
+/** The keys under which attempts are counted. */
 type Names = { pair: string; account: string; address: string }

@@ -6,7 +6,7 @@ import type { Database } from '../db/connect.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 
-/** What a person wants to know after starting it, in a few lines. */
+/** Returns the summary printed after startup. */
 export async function banner({
   config,
   database,
@@ -18,11 +18,11 @@ export async function banner({
 }): Promise<string> {
   const mail = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
-    : 'kept in the built-in inbox (set SMTP_URL to send it out)'
+    : 'kept in the built-in inbox (set SMTP_URL to send it)'
   const targets = privateTargetWarning(config)
   const lines = [
     `Waxwing ${version} is ready.`,
-    ...(roles.includes('serve') ? await placesToGo(config, database) : placesToWatch(config)),
+    ...(roles.includes('serve') ? await webLines(config, database) : metricsLines(config)),
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
@@ -35,11 +35,11 @@ export async function banner({
   return `\n${lines.join('\n')}\n\n`
 }
 
-const placesToGo = async ({ BASE_URL: url }: Config, { db }: Database): Promise<string[]> => [
+const webLines = async ({ BASE_URL: url }: Config, { db }: Database): Promise<string[]> => [
   `  Web app    ${url}`,
-  ...((await hasUsers(db)) ? [] : ['  Begin      open the web app and create the first account']),
+  ...((await hasUsers(db)) ? [] : ['  Get started: open the web app and create the first account']),
   `  API docs   ${url}/docs`,
 ]
 
-const placesToWatch = ({ HOST: host, WORK_PORT: port }: Config): string[] =>
-  port === undefined ? [] : [`  Watch it   http://${host}:${port}/metrics`]
+const metricsLines = ({ HOST: host, WORK_PORT: port }: Config): string[] =>
+  port === undefined ? [] : [`  Metrics    http://${host}:${port}/metrics`]

@@ -1,9 +1,9 @@
 import { classifyFiles } from '@waxwing/bounce-classifier'
 import { SetupFault } from '../values/errors.ts'
 
-/** One JSON line a file. Ends with 1 when one of them could not be read. */
+/** Prints one JSON line per file. Returns 1 if a file could not be read. */
 export async function classifyBounceFiles(files: string[]): Promise<number> {
-  if (files.length === 0) throw new SetupFault('Name at least one file: waxwing classify-bounce FILE…')
+  if (files.length === 0) throw new SetupFault('At least one file is required: waxwing classify-bounce FILE…')
   let unread = 0
   const warn = (line: string) => {
     unread++

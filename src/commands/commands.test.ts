@@ -11,10 +11,10 @@ import { query } from '../../test/support/embedded-child.ts'
 import { freePort } from '../../test/support/service.ts'
 import { openDatabase } from '../db/connect.ts'
 
-// These run the compiled service, as people do.
+// These tests run the compiled service.
 const cli = join(import.meta.dirname, '../../dist/src/cli.js')
 const log = pino({ level: 'silent' })
-/** Starts eight processes, each of which loads the whole service. */
+/** Starts eight processes, each of which loads the complete service. */
 const commandsTimeoutMs = 180_000
 
 function newDataDir() {
@@ -58,7 +58,7 @@ function run(command: string[], dataDir: string, port: number, input?: string) {
   return running
 }
 
-test('commands work beside a service that runs on the same directory, and a second service does not', {
+test('commands can run beside a service on the same directory, but a second service cannot', {
   timeout: commandsTimeoutMs,
 }, async () => {
   using place = newDataDir()
@@ -88,11 +88,11 @@ test('commands work beside a service that runs on the same directory, and a seco
     stderr: expect.stringContaining('Standard input is empty'),
   })
   await expect(run(['reset-password', '--email', 'b@acme.example'], place.dataDir, port)).rejects.toMatchObject({
-    stderr: 'There is no account with the address b@acme.example.\n',
+    stderr: 'No account found for b@acme.example.\n',
   })
 
   expect((await run(['migrate'], place.dataDir, port)).stdout).toBe('The database is up to date.\n')
-  expect((await run(['rebuild-counters'], place.dataDir, port)).stdout).toContain('The counters are right')
+  expect((await run(['rebuild-counters'], place.dataDir, port)).stdout).toContain('The counters are correct')
   expect((await run(['doctor'], place.dataDir, port)).stdout).toContain('embedded PostgreSQL of the running service')
   await expect(run(['start'], place.dataDir, port)).rejects.toMatchObject({
     stderr: expect.stringContaining('Another Waxwing'),
@@ -100,13 +100,13 @@ test('commands work beside a service that runs on the same directory, and a seco
   expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200)
 })
 
-test('the whole OpenAPI document is printed without a service or a database', async () => {
+test('prints the complete OpenAPI document without a database', async () => {
   using place = newDataDir()
   const document = JSON.parse((await run(['openapi'], place.dataDir, await freePort())).stdout)
   expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/health', '/api/v1/me']))
 })
 
-test('a database that was started for a connection that fails is stopped again', async () => {
+test('stops the embedded database if connecting fails', async () => {
   using place = newDataDir()
   const { dataDir } = place
   const first = await startEmbedded({ dataDir, log })

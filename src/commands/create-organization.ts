@@ -9,24 +9,24 @@ import { type Flags, textOf } from './flags.ts'
 import { readPassword } from './password-flag.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
-/** Whoever can run this has the machine, so registration need not be open. */
+/** Works even if registration is closed, because it requires access to the machine. */
 export async function createOrganization(flags: Flags): Promise<number> {
   const [name, email] = [textOf(flags, 'name'), textOf(flags, 'email')]
   if (!name || !email) {
-    process.stderr.write('Both --name and --email are needed.\n')
+    process.stderr.write('Both --name and --email are required.\n')
     return 2
   }
   const { password, isGenerated } = await readPassword(flags)
   const config = readConfig(readEnvironment())
   const sessions = new Sessions(readSecrets(config))
-  // Standard output is for the JSON alone.
+  // Only the JSON may be written to standard output.
   const database = await databaseOf(config, await openLog('silent'), { orRunning: true })
   try {
     await migrate(database.db)
     const user = await register(database.db, 'operator', { organizationName: name, email, password })
     const { token, expiresAt } = await sessions.issue(user)
     const { record, key } = await createApiKey(database.db, user, { name: 'first key' })
-    const made = {
+    const output = {
       organization_id: toText('org', user.organizationId),
       user_id: toText('usr', user.id),
       email: user.email,
@@ -36,7 +36,7 @@ export async function createOrganization(flags: Flags): Promise<number> {
       api_key_id: toText('key', record.id),
       api_key: key,
     }
-    process.stdout.write(`${JSON.stringify(made, null, 2)}\n`)
+    process.stdout.write(`${JSON.stringify(output, null, 2)}\n`)
     return 0
   } finally {
     await database.close()

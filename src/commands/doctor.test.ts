@@ -39,17 +39,17 @@ async function examine(environment: Environment): Promise<{ code: number | null;
   return { code, stdout }
 }
 
-test('the doctor finds nothing wrong with settings for trying it out, IPv6 addresses among them', async () => {
+test('doctor finds no problems with development settings, including IPv6 addresses', async () => {
   const settings = { SMTP_URL: `smtp://me:right@${host}:${port}`, BASE_URL: `http://${host}:3000` }
   const { code, stdout } = await examine(settings)
-  expect(stdout).toContain(`ok   Relay      ${host}:${port} takes mail from us`)
+  expect(stdout).toContain(`ok   Relay      ${host}:${port} accepts email`)
   expect(stdout).toContain(`ok   BASE_URL   http://${host}:3000`)
   expect(stdout).toContain(`note Going live Links in mail lead to http://${host}:3000`)
-  expect(stdout).toContain('Nothing is broken.')
+  expect(stdout).toContain('No problems found. Read the notes')
   expect(code).toBe(0)
 })
 
-test('the doctor finds what keeps mail from going out', async () => {
+test('doctor finds problems that prevent sending', async () => {
   const settings = {
     SMTP_URL: `smtp://me:wrong@${host}:${port}`,
     DKIM_DOMAIN: 'acme.example',
@@ -59,19 +59,19 @@ test('the doctor finds what keeps mail from going out', async () => {
   const { code, stdout } = await examine(settings)
   expect(stdout).toMatch(/^BAD {2}Relay {6}.*Wrong password.*SMTP_URL/m)
   expect(stdout).toContain('BAD  Settings   DKIM_PRIVATE_KEY_FILE: /nope does not exist.')
-  expect(stdout).toContain('2 to look at.')
+  expect(stdout).toContain('2 problems found.')
   expect(stdout).not.toContain('wrong@')
   expect(code).toBe(1)
 })
 
-test('the doctor finds links that others cannot open, once mail is for others', async () => {
+test('doctor reports links to localhost if a relay is configured', async () => {
   const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.invalid', MAIL_FROM: 'hello@acme.example' })
   expect(stdout).toMatch(/^BAD {2}Going live Links in mail lead to http:\/\/localhost:3000.*BASE_URL/m)
-  expect(stdout).toContain('2 to look at.')
+  expect(stdout).toContain('2 problems found.')
   expect(code).toBe(1)
 })
 
-test('the doctor goes on after a setting that cannot be read, and finds a secret that is cut short', async () => {
+test('doctor continues after an invalid setting, and finds a truncated secret', async () => {
   using folder = newFolder()
   writeFileSync(join(folder.path, 'secret'), '')
   const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.example?foo=1', DATA_DIR: folder.path })
@@ -80,7 +80,7 @@ test('the doctor goes on after a setting that cannot be read, and finds a secret
   expect(code).toBe(1)
 })
 
-test('the doctor finds a database that cannot be opened, or whose tables may not be read', async () => {
+test('doctor reports a database that cannot be opened or read', async () => {
   await using testDb = await createTestDb()
   await using guest = await createGuest(testDb)
   const unknown = await examine({ DATABASE_URL: testDb.url.replace(/test_\w+/, 'none_here') })
@@ -91,7 +91,7 @@ test('the doctor finds a database that cannot be opened, or whose tables may not
   expect(barred.code).toBe(1)
 })
 
-test('the doctor and the banner warn of webhooks to private addresses', async () => {
+test('doctor and banner warn about webhooks to private addresses', async () => {
   const settings = { WEBHOOK_ALLOW_PRIVATE: 'true', SIGNUP: 'open' }
   const { code, stdout } = await examine(settings)
   expect(stdout).toMatch(/^note Webhooks {3}.*SIGNUP=open.*WEBHOOK_ALLOW_PRIVATE=false/m)

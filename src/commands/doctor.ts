@@ -11,15 +11,15 @@ import { liveProblems } from '../sending-status/going-live.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
-/** A note is nothing wrong, but may become so. */
+/** A note is not a problem yet, but may become one. */
 type Finding = { what: string; ok: boolean; says: string; note?: boolean }
 
 const freeBytesMin = 1024 ** 3
 const clockDriftMaxSeconds = 5
-/** Relays that make strangers wait before the greeting do so for a few seconds. */
+/** Some relays delay the greeting for a few seconds. */
 const answerWithinMs = 10_000
 
-/** Looks at everything the service stands on, and says what to do about what is wrong. */
+/** Checks the environment of the service and prints what to do about each problem. Returns 1 if there are problems. */
 export async function doctor(): Promise<number> {
   const config = readConfig(readEnvironment())
   let wrong = 0
@@ -29,8 +29,8 @@ export async function doctor(): Promise<number> {
     if (note) notes++
     process.stdout.write(`${ok ? (note ? 'note' : 'ok  ') : 'BAD '} ${what.padEnd(10)} ${says}\n`)
   }
-  const right = notes === 0 ? 'Everything looks right.' : 'Nothing is broken. Read the notes before going live.'
-  process.stdout.write(`\n${wrong === 0 ? right : `${wrong} to look at.`}\n`)
+  const right = notes === 0 ? 'No problems found.' : 'No problems found. Read the notes before going live.'
+  process.stdout.write(`\n${wrong === 0 ? right : `${wrong} ${wrong === 1 ? 'problem' : 'problems'} found.`}\n`)
   return wrong === 0 ? 0 : 1
 }
 
@@ -50,7 +50,7 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
 function nodeVersion(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const ok = major > 20 || (major === 20 && minor >= 19)
-  return { what: 'Node', ok, says: ok ? process.version : `${process.version}: install 20.19 or newer` }
+  return { what: 'Node', ok, says: ok ? process.version : `${process.version}: install Node.js 20.19 or newer` }
 }
 
 function disk(folder: string): Finding {
@@ -61,9 +61,9 @@ function disk(folder: string): Finding {
     const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free in ${folder}`
     return bavail * bsize >= freeBytesMin
       ? { what: 'Disk', ok: true, says: free }
-      : { what: 'Disk', ok: false, says: `${free}: make room` }
+      : { what: 'Disk', ok: false, says: `${free}: free up disk space` }
   } catch (error) {
-    return { what: 'Disk', ok: false, says: `${(error as Error).message}: set DATA_DIR to a folder you can write to` }
+    return { what: 'Disk', ok: false, says: `${(error as Error).message}: set DATA_DIR to a writable directory` }
   }
 }
 
@@ -80,7 +80,7 @@ async function* database(config: Config): AsyncGenerator<Finding> {
       : {
           what: 'Database',
           ok: true,
-          says: `${opened.description}, ${migrated ? 'migrated' : 'to be migrated at the next start'}`,
+          says: `${opened.description}, ${migrated ? 'migrated' : 'migrations pending until the next start'}`,
         }
     const [row] = await opened.db<{
       drift: number
@@ -90,18 +90,18 @@ async function* database(config: Config): AsyncGenerator<Finding> {
       what: 'Clock',
       ok,
       says: ok
-        ? 'agrees with the database’s'
-        : `differs from the database’s by ${Math.round(row!.drift)} s: set both by NTP`,
+        ? 'in sync with the database'
+        : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
     }
   } finally {
     await opened.close()
   }
 }
 
-/** Files and addresses that the settings name, as the service looks at them before it starts. */
-const settings = (config: Config) => looked('Settings', 'what they name can be used', () => checkSettings(config))
+/** Checks the files and URLs in the settings, as the service does at startup. */
+const settings = (config: Config) => checked('Settings', 'valid', () => checkSettings(config))
 
-function looked(what: string, says: string, look: () => void): Finding {
+function checked(what: string, says: string, look: () => void): Finding {
   try {
     look()
     return { what, ok: true, says }
@@ -110,41 +110,41 @@ function looked(what: string, says: string, look: () => void): Finding {
   }
 }
 
-/** Signs in as the service would: a relay that only answers may still refuse every mail. */
+/** Authenticates like the service, because a relay that responds may still reject every email. */
 async function relay(url: string | undefined): Promise<Finding> {
-  if (!url) return { what: 'Relay', ok: true, says: 'none set: mail stays in the built-in inbox' }
-  const read = looked('Relay', '', () => readSmtpUrl(url))
+  if (!url) return { what: 'Relay', ok: true, says: 'not configured: emails are kept in the built-in inbox' }
+  const read = checked('Relay', '', () => readSmtpUrl(url))
   if (!read.ok) return read
   const limits = { connectMs: answerWithinMs, greetingMs: answerWithinMs, commandMs: answerWithinMs }
   const transport = openRelay(url, { limits })
   const state = await transport.check()
   await transport.close()
   return state.kind === 'up'
-    ? { what: 'Relay', ok: true, says: `${new URL(url).host} takes mail from us` }
+    ? { what: 'Relay', ok: true, says: `${new URL(url).host} accepts email` }
     : { what: 'Relay', ok: false, says: `${state.reason}: check SMTP_URL and the firewall` }
 }
 
 async function baseUrl(url: string): Promise<Finding> {
-  // A URL has IPv6 addresses in brackets, and nothing else knows them so.
+  // URLs contain IPv6 addresses in brackets.
   const hostname = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
   const known = await lookup(hostname).catch(() => undefined)
   return known
     ? { what: 'BASE_URL', ok: true, says: `${url} (${known.address})` }
-    : { what: 'BASE_URL', ok: false, says: `${hostname} does not resolve: links in mail would lead nowhere` }
+    : { what: 'BASE_URL', ok: false, says: `${hostname} does not resolve: links in emails would not work` }
 }
 
-/** Settings that cannot be read are told already. */
+/** Skipped if the settings are invalid, which is reported separately. */
 function* goingLive(config: Config): Generator<Finding> {
   if (config.SMTP_URL === undefined || !settings(config).ok) return
   const problems = liveProblems(config)
-  if (problems.length === 0) yield { what: 'Going live', ok: true, says: 'links and sender are good for other people' }
+  if (problems.length === 0) yield { what: 'Going live', ok: true, says: 'links and sender can be used' }
   for (const { severity, message: says } of problems) {
     const note = severity === 'hint'
     yield { what: 'Going live', ok: note, says, note }
   }
 }
 
-/** A note also where others can create webhooks: a network of one's own may need it. */
+/** Only a note even if others can create webhooks, because a private network may need it. */
 function* privateTargets(config: Config): Generator<Finding> {
   const warning = privateTargetWarning(config)
   if (warning) yield { what: 'Webhooks', ok: true, says: warning.message, note: true }
@@ -152,6 +152,6 @@ function* privateTargets(config: Config): Generator<Finding> {
 
 function appSecret(config: Config): Finding {
   const shared = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
-  const says = shared ? 'from DATA_DIR; set APP_SECRET when more than one machine uses this database' : 'set'
-  return looked('Secret', says, () => readSecrets(config))
+  const says = shared ? 'from DATA_DIR; set APP_SECRET if several machines use this database' : 'set'
+  return checked('Secret', says, () => readSecrets(config))
 }

@@ -3,7 +3,7 @@ import { readConfig } from '../config/config.ts'
 import { openDb } from '../db/db.ts'
 import { openLog } from '../runtime/log.ts'
 
-/** Prints the OpenAPI document. Needs no database: nothing is asked of it until a request comes. */
+/** Prints the OpenAPI document. Needs no database, since no query runs before the first request. */
 export async function printOpenApi(): Promise<undefined> {
   const config = readConfig({})
   const db = openDb({ connection: { connectionString: 'postgres://localhost/none' } })

@@ -1,12 +1,12 @@
-import { makeUpPassword } from '../accounts/passwords.ts'
+import { generatePassword } from '../accounts/passwords.ts'
 import { SetupFault } from '../values/errors.ts'
 import { type Flags, textOf } from './flags.ts'
 
 const bytesMax = 4_096
 
 /**
- * The password that a command sets: from standard input with `--password-stdin`, else from `--password`, else a generated one.
- * Only a generated one is to be printed. Throws `SetupFault` if standard input holds no password.
+ * The password that a command sets: from standard input with `--password-stdin`, else from `--password`, else a
+ * generated one. Only a generated one is to be printed. Throws `SetupFault` if standard input holds no password.
  */
 export async function readPassword(flags: Flags): Promise<{ password: string; isGenerated: boolean }> {
   const argument = textOf(flags, 'password')
@@ -14,7 +14,7 @@ export async function readPassword(flags: Flags): Promise<{ password: string; is
     if (argument !== undefined) throw new SetupFault('Use either --password-stdin or --password, not both.')
     return { password: await readLine(), isGenerated: false }
   }
-  return argument ? { password: argument, isGenerated: false } : { password: makeUpPassword(), isGenerated: true }
+  return argument ? { password: argument, isGenerated: false } : { password: generatePassword(), isGenerated: true }
 }
 
 /** The first line of standard input, without its end. */

@@ -7,22 +7,22 @@ import { type Flags, textOf } from './flags.ts'
 import { readPassword } from './password-flag.ts'
 import { databaseOf } from './run.ts'
 
-/** The way back in for somebody who has forgotten their password, and for the only owner of an organization the only one. */
+/** Sets a new password for a user. For a sole owner this is the only way to regain access. */
 export async function setNewPassword(flags: Flags): Promise<number> {
   const email = textOf(flags, 'email')
   if (!email) {
-    process.stderr.write('--email is needed.\n')
+    process.stderr.write('--email is required.\n')
     return 2
   }
   const { password, isGenerated } = await readPassword(flags)
   const config = readConfig(readEnvironment())
-  // Standard output is for the JSON alone.
+  // Only the JSON may be written to standard output.
   const database = await databaseOf(config, await openLog('silent'), { orRunning: true })
   try {
     await migrate(database.db)
     const user = await resetPassword(database.db, email, password)
-    const made = { user_id: toText('usr', user.id), email: user.email, ...(isGenerated ? { password } : {}) }
-    process.stdout.write(`${JSON.stringify(made, null, 2)}\n`)
+    const output = { user_id: toText('usr', user.id), email: user.email, ...(isGenerated ? { password } : {}) }
+    process.stdout.write(`${JSON.stringify(output, null, 2)}\n`)
     return 0
   } finally {
     await database.close()

@@ -12,11 +12,11 @@ import { SetupFault } from '../values/errors.ts'
 import { banner } from './banner.ts'
 
 const otherSecret =
-  'This database is used with another APP_SECRET, so links in mail and webhook secrets made with it cannot be read. Set APP_SECRET to that one, or, when it was changed, APP_SECRET_PREVIOUS. If it is lost, empty the table secret_mark and rotate the secret of each webhook.'
-/** A process that cannot end decently within this time is ended. */
+  'This database is used with another APP_SECRET, so links in sent emails and webhook secrets cannot be verified or decrypted. Set APP_SECRET to that secret, or, if it was changed, set APP_SECRET_PREVIOUS. If it is lost, empty the table secret_mark and rotate the secret of each webhook.'
+/** The process exits after this time even if shutdown is not complete. */
 const stopWithinMs = 15_000
 const lingerMs = 500
-/** V8 lets the heap double and more before it cleans up, and what was garbage meanwhile is never given back to the system. */
+/** By default V8 lets the heap more than double before a collection, and does not return that memory to the system. */
 const heapGrowth = '--heap-growing-percent=50'
 
 export const readSecrets = (config: Config): AppSecrets => ({
@@ -37,42 +37,43 @@ export const databaseOf = (
     ...options,
   })
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until SIGINT or SIGTERM. */
 export async function run(roles: readonly Role[]): Promise<undefined> {
   setFlagsFromString(heapGrowth)
   const config = readConfig(readEnvironment())
   checkSettings(config)
   const secrets = readSecrets(config)
   const log = await openLog(config.LOG_LEVEL)
-  const told = whenTold()
-  const database = await databaseOf(config, log, { signal: told }).catch((error: unknown) => {
-    if (!told.aborted) throw error
-    log.info({ signal: told.reason }, 'Stopping before the database could be reached')
+  const shutdownSignal = onShutdownSignal()
+  const database = await databaseOf(config, log, { signal: shutdownSignal }).catch((error: unknown) => {
+    if (!shutdownSignal.aborted) throw error
+    log.info({ signal: shutdownSignal.reason }, 'Stopping before the database could be reached')
     log.flush()
   })
   if (!database) return
   try {
     const migrated = await migrate(database.db)
-    if (migrated.length > 0) log.info({ migrated }, 'The database is up to date')
+    if (migrated.length > 0) log.info({ migrated }, 'Migrations applied')
     const currentSince = await checkSecret(database, config, secrets, log)
     const app = await createApp({ config, secrets: { ...secrets, currentSince }, db: database.db, log, roles })
     await startOrExplain(app, config, roles)
     process.stdout.write(await banner({ config, database, roles }))
-    if (!told.aborted) await once(told, 'abort')
-    log.info({ signal: told.reason }, 'Stopping')
+    if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
+    log.info({ signal: shutdownSignal.reason }, 'Stopping')
     setTimeout(() => process.exit(1), stopWithinMs).unref()
     await app.stop()
   } finally {
     await database.close()
     log.flush()
   }
-  // All is recorded. A connection that is still being opened, say to a relay that does not greet, is not waited for.
+  // Everything is recorded. Connections that are still being opened, for example to an unresponsive relay, are not
+  // waited for.
   setTimeout(() => process.exit(), lingerMs).unref()
 }
 
 /**
- * Returns when the current secret was first used. An embedded database may be given another secret, though webhooks need new
- * ones then; an external one may be shared, so a different secret is refused.
+ * Returns when the current secret was first used. Throws `SetupFault` if an external database, which may be shared, is
+ * used with another secret. An embedded database may get a new secret; webhook secrets must be rotated then.
  */
 async function checkSecret({ db }: Database, { DATABASE_URL: url }: Config, secrets: AppSecrets, log: Log) {
   const since = await markSecret(db, secrets)
@@ -94,7 +95,7 @@ async function startOrExplain(app: App, config: Config, roles: readonly Role[]):
 
 type ListenError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string }
 
-/** What keeps a listener from its address, as a sentence; undefined when it is something else that went wrong. */
+/** Maps an error of `listen` to a `SetupFault` with advice. Returns undefined for all other errors. */
 function listenFault(
   { code, port, address, hostname }: ListenError,
   config: Config,
@@ -105,22 +106,26 @@ function listenFault(
   const [portName, hostName] = isBounce ? ['BOUNCE_SMTP_PORT', 'BOUNCE_SMTP_HOST'] : [ownPort, 'HOST']
   switch (code) {
     case 'EADDRINUSE':
-      return new SetupFault(`Port ${port} is taken. Set ${portName} to another one, or stop what uses it.`)
+      return new SetupFault(
+        `Port ${port} is in use. Set ${portName} to another port, or stop the program that uses it.`,
+      )
     case 'EACCES':
-      return new SetupFault(`Port ${port} may not be used by this user. Set ${portName} to one from 1024 on.`)
+      return new SetupFault(`This user is not allowed to use port ${port}. Set ${portName} to 1024 or higher.`)
     case 'EADDRNOTAVAIL':
-      return new SetupFault(`${host} is no address of this machine. Set ${hostName} to one that is, or to 0.0.0.0.`)
+      return new SetupFault(
+        `${host} is not an address of this machine. Set ${hostName} to an address of this machine, or to 0.0.0.0.`,
+      )
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new SetupFault(`${host} cannot be found. Set ${hostName} to an address of this machine, or to 0.0.0.0.`)
+      return new SetupFault(`${host} does not resolve. Set ${hostName} to an address of this machine, or to 0.0.0.0.`)
     default:
       return undefined
   }
 }
 
-/** From the very beginning, so that a signal during the start is not lost either. Its reason is the signal's name. */
-function whenTold(): AbortSignal {
-  const told = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => told.abort(signal))
-  return told.signal
+/** Created first, so that a signal during startup is not lost. The abort reason is the name of the signal. */
+function onShutdownSignal(): AbortSignal {
+  const shutdown = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => shutdown.abort(signal))
+  return shutdown.signal
 }

@@ -11,13 +11,13 @@ import { until } from '../../test/support/until.ts'
 
 const project = join(import.meta.dirname, '../..')
 
-test('npm start ends with the service when it is told to', async () => {
+test('npm start exits together with the service', async () => {
   using folder = newFolder()
   const port = await freePort()
   const npm = spawn('npm', ['start'], {
     cwd: project,
     env: { PATH: process.env.PATH, HOME: folder.path, DATA_DIR: join(folder.path, 'data'), PORT: String(port) },
-    // A group of its own, so that a service that lives on ends with the test all the same.
+    // In its own process group, so that a service that does not stop is killed with the test.
     detached: true,
   })
   await using running = watch(npm, () => killGroup(npm.pid!))
@@ -56,7 +56,7 @@ test.each([
     await sendOne(`http://127.0.0.1:${port}`)
     await until('the relay to hang', () => stuck > 0)
     service.child.kill('SIGTERM')
-    // One that has to be ended by force ends with 1.
+    // A process that does not stop in time exits with 1.
     const { code, stdout, stderr } = await service.ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).not.toContain('failed')
@@ -67,7 +67,7 @@ test.each([
   await until('the mail to arrive', () => relay.mails.length === 1)
 })
 
-test('a service that waits for its database stops when it is told to', async () => {
+test('a service that waits for its database stops on a signal', async () => {
   using folder = newFolder()
   const nobody = await freePort()
   const settings = { DATA_DIR: folder.path, DATABASE_URL: `postgres://me@127.0.0.1:${nobody}/waxwing` }
@@ -91,6 +91,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // All of it has ended.
+    // All processes have exited.
   }
 }

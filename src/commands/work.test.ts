@@ -5,7 +5,7 @@ import { newFolder, startCommand } from '../../test/support/command.ts'
 import { freePort } from '../../test/support/service.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 
-test('a process that only works tells how it is on WORK_PORT, and nothing else', async () => {
+test('a worker process serves only health, readiness and metrics on WORK_PORT', async () => {
   using folder = newFolder()
   await using testDb = await createTestDb()
   const [PORT, WORK_PORT] = [String(await freePort()), String(await freePort())]
@@ -25,6 +25,6 @@ test('a process that only works tells how it is on WORK_PORT, and nothing else',
   await expect(get('/health', PORT)).rejects.toThrow('fetch failed')
 
   await using second = startCommand(['work'], environment, { cwd: folder.path })
-  const taken = `Port ${WORK_PORT} is taken. Set WORK_PORT to another one, or stop what uses it.\n`
+  const taken = `Port ${WORK_PORT} is in use. Set WORK_PORT to another port, or stop the program that uses it.\n`
   expect(await second.ended).toMatchObject({ code: 1, stderr: taken })
 })

@@ -11,7 +11,7 @@ import { checkSettings } from '../parts.ts'
 const bounces = { BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'bounces.acme.example' }
 const dkim = { DKIM_DOMAIN: 'acme.example', DKIM_SELECTOR: 'mail' }
 
-/** What `start` says about these settings, once it has ended. Files are named from the folder it runs in. */
+/** Returns the error output of `start` with these settings. File names are relative to its working directory. */
 async function complaint(cwd: string, environment: Environment): Promise<string> {
   const PORT = String(await freePort())
   await using command = startCommand(['start'], { PORT, LOG_LEVEL: 'error', ...environment }, { cwd })
@@ -64,7 +64,7 @@ test.each<[names: string, settings: Environment]>([
   expect(await complaint(folder.path, settings)).toMatch(new RegExp(`^.* Set ${name} to .*\\n$`))
 })
 
-test('a database that cannot be used is told in one line', async () => {
+test('reports an unusable database in one line', async () => {
   using folder = newFolder()
   await using testDb = await createTestDb()
   await using guest = await createGuest(testDb)
@@ -74,8 +74,8 @@ test('a database that cannot be used is told in one line', async () => {
   expect(await complaint(folder.path, barred)).toMatch(/^.*DATABASE_URL.*permission denied for table.*\n$/)
 })
 
-test.each(['toString', 'constructor', 'strat'])('there is no command %s', async (name) => {
+test.each(['toString', 'constructor', 'strat'])('rejects the unknown command %s', async (name) => {
   using folder = newFolder()
   await using command = startCommand([name], {}, { cwd: folder.path })
-  expect(await command.ended).toMatchObject({ code: 2, stderr: `There is no command "${name}".\n\n` })
+  expect(await command.ended).toMatchObject({ code: 2, stderr: `Unknown command "${name}".\n\n` })
 })

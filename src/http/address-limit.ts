@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import { clientNetwork } from '../values/client-address.ts'
 
-/** A hook that limits routes without a credential by the client's address (IPv6: by its /64 network). */
+/** Returns a hook that limits unauthenticated routes by client address (for IPv6, by /64 network). */
 export const limitByAddress =
   (limit: RateLimit) =>
   (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

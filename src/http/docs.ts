@@ -5,7 +5,7 @@ import { errorsOnly } from './envelope.ts'
 import { openReference, type Reference, sendReferenceFile } from './reference.ts'
 import type { Server } from './server.ts'
 
-/** As the reference lists them: what customers call, what manages it, and what runs it. */
+/** The order of tags in the reference: the public API, management, then operations. */
 const tagsInOrder = [
   'Public API',
   'Accounts',
@@ -34,8 +34,8 @@ export type DocsOptions = {
 }
 
 /**
- * Registers /openapi.json and a browsable reference at /docs, both generated from the schemas of the routes. Call it before
- * any route is registered.
+ * Registers /openapi.json and a browsable reference at /docs, both generated from the schemas of the routes. Call it
+ * before any route is registered.
  */
 export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsOptions): Promise<void> {
   await server.register(swagger, {
@@ -56,7 +56,7 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
         },
       },
     },
-    // Routes that name no credential need none: a test asks each of them without.
+    // Routes without a security scheme are public; a test requests each of them without a credential.
     transform: ({ schema, url, route: { method } }) => ({
       schema: { security: [], ...schema, operationId: operationIdOf(String(method), url) },
       url,
@@ -72,7 +72,7 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
       onRequest,
       schema: {
         tags: ['Documentation'],
-        summary: 'This document',
+        summary: 'Get the OpenAPI document',
         response: { 200: { type: 'object', additionalProperties: true }, ...errorsOnly },
       },
     },
@@ -83,7 +83,7 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
   let reference: Promise<Reference> | undefined
   const answerDocs = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0]!
-    // The addresses in the page are relative to its folder.
+    // The URLs in the page are relative to /docs/.
     if (path === '/docs') return reply.redirect(`${basePath}/docs/`)
     reference ??= openReference(basePath)
     const file = (await reference).get(path.slice('/docs'.length))
@@ -94,15 +94,15 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
 }
 
 /**
- * The name of an operation in generated clients: the method and the path, `patchWebhooksId`, with `list` for what gives
- * many. A path of the public API ends in what it does, and that is its name: `sendEmailThroughFlow`.
+ * Returns the operation name for generated clients: method and path (`patchWebhooksId`), or `list` and path for lists.
+ * Paths of the public API end with an action, which is the name: `sendEmailThroughFlow`.
  */
 function operationIdOf(method: string, path: string): string {
   const parts = path.replace(/^(\/public)?\/api\/v1\/(organization\/(?=\w))?/, '').match(/[\w-]+/g) ?? []
   const last = parts.at(-1) ?? ''
   if (path.startsWith('/public/')) return inCamelCase(last.includes('-') ? [last] : [last, ...parts.slice(0, -1)])
-  const givesMany = method === 'GET' && last.endsWith('s')
-  return inCamelCase([givesMany ? 'list' : method.toLowerCase(), ...parts])
+  const isList = method === 'GET' && last.endsWith('s')
+  return inCamelCase([isList ? 'list' : method.toLowerCase(), ...parts])
 }
 
 const inCamelCase = (parts: string[]) =>

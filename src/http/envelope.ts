@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@fastify/type-provider-typebox'
 
-// The one shape of every JSON answer. Routes name the schema of `data`; these functions put the envelope around it.
+// The envelope of every JSON response. Routes declare the schema of `data`; these functions wrap it.
 
 const Envelope = <Code extends number, Data extends TSchema>(code: Code, data: Data) =>
   Type.Object({ code: Type.Literal(code), status: Type.Literal('success'), message: Type.String(), data })
@@ -18,7 +18,7 @@ export const ErrorEnvelope = Type.Object(
   {
     code: Type.Integer(),
     status: Type.Literal('error'),
-    message: Type.String({ description: 'One sentence a person can act on.' }),
+    message: Type.String({ description: 'A description of the problem for people.' }),
     data: Type.Null(),
     error: Type.Object({
       type: Type.String(),
@@ -38,15 +38,15 @@ export const ErrorEnvelope = Type.Object(
 
 const errors = { '4xx': Type.Ref('Error#'), '5xx': Type.Ref('Error#') } as const
 
-/** Response schemas of a route that answers 200 with `data`. */
+/** Response schemas of a route that responds with 200 and `data`. */
 export const answers = <Data extends TSchema>(data: Data) => ({ 200: Envelope(200, data), ...errors })
-/** … 201 with what was created. */
+/** … with 201 and the created record. */
 export const creates = <Data extends TSchema>(data: Data) => ({ 201: Envelope(201, data), ...errors })
-/** … 202 with the record of work that continues in the background. */
+/** … with 202 and the record of work that continues in the background. */
 export const accepts = <Data extends TSchema>(data: Data) => ({ 202: Envelope(202, data), ...errors })
-/** … 200 with a page of a list. */
+/** … with 200 and a page of a list. */
 export const pages = <Item extends TSchema>(item: Item) => ({ 200: PageEnvelope(item), ...errors })
-/** … something that is not the envelope (a page, a picture), or the usual errors. */
+/** … with something other than the envelope (a page, an image), or the usual errors. */
 export const errorsOnly = errors
 
 export const ok = <Data>(data: Data, message = 'OK') => ({
@@ -72,7 +72,7 @@ export const page = <Item>({ items, nextCursor }: { items: Item[]; nextCursor: s
   next_cursor: nextCursor,
 })
 
-/** `type: [T, 'null']` rather than a union: the serialiser then needs no validation to choose a branch. */
+/** `type: [T, 'null']` instead of a union, so that the serializer does not validate to choose a branch. */
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   const { type, enum: values } = schema as unknown as { type: string; enum?: string[] }
   return Type.Unsafe<Static<Schema> | null>({
@@ -84,7 +84,7 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 
 export const Timestamp = Type.String({ format: 'date-time' })
 export const Nothing = Type.Null()
-/** Free-form JSON of the customer's own: passed through untouched. */
+/** Free-form JSON of the customer, passed through unchanged. */
 export const FreeObject = Type.Record(Type.String(), Type.Unknown())
 
 export const oneOf = <const Values extends readonly string[]>(...values: Values) =>

@@ -10,7 +10,7 @@ import { createServer } from './server.ts'
 
 type Line = { level: number; msg: string; because?: string; requests?: number }
 
-/** A server whose database is nowhere, and what it logs. */
+/** Starts a server without a reachable database and collects its log. */
 async function startServer() {
   const logged: Line[] = []
   const log = pino({}, { write: (line) => logged.push(JSON.parse(line)) })
@@ -57,7 +57,7 @@ test.each([
   expect(server.warnings()).toEqual([])
 })
 
-test('requests that wait in vain for the database are told of together, without a stack for each', async () => {
+test('logs requests that fail during a database outage together, without a stack trace for each', async () => {
   await using server = await startServer()
   const ask = () => callUrl('GET', `${server.url}/database`)
   const answers = await Promise.all(Array.from({ length: 20 }, ask))

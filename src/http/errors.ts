@@ -26,12 +26,12 @@ const statusOf: Record<RefusalType, number> = {
 
 const unavailableRetrySeconds = 2
 const fieldsMax = 100
-/** While the database is away, every request would write a line. */
+/** During a database outage, failed requests are logged together, at most once per interval. */
 const unservedLoggedEveryMs = 1_000
 
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
 
-/** The one place where an error becomes an answer. */
+/** Maps errors to responses. */
 export function createErrorAnswer(): ErrorAnswer {
   let unserved = 0
   let loggedAt = Number.NEGATIVE_INFINITY
@@ -39,15 +39,15 @@ export function createErrorAnswer(): ErrorAnswer {
     unserved++
     const now = performance.now()
     if (now - loggedAt < unservedLoggedEveryMs) return
-    const because = error.message || error.code
-    request.log.warn({ because, requestId: request.id, requests: unserved }, 'Requests could not be served')
+    const reason = error.message || error.code
+    request.log.warn({ reason, requestId: request.id, requests: unserved }, 'Requests could not be served')
     unserved = 0
     loggedAt = now
   }
   return (error, request, reply) => {
-    // Whoever sent it hung up before it was whole: nobody is there to be answered, and anybody can do so at any time.
+    // The client disconnected before the body was complete. Not logged as an error, because any client can cause it.
     if (error === request.raw.errored)
-      return reply.status(400).send(errorBody(400, 'invalid_request', 'The body was cut off.', [], request.id))
+      return reply.status(400).send(errorBody(400, 'invalid_request', 'The body is incomplete.', [], request.id))
     const refusal = toRefusal(error)
     if (refusal?.type === 'unavailable') logUnserved(error as Error, request)
     return answerRefusal(refusal, error, request, reply)
@@ -61,8 +61,8 @@ function answerRefusal(
   reply: FastifyReply,
 ): FastifyReply {
   if (!refusal) {
-    request.log.error({ err: loggable(error), requestId: request.id }, 'A request failed')
-    return reply.status(500).send(errorBody(500, 'internal', 'Something went wrong on our side.', [], request.id))
+    request.log.error({ err: loggable(error), requestId: request.id }, 'Request failed')
+    return reply.status(500).send(errorBody(500, 'internal', 'Internal server error.', [], request.id))
   }
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
   if (refusal.type === 'unauthorized') reply.header('www-authenticate', 'Bearer')
@@ -72,7 +72,7 @@ function answerRefusal(
     .send(errorBody(status, refusal.type, refusal.message, refusal.fields.slice(0, fieldsMax), request.id))
 }
 
-/** Without PostgreSQL's `detail` and `where`, which quote values of rows, such as addresses. */
+/** Removes PostgreSQL's `detail` and `where`, which may contain values of rows, such as email addresses. */
 function loggable(error: unknown): unknown {
   if (!(error instanceof Error) || !('detail' in error || 'where' in error)) return error
   const { name, message, stack } = error
@@ -85,34 +85,34 @@ export function errorBody(code: number, type: string, message: string, fields: F
   return { code, status: 'error' as const, message, data: null, error: { type, fields, request_id: requestId } }
 }
 
-/** Undefined for what is our own fault. */
+/** Returns undefined for internal errors. */
 function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error instanceof BatcherFull || isConnectionFault(error))
-    return new Refusal('unavailable', 'The service cannot take this right now. Try again in a moment.', {
+    return new Refusal('unavailable', 'The service is temporarily unavailable. Try again in a moment.', {
       retryAfterSeconds: unavailableRetrySeconds,
     })
   const fault = error as Partial<FastifyError>
   if (fault.validation) return validationRefusal(fault as FastifyError)
   switch (fault.code) {
-    // PostgreSQL's words for NUL and other bytes in a text, and for a time that no calendar has.
+    // PostgreSQL: character_not_in_repertoire, untranslatable_character, datetime_field_overflow.
     case '22021':
     case '22P05':
-      return new Refusal('validation_failed', 'The request contains a character that is not text, such as NUL.')
+      return new Refusal('validation_failed', 'The request contains a character that cannot be stored, such as NUL.')
     case '22008':
       return new Refusal('validation_failed', 'The request contains a time that is out of range.')
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Refusal('payload_too_large', 'The body is larger than this endpoint takes.')
+      return new Refusal('payload_too_large', 'The body exceeds the size limit of this endpoint.')
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Refusal('invalid_json', 'The body is not valid JSON.')
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_ASYNC_CONSTRAINT':
-      return new Refusal('not_found', 'There is nothing here.')
+      return new Refusal('not_found', 'Not found.')
   }
   if (error instanceof SyntaxError && fault.statusCode === 400)
     return new Refusal('invalid_json', 'The body is not valid JSON.')

@@ -15,10 +15,16 @@ const readyWithinMs = 2_000
 
 export function healthRoutes({ isReady }: { isReady: () => Promise<boolean> }): FastifyPluginAsyncTypebox {
   return async (server) => {
-    // Says that the process answers, and never asks the database: a restart would not mend that.
+    // Does not check the database, because restarting the process would not fix it.
     server.get(
       '/health',
-      { schema: { tags: ['Health'], summary: 'Is the process up?', response: { 200: Health, ...errorsOnly } } },
+      {
+        schema: {
+          tags: ['Health'],
+          summary: 'Check that the process is running',
+          response: { 200: Health, ...errorsOnly },
+        },
+      },
       async () => ({
         code: 0 as const,
         status: 'success' as const,
@@ -29,10 +35,10 @@ export function healthRoutes({ isReady }: { isReady: () => Promise<boolean> }): 
 
     server.get(
       '/ready',
-      { schema: { tags: ['Health'], summary: 'Can it serve requests?', response: answers(Type.String()) } },
+      { schema: { tags: ['Health'], summary: 'Check that the service is ready', response: answers(Type.String()) } },
       async () => {
         if (await within(readyWithinMs, isReady()).catch(() => false)) return ok('ready', 'ready')
-        throw new Refusal('unavailable', 'The database does not answer, takes nothing now, or is not migrated yet.', {
+        throw new Refusal('unavailable', 'The database is unreachable, read-only or not yet migrated.', {
           retryAfterSeconds: retrySeconds,
         })
       },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
 import { openDb } from '../db/db.ts'
 
-test('health answers code 0 without a credential and without the database', async () => {
+test('/health returns code 0 without a credential and without the database', async () => {
   await using app = await startTestApp()
   await app.db.pool.end()
   const answer = await app.call('GET', '/health')
@@ -15,14 +15,14 @@ test('health answers code 0 without a credential and without the database', asyn
   app.db.close = async () => {}
 })
 
-test('ready answers 200 once the database is migrated', async () => {
+test('/ready returns 200 once the database is migrated', async () => {
   await using app = await startTestApp()
   expect((await app.call('GET', '/ready')).status).toBe(200)
   await app.db.statement`delete from schema_migrations where number = 1`
   expect((await app.call('GET', '/ready')).status).toBe(503)
 })
 
-test('a database that takes nothing for now makes the service unavailable, not faulty', async () => {
+test('a read-only database makes the service unavailable', async () => {
   await using app = await startTestApp({}, ['serve'], { openFor: ({ connection }) => openDb({ connection }) })
   const [row] = await app.db<{ name: string }>`select current_database() as name`
   await app.db.statement.script(`alter database "${row!.name}" set default_transaction_read_only = on;
@@ -33,7 +33,7 @@ test('a database that takes nothing for now makes the service unavailable, not f
   expect(refused.headers.get('retry-after')).not.toBeNull()
 })
 
-test('every kind of wrong request gets the envelope, a type and a request id', async () => {
+test('every invalid request gets the envelope, a type and a request id', async () => {
   await using app = await startTestApp()
   const login = '/api/v1/auth/login'
   const json = { 'content-type': 'application/json' }
@@ -89,7 +89,7 @@ test('every kind of wrong request gets the envelope, a type and a request id', a
   }
 })
 
-test('a fault of our own is a 500 that tells nothing', async () => {
+test('an internal error is a 500 without details', async () => {
   await using app = await startTestApp()
   await app.db.statement`alter table api_keys rename column hint to hint_gone`
   const answer = await app.manage('GET', '/organization/api-keys')
@@ -98,7 +98,7 @@ test('a fault of our own is a 500 that tells nothing', async () => {
   expect(answer.text).not.toContain('hint')
 })
 
-test('a key that calls too often is told when to come back', async () => {
+test('returns 429 with Retry-After for a key that exceeds its rate', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_SECOND: '5' })
   const answers = await Promise.all(Array.from({ length: 20 }, () => app.publicApi('GET', '/token/check')))
   const limited = answers.filter(({ status }) => status === 429)
@@ -108,9 +108,9 @@ test('a key that calls too often is told when to come back', async () => {
   expect(limited[0]!.headers.get('retry-after')).toBe('1')
 })
 
-test('behind a proxy the client is who the proxy says, not who the client says', async () => {
+test('behind a proxy, uses the client address added by the proxy', async () => {
   await using app = await startTestApp({ TRUST_PROXY: 'true' }, ['serve'])
-  // The proxy appends the address it sees to what the client made up.
+  // The proxy appends the actual address to the header sent by the client.
   const guess = (address: string, n: number) =>
     app.call('POST', '/api/v1/auth/login', {
       headers: { 'x-forwarded-for': `10.1.2.${n}, ${address}` },
@@ -122,7 +122,7 @@ test('behind a proxy the client is who the proxy says, not who the client says',
   expect((await guess('203.0.113.10', 0)).status).toBe(401)
 })
 
-test('without a proxy nobody is asked who the client is', async () => {
+test('without a proxy, ignores X-Forwarded-For', async () => {
   await using app = await startTestApp({}, ['serve'])
   const statuses = []
   for (let n = 0; n < 11; n++) {
@@ -133,7 +133,7 @@ test('without a proxy nobody is asked who the client is', async () => {
   expect(statuses.at(-1)).toBe(429)
 })
 
-test('answers carry the security headers, and HSTS when the service is public', async () => {
+test('responses have security headers, and HSTS if BASE_URL uses https', async () => {
   await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example/waxwing' })
   const { headers } = await app.call('GET', '/health')
   expect(headers.get('strict-transport-security')).toContain('max-age=')
@@ -141,14 +141,14 @@ test('answers carry the security headers, and HSTS when the service is public', 
   expect(headers.get('content-security-policy')).toContain("default-src 'none'")
 })
 
-test('the service answers under the path of BASE_URL and without it', async () => {
+test('serves requests with and without the path of BASE_URL', async () => {
   await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example/waxwing' })
   for (const path of ['/health', '/waxwing/health', '/waxwing/health?x=1'])
     expect((await callUrl('GET', `${app.url}${path}`)).status).toBe(200)
   expect((await app.call('GET', '/waxwinghealth')).text).not.toContain('"code":0')
 })
 
-test('the reference and its script come from here, and nothing else is asked for', async () => {
+test('the API reference loads nothing from other hosts', async () => {
   await using app = await startTestApp()
   const page = await app.call('GET', '/docs/')
   expect(page.status).toBe(200)
@@ -158,7 +158,7 @@ test('the reference and its script come from here, and nothing else is asked for
   expect(document.body.openapi).toBe('3.1.0')
 })
 
-test('the reference has no inline script and allows none, and its scripts are compressed once and cached for good', async () => {
+test('the API reference has no inline scripts, and its scripts are compressed and immutable', async () => {
   await using app = await startTestApp({}, ['serve'])
   const page = await app.call('GET', '/docs/')
   expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self';/)
@@ -185,7 +185,7 @@ test('the reference has no inline script and allows none, and its scripts are co
   }
 })
 
-test('the reference is named after the service, and lists what customers call first and every other tag after it', async () => {
+test('the API reference lists the public API first, and all other tags after it', async () => {
   await using app = await startTestApp({}, ['serve'])
   expect((await app.call('GET', '/docs/')).text).toContain('<title>Waxwing API</title>')
   const { tags, paths } = (await app.call('GET', '/openapi.json')).body
@@ -202,7 +202,7 @@ test('metrics are in Prometheus’ format', async () => {
   expect(answer.text).toContain('process_resident_memory_bytes')
 })
 
-test('what cannot be read as a request gets the envelope, too', async () => {
+test('a malformed request gets the envelope', async () => {
   await using app = await startTestApp({}, ['serve'])
   const cases: [string, number][] = [
     ['hello\r\n\r\n', 400],
@@ -218,7 +218,7 @@ test('what cannot be read as a request gets the envelope, too', async () => {
   }
 })
 
-test('where no body is needed, none is asked for, whatever its type is said to be', async () => {
+test('routes without a body accept any content type without a body', async () => {
   await using app = await startTestApp({}, ['serve'])
   const headers = { 'content-type': 'application/json' }
   const make = async () =>
@@ -231,7 +231,7 @@ test('where no body is needed, none is asked for, whatever its type is said to b
   expect([rotated.status, deleted.status]).toEqual([200, 200])
 })
 
-test('a query parameter that is empty is one that was left out', async () => {
+test('an empty query parameter counts as omitted', async () => {
   await using app = await startTestApp({}, ['serve'])
   const webhook = { name: 'a', url: 'http://127.0.0.1:9/', all_events: true }
   const { id } = (await app.manage('POST', '/organization/webhooks', webhook)).body.data
@@ -255,7 +255,7 @@ test('a query parameter that is empty is one that was left out', async () => {
   expect(refused.body.error.fields[0].problem).toMatch(/^is required/)
 })
 
-test('who comes while the service stops is told to come back', async () => {
+test('returns 503 with Retry-After during shutdown', async () => {
   const app = await startTestApp({}, ['serve'])
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   const chunks: Buffer[] = []
@@ -273,7 +273,7 @@ test('who comes while the service stops is told to come back', async () => {
   expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { type: 'unavailable' } })
 })
 
-test('stopping waits for the request under way, and asks for no other on its connection', async () => {
+test('shutdown waits for the request in progress and closes its connection', async () => {
   const app = await startTestApp()
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   const chunks: Buffer[] = []
@@ -293,7 +293,7 @@ test('stopping waits for the request under way, and asks for no other on its con
   expect(answer).toMatch(/^connection: close\r$/im)
 })
 
-/** Says this on a connection of its own, and answers with all that came back. */
+/** Sends the text on a new connection and returns the complete response. */
 async function exchange(url: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   const chunks: Buffer[] = []

@@ -8,7 +8,7 @@ import { until } from '../../test/support/until.ts'
 import { Refusal } from '../values/errors.ts'
 import { createServer } from './server.ts'
 
-/** CPU time of this process, which runs the service: wall time depends on what else the machine does. */
+/** CPU time of this process, which runs the service. Wall time depends on the load of the machine. */
 async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -16,7 +16,7 @@ async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000
 }
 
-test('a request of many wrong elements is told its first fault at little cost, an ordinary one all of them', async () => {
+test('reports only the first error of a large request, and all errors of an ordinary one', async () => {
   await using app = await startTestApp({}, ['serve'])
   const group = (await app.manage('POST', '/organization/groups', { name: 'A' })).body.data.id
   const ordinary = await app.manage('POST', '/organization/api-keys', { name: '', scopes: ['x', 'y'] })
@@ -37,13 +37,13 @@ test('a request of many wrong elements is told its first fault at little cost, a
     })
     expect(cpuMs).toBeLessThan(2_000)
   }
-  // All at once: with every fault listed this took half a minute of CPU.
+  // Concurrently. Reporting every error took half a minute of CPU time.
   const [path, body] = requests[0]!
   const cpuMs = await cpuMsOf(() => Promise.all(Array.from({ length: 60 }, () => app.manage('POST', path, body))))
   expect(cpuMs).toBeLessThan(8_000)
 })
 
-test('bodies are limited by what a route needs', async () => {
+test('each route limits the size of its body', async () => {
   await using app = await startTestApp({}, ['serve'])
   const login = (raw: string) =>
     app.call('POST', '/api/v1/auth/login', { headers: { 'content-type': 'application/json' }, raw })
@@ -55,7 +55,7 @@ test('bodies are limited by what a route needs', async () => {
   expect((await app.manage('POST', '/organization/flows', flow)).status).toBe(201)
 })
 
-test('a connection whose request body does not arrive is closed, whether it was answered or not', async () => {
+test('closes a connection whose request body does not arrive, whether or not a response was sent', async () => {
   const server = createServer({
     log: pino({ level: 'silent' }),
     baseUrl: 'http://localhost',
@@ -90,7 +90,7 @@ test('a connection whose request body does not arrive is closed, whether it was 
   await server.close()
 })
 
-test('more connections than allowed are closed', async () => {
+test('closes connections above the limit', async () => {
   await using app = await startTestApp({ HTTP_CONNECTIONS: '10' }, ['serve'])
   const port = Number(new URL(app.url).port)
   const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => {}))
@@ -98,7 +98,7 @@ test('more connections than allowed are closed', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-test('the management API is limited per user, and sign-in and pages per client address', async () => {
+test('limits the management API per user, and sign-in and pages per client address', async () => {
   const environment = {
     RATE_LIMIT_SESSION_PER_SECOND: '1',
     RATE_LIMIT_SIGN_IN_PER_MINUTE: '5',
@@ -150,7 +150,7 @@ test('the management API is limited per user, and sign-in and pages per client a
   expect(pixels).not.toContain(429)
 })
 
-test('of a huge email the inbox shows the beginning', async () => {
+test('the inbox shows the beginning of a huge email', async () => {
   await using app = await startTestApp()
   const flowId = await createFlow(app)
   await send(app, flowId)
@@ -166,6 +166,6 @@ test('of a huge email the inbox shows the beginning', async () => {
     expect(data.truncated).toBe(true)
     expect(data.raw.length).toBeLessThanOrEqual(256 * 1024)
   })
-  // All of it took 26 seconds.
+  // Rendering all of it took 26 seconds.
   expect(cpuMs).toBeLessThan(3_000)
 })

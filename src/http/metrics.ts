@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Server } from './server.ts'
 
-/** Figures for operators. Each part registers its own with the registry it is given. */
+/** Creates the Prometheus registry with the default metrics. */
 export function createMetrics(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

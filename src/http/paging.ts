@@ -1,26 +1,26 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { invalid } from '../values/errors.ts'
 
-// Lists page by key, not by number: a page starts behind the last row of the one before, so that it costs the same
-// however far down it is, and rows that come or go meanwhile neither repeat nor hide others.
+// Keyset pagination: a page starts after the last row of the previous page. The cost does not depend on the position,
+// and inserted or deleted rows cause no duplicates or gaps.
 
 const limitDefault = 50
 const limitMax = 100
 const cursorMax = 1_000
 
-/** Query parameters of every list that pages. Text, as all query parameters are. */
+/** Query parameters of every paged list. Strings, as all query parameters. */
 export const pageQuery = {
-  cursor: Type.Optional(Type.String({ maxLength: cursorMax, description: '`next_cursor` of the page before.' })),
-  limit: Type.Optional(Type.String({ description: `1 to ${limitMax}; ${limitDefault} unless given.` })),
+  cursor: Type.Optional(Type.String({ maxLength: cursorMax, description: '`next_cursor` of the previous page.' })),
+  limit: Type.Optional(Type.String({ description: `1 to ${limitMax}. Defaults to ${limitDefault}.` })),
 }
 
 export type PageRequest = { limit: number; cursor: readonly string[] | undefined }
 export type Page<Item> = { items: Item[]; nextCursor: string | null }
 
-/** What one part of a cursor has to be: a pattern, or something that tests as one does. */
+/** Validates one part of a cursor: a regular expression, or an object with the same `test` method. */
 export type CursorPart = { test(value: string): boolean }
 
-/** Reads the parameters. `parts` are what the list's cursor is made of. */
+/** Parses the parameters. `parts` validate the parts of the cursor. Throws `Refusal` if a parameter is invalid. */
 export function readPage(query: { cursor?: string; limit?: string }, parts: readonly CursorPart[]): PageRequest {
   const limit = query.limit ? Number(query.limit) : limitDefault
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
@@ -41,7 +41,7 @@ function readCursor(text: string, parts: readonly CursorPart[]): string[] {
   return values as string[]
 }
 
-/** Makes a page of rows that were read with one more than the limit, which tells whether there is another page. */
+/** Builds a page from up to `limit + 1` rows; the additional row indicates that there is a next page. */
 export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => string[]): Page<Row> {
   const items = rows.slice(0, limit)
   const more = rows.length > limit

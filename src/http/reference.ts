@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 
-// Scripts are files of this service, never inline: an injected script would reach the session in the web app's storage.
+// Scripts are served as files, never inline: an injected script could read the session in the storage of the web app.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'"
 const title = 'Waxwing API'
@@ -17,8 +17,8 @@ type File = { type: string; version: string; bodies: Record<Encoding, Buffer> }
 export type Reference = Map<string, File>
 
 /**
- * Loads and compresses the reference. Call it when somebody first looks: it takes 36 MB of memory, and most processes are
- * never asked for it. Compression runs in threads of its own, once per process.
+ * Loads and compresses the reference. Called on the first request, because it takes 36 MB of memory and most processes
+ * never serve it. Compression runs in the libuv thread pool, once per process.
  */
 export async function openReference(basePath: string): Promise<Reference> {
   const library = await fileOf('application/javascript; charset=utf-8', await readLibrary())
@@ -31,10 +31,10 @@ export async function openReference(basePath: string): Promise<Reference> {
   ])
 }
 
-/** Answers with a file in the best encoding that the client accepts, or with 304 if the client has it. */
+/** Sends a file in the best encoding that the client accepts, or 304 if the client has it. */
 export function sendReferenceFile(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
   const etag = `"${file.version}"`
-  // The page names its scripts with their version, so their content never changes under that address.
+  // The page references its scripts with a version, so the content of such a URL never changes.
   const isVersioned = (request.query as { v?: unknown }).v === file.version
   reply.headers({
     etag,
@@ -66,7 +66,7 @@ async function fileOf(type: string, text: string): Promise<File> {
   return { type, version: hash('sha256', identity, 'hex').slice(0, 16), bodies: { identity, gzip: gzipped, br } }
 }
 
-/** The library publishes its script through its plugin only. */
+/** The library provides its script only through its plugin. */
 async function readLibrary(): Promise<string> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const server = fastify()

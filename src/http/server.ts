@@ -13,21 +13,21 @@ import type { Log } from '../runtime/log.ts'
 import { Refusal } from '../values/errors.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
-import { answerNoRequest } from './no-request.ts'
+import { answerMalformedRequest } from './malformed-request.ts'
 import { closeSlowRequests } from './slow-requests.ts'
 import { buildSerializer, buildValidator } from './validator.ts'
 
-/** Routes that take templates, contexts or lists set their own. */
+/** Routes that accept templates, contexts or lists set their own limit. */
 const bodyBytesMax = 128 * 1024
-/** As much as a request's head holds: whether it is too long for a token is said by the route that takes tokens. */
+/** The size of a request header section. Routes with tokens reject longer ones themselves. */
 const pathPartMax = 16_384
 const headersTimeoutMs = 15_000
-/** For the body of a request, but for routes with `slowBody`. */
+/** For request bodies, except on routes with `slowBody`. */
 const bodyTimeoutMs = 30_000
 const connectionsCheckedEveryMs = 5_000
-/** For a whole request: half a gigabyte of contacts may come over a slow line. */
+/** For a complete request: an import of half a gigabyte may arrive over a slow connection. */
 const requestTimeoutMs = 600_000
-/** Longer than the usual minute of load balancers, so that they close idle connections, not we. */
+/** Longer than the usual 60 seconds of load balancers, so that they close idle connections first. */
 const keepAliveTimeoutMs = 72_000
 const stopWithinMs = 10_000
 const sweepEveryMs = 50
@@ -41,7 +41,9 @@ export type ServerOptions = {
 }
 export type Server = FastifyInstance
 
-/** The HTTP core: limits, request ids, envelope and error mapping, security headers. Routes are registered in routes.ts. */
+/**
+ * The HTTP core: limits, request ids, envelope and error mapping, security headers. Routes are registered in routes.ts.
+ */
 export function createServer(options: ServerOptions): Server {
   const { log, baseUrl, trustProxy, connectionsMax } = options
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')
@@ -54,7 +56,8 @@ export function createServer(options: ServerOptions): Server {
     loggerInstance: log as FastifyBaseLogger,
     // One line per request, written below, instead of two.
     logController: new LogController({ disableRequestLogging: true }),
-    // The few lines that a request may write name it themselves: a logger for each request costs more than the request.
+    // No child logger per request, which would cost more than handling the request. Log calls include the request id
+    // themselves.
     childLoggerFactory: (logger) => logger,
     genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
@@ -63,32 +66,32 @@ export function createServer(options: ServerOptions): Server {
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: connectionsCheckedEveryMs },
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
-    // Its own answer has neither envelope nor request id; ours is below.
+    // The built-in response has neither envelope nor request id; see the hook below.
     return503OnClosing: false,
-    // Only the nearest hop is the proxy's word: what stands before it in X-Forwarded-For came with the request. Fastify
-    // takes a number of hops, too, but believes none of them then.
+    // Only the last entry of X-Forwarded-For was added by the proxy; earlier ones are controlled by the client.
+    // Fastify's numeric option does not work for this.
     trustProxy: trustProxy && ((_address, hop) => hop === 0),
-    // A proxy may hand over the path with or without the prefix under which the service is published.
+    // A proxy may pass the path with or without the path prefix of BASE_URL.
     rewriteUrl: (request) => decodable(withoutPrefix(request.url ?? '/', basePath)),
-    // These come before any hook.
+    // These errors occur before any hook runs.
     frameworkErrors: (error, request, reply) =>
       answerError(error, request, reply.headers(headers).header('x-request-id', request.id)),
-    clientErrorHandler: (error, socket) => answerNoRequest(error, socket, newRequestId(), headers),
+    clientErrorHandler: (error, socket) => answerMalformedRequest(error, socket, newRequestId(), headers),
     schemaController: { compilersFactory: { buildValidator, buildSerializer } },
   })
 
   server.addSchema(ErrorEnvelope)
   server.setErrorHandler(answerError)
-  // With `done` instead of a promise: these run for every request.
+  // Callbacks instead of promises, because these hooks run for every request.
   server.addHook('onRequest', (request, reply, done) => {
     enterSection('request')
     reply.headers(headers).header('x-request-id', request.id)
     if (stopping)
-      done(new Refusal('unavailable', 'The service is stopping.', { retryAfterSeconds: stopWithinMs / 1000 }))
+      done(new Refusal('unavailable', 'The service is shutting down.', { retryAfterSeconds: stopWithinMs / 1000 }))
     else done()
   })
   server.addHook('onSend', (_request, reply, payload, done) => {
-    // Or the next request would meet the end of the connection, and its sender not know whether it was served.
+    // Otherwise the client may send another request on a connection that is being closed.
     if (stopping) reply.header('connection', 'close')
     done(null, payload)
   })
@@ -119,12 +122,14 @@ export function createServer(options: ServerOptions): Server {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The route as reports of a blocked event loop name it. */
+    /** The name of the route in reports of a blocked event loop. */
     section: string
   }
 }
 
-/** Enters the section of the route whenever its work continues: after the guards, with the body, and in its handler. */
+/**
+ * Enters the section of the route whenever its work continues: after the guards, after the body, and in its handler.
+ */
 function nameSections(server: Server): void {
   server.decorateRequest('section', 'request')
   server.addHook('onRoute', (route) => {
@@ -139,15 +144,15 @@ function nameSections(server: Server): void {
   })
 }
 
-/** A parameter that is empty is one that was left out: forms send all their fields, filled in or not. */
+/** Empty parameters count as omitted, because forms also send empty fields. */
 function readQuery(text: string) {
   const pairs = text.split('&').filter((pair) => /=./.test(pair))
   return parse(pairs.join('&'))
 }
 
 /**
- * Some clients name a type also where they have nothing to send, as with DELETE. Names that would reach into JavaScript's
- * own objects are left out of what is read.
+ * Some clients send a content type without a body, for example with DELETE. `__proto__` and `constructor` keys are
+ * removed to prevent prototype pollution.
  */
 function readJson(server: Server): void {
   const parseJson = server.getDefaultJsonParser('remove', 'remove')
@@ -155,7 +160,7 @@ function readJson(server: Server): void {
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     enterSection(request.section)
     if (body.length === 0 && !needsBody(request.routeOptions.schema?.body)) done(null, undefined)
-    // Decoding would put U+FFFD for whatever is no character, and that would be stored.
+    // Decoding would replace invalid bytes with U+FFFD, which would be stored.
     else if (!isUtf8(body)) done(new Refusal('invalid_json', 'The body is not valid JSON: it is not UTF-8.'))
     else void parseJson(request, body.toString(), done)
   })
@@ -164,14 +169,14 @@ function readJson(server: Server): void {
 const needsBody = (schema: unknown) =>
   schema !== undefined && ![(schema as { type?: unknown }).type].flat().includes('null')
 
-/** Unlike any other, and nothing secret: what is random is drawn once. */
+/** Unique but not secret, so random bytes are drawn once per process. */
 function requestIds(): () => string {
   const start = `req_${randomBytes(8).toString('hex')}`
   let count = 0
   return () => `${start}${(++count).toString(36).padStart(6, '0')}`
 }
 
-/** Stopping waits for requests under way, not for connections that are kept alive behind them, and not for ever. */
+/** On shutdown, waits for requests in progress within a limit, and closes idle keep-alive connections. */
 function closeConnectionsOnStop(server: Server, onStop: () => void): void {
   let sweep: NodeJS.Timeout | undefined
   let end: NodeJS.Timeout | undefined
@@ -193,7 +198,7 @@ function withoutPrefix(url: string, prefix: string): string {
   return rest.startsWith('/') ? rest : rest.startsWith('?') ? `/${rest}` : url
 }
 
-/** A path that is no encoded text is taken as it stands, so that the routes answer for it, each in its own way. */
+/** Escapes a path that cannot be decoded, so that the route responds instead of the framework. */
 function decodable(url: string): string {
   if (!url.includes('%')) return url
   const [path] = url.split('?', 1) as [string]
@@ -205,7 +210,7 @@ function decodable(url: string): string {
   }
 }
 
-/** The strictest that an API needs; pages bring their own content policy. */
+/** Strict defaults for an API. Pages set their own content security policy. */
 function securityHeaders(baseUrl: string): Record<string, string> {
   const headers: Record<string, string> = {
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -219,7 +224,7 @@ function securityHeaders(baseUrl: string): Record<string, string> {
   return headers
 }
 
-/** 405 with Allow where the path exists for another method, else 404. */
+/** Responds with 405 and Allow if the path exists for another method, else with 404. */
 function answerUnknownRoutes(server: Server): void {
   const routes: { method: string; pattern: RegExp }[] = []
   server.addHook('onRoute', ({ method, url }) => {
@@ -236,8 +241,8 @@ function answerUnknownRoutes(server: Server): void {
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
     if (methods.size > 0 && !methods.has(request.method)) {
       reply.header('allow', [...methods].sort().join(', '))
-      throw new Refusal('method_not_allowed', `${request.method} is not possible here.`)
+      throw new Refusal('method_not_allowed', `${request.method} is not allowed for this path.`)
     }
-    throw new Refusal('not_found', 'There is nothing here.')
+    throw new Refusal('not_found', 'Not found.')
   })
 }

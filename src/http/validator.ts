@@ -5,32 +5,32 @@ type RouteSchema = { schema: unknown }
 type Validate = ((data: unknown) => unknown) & { errors?: unknown }
 type Compile = (route: RouteSchema) => Validate
 
-/** Input of more values than this is told its first fault only. */
+/** For input with more values, only the first error is reported. */
 const valuesMax = 1_000
-/** What comes in is checked as it is: "5" is no number, and fields we do not know are ignored, not removed. */
+/** No coercion: "5" is not a number. Unknown fields are ignored, not removed. */
 const options = { coerceTypes: false, removeAdditional: false, useDefaults: true }
 
 /**
- * Lists all faults of ordinary requests. Listing them costs as much as there are faults, also for elements beyond
- * `maxItems` (a megabyte of wrong elements took 4 seconds), so a large request is told only its first.
+ * Reports all errors of ordinary requests. The cost grows with the number of errors, even for elements beyond
+ * `maxItems` (a megabyte of invalid elements took 4 seconds), so only the first error of a large request is reported.
  * Schemas are compiled when they are first used: all of them take half a second of CPU time, a single one a few milliseconds.
  */
 export const buildValidator = ((externalSchemas: never) => {
   const compilerWith = (allErrors: boolean) =>
     AjvCompiler()(externalSchemas, { customOptions: { ...options, allErrors } }) as unknown as Compile
-  let firstFault: Compile | undefined
-  let allFaults: Compile | undefined
+  let firstErrorCompiler: Compile | undefined
+  let allErrorsCompiler: Compile | undefined
   return (route: RouteSchema) => {
     let check: Validate | undefined
     let checkAll: Validate | undefined
     const validate: Validate = (data) => {
-      firstFault ??= compilerWith(false)
-      check ??= firstFault(route)
+      firstErrorCompiler ??= compilerWith(false)
+      check ??= firstErrorCompiler(route)
       const valid = check(data)
       validate.errors = check.errors
       if (valid === false && !hasMoreValues(data, valuesMax)) {
-        allFaults ??= compilerWith(true)
-        checkAll ??= allFaults(route)
+        allErrorsCompiler ??= compilerWith(true)
+        checkAll ??= allErrorsCompiler(route)
         checkAll(data)
         validate.errors = checkAll.errors ?? check.errors
       }
@@ -53,7 +53,7 @@ export const buildSerializer: SerializerCompiler.SerializerFactory = (externalSc
   }
 }
 
-/** Looks at no more than `max` values. */
+/** Visits at most `max` values. */
 function hasMoreValues(data: unknown, max: number): boolean {
   const open = [data]
   let seen = 0

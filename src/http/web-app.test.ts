@@ -10,7 +10,7 @@ import { registerWebApp } from './web-app.ts'
 
 const script = 'export const answer = 42\n'
 
-/** A server of nothing but the files of a web app, of which there is one. */
+/** Starts a server that serves a web app with one file. */
 async function startWebApp() {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-web-app-'))
   mkdirSync(join(folder, 'assets'))
@@ -20,7 +20,7 @@ async function startWebApp() {
   await registerWebApp(server, baseUrl, folder)
   const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
   return {
-    /** The path as it stands: `fetch` would tidy it up. */
+    /** Sends the path unchanged; `fetch` would normalize it. */
     get: async (path: string, header = 'accept: */*') => {
       const socket = connect(Number(port), '127.0.0.1')
       socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}\r\n\r\n`)
@@ -34,7 +34,7 @@ async function startWebApp() {
   }
 }
 
-test('a file is served whole and for good, also to who asks for a part of it', async () => {
+test('serves a complete, immutable file, even for a range request', async () => {
   await using app = await startWebApp()
   for (const header of ['accept: */*', 'range: bytes=0-3', 'range: bytes=99999999-']) {
     const { status, head, body } = await app.get('/assets/app-1a2b.js', header)
@@ -43,7 +43,7 @@ test('a file is served whole and for good, also to who asks for a part of it', a
   }
 })
 
-test('whatever file cannot be had, there is nothing, and no fault of ours', async () => {
+test('returns 404 for files that do not exist or cannot be served', async () => {
   await using app = await startWebApp()
   const file = '/assets/app-1a2b.js'
   const cases: [string, string?][] = [

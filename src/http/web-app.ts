@@ -6,24 +6,25 @@ import { packageRoot } from '../config/package-root.ts'
 import { Refusal } from '../values/errors.ts'
 import type { Server } from './server.ts'
 
-// Mail previews stand in frames that inherit this policy, so pictures may come from anywhere; scripts may not.
+// Email previews are shown in frames that inherit this policy, so images may be loaded from anywhere, but scripts may
+// not.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https: http:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
-const notThePages = /^\/(api|public|t|u|docs|providers|assets|health|ready|metrics|openapi\.json)(\/|$)/
+const notWebApp = /^\/(api|public|t|u|docs|providers|assets|health|ready|metrics|openapi\.json)(\/|$)/
 
 const notBuilt =
   '<!doctype html><title>Waxwing</title><p>The web app is not built yet. Run <code>npm run build</code>.</p>'
 
 const builtFolder = join(packageRoot, 'web', 'dist')
 
-/** The web app: its files, and its one page for every path that is no API's. */
+/** Serves the files of the web app, and its page for every path outside the API. */
 export async function registerWebApp(server: Server, baseUrl: string, folder = builtFolder): Promise<void> {
   const basePath = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`
   let page: string | undefined
   const readPage = () => {
     const file = join(folder, 'index.html')
-    // The page's addresses are relative to its base, so it works under any prefix.
+    // URLs in the page are relative to its base, so it works with any prefix.
     page ??= existsSync(file)
       ? readFileSync(file, 'utf8').replace('<base href="/"', `<base href="${basePath}"`)
       : undefined
@@ -40,13 +41,13 @@ export async function registerWebApp(server: Server, baseUrl: string, folder = b
         prefix: '/assets/',
         preCompressed: true,
         acceptRanges: false,
-        // File names carry a hash of their content.
+        // File names contain a hash of their content.
         setHeaders: (reply) => reply.header('cache-control', 'public, max-age=31536000, immutable'),
       })
     })
 
   server.get('/*', { schema: { hide: true } }, async (request, reply) => {
-    if (notThePages.test(request.url)) return reply.callNotFound()
+    if (notWebApp.test(request.url)) return reply.callNotFound()
     return reply
       .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
       .type('text/html; charset=utf-8')
@@ -54,8 +55,8 @@ export async function registerWebApp(server: Server, baseUrl: string, folder = b
   })
 }
 
-/** What the library blames on the request, such as dots in its path or a condition that does not hold. */
+/** Maps client errors of the library, such as dots in the path or a failed precondition, to `not_found`. */
 function refusalOf(error: FastifyError): Error {
   const { statusCode = 500 } = error
-  return statusCode >= 400 && statusCode < 500 ? new Refusal('not_found', 'There is nothing here.') : error
+  return statusCode >= 400 && statusCode < 500 ? new Refusal('not_found', 'Not found.') : error
 }

@@ -170,7 +170,7 @@ test('defers an email that cannot be handled, or not in time', async () => {
     kind: 'deferred',
     replyCode: 451,
   })
-  expect(failing.logged).toContain('bounce mail could not be handled')
+  expect(failing.logged).toContain('Handling a bounce email failed')
   await using hanging = await start({ onMail: () => new Promise(() => {}), limits: { handleMs: 30 } })
   expect(await hanging.relay.send({ envelope: { from: '', to: mailbox }, raw: bounce })).toMatchObject({
     kind: 'deferred',

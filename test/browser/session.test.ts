@@ -34,7 +34,7 @@ test.each(sizes)('the first visitor creates the organization, and can sign out a
   await page.getByLabel('Email').fill('ada@acme.example')
   await page.getByLabel(/^Password/).fill('not the password')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('alert').getByText('The address or the password is wrong.').waitFor()
+  await page.getByRole('alert').getByText('The email address or password is incorrect.').waitFor()
   await page.getByText('Forgot your password?').click()
   await page.getByText('npm run waxwing -- reset-password').waitFor()
   await page.getByLabel(/^Password/).fill('correct horse battery')

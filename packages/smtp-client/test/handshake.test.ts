@@ -85,7 +85,7 @@ test('with tls=required, sends nothing to a relay without STARTTLS', async () =>
     extensions: ['STARTTLS'],
     answer: ({ verb }) => (verb === 'STARTTLS' ? '454 4.7.0 Not now' : undefined),
   })
-  expect(await deliver(`${raw.url}?tls=required`)).toMatch(/refused STARTTLS: 454 4.7.0 Not now/)
+  expect(await deliver(`${raw.url}?tls=required`)).toMatch(/rejected STARTTLS: 454 4.7.0 Not now/)
   expect(await deliver(raw.url)).toBe('accepted')
 })
 

@@ -4,8 +4,8 @@ import { errorBody } from './errors.ts'
 
 type Fault = Error & { code?: string }
 
-/** Answers what could not even be read as a request, as every other error is answered, and closes the connection. */
-export function answerNoRequest(
+/** Responds to a malformed request with the usual error envelope and closes the connection. */
+export function answerMalformedRequest(
   error: Fault,
   socket: Socket,
   requestId: string,
@@ -25,7 +25,7 @@ export function answerNoRequest(
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-  // Whatever else it sends: nobody would close the connection for it.
+  // Otherwise the connection would stay open if the client keeps sending.
   socket.destroySoon()
 }
 
@@ -34,8 +34,8 @@ function meaningOf({ code }: Fault): { status: number; message: string } {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: 408, message: 'The request took too long to arrive.' }
     case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, message: 'The headers are larger than they may be.' }
+      return { status: 431, message: 'The request headers are too large.' }
     default:
-      return { status: 400, message: 'This is not a request in HTTP.' }
+      return { status: 400, message: 'Malformed HTTP request.' }
   }
 }
