@@ -33,7 +33,7 @@ test.each<[names: string, settings: Environment]>([
   ['BOUNCE_TLS_KEY_FILE', { ...bounces, BOUNCE_TLS_CERT_FILE: 'cert.pem', BOUNCE_TLS_KEY_FILE: 'text' }],
   ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
   ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'text' }],
-])('a wrong %s is told in one line: %o', async (name, settings) => {
+])('reports an invalid %s in one line: %o', async (name, settings) => {
   using folder = newFolder()
   const files = { text: 'hello', 'cert.pem': localhost().cert, 'key.pem': localhost().key }
   for (const [file, content] of Object.entries(files)) writeFileSync(join(folder.path, file), content)
@@ -49,7 +49,7 @@ test.each<[names: string, settings: Environment]>([
   ['SMTP_URL', { SMTP_URL: 'smtp://user@relay.example' }],
   ['WEBHOOK_CA_FILE', { WEBHOOK_CA_FILE: 'none' }],
   ['DATA_DIR', { DATA_DIR: 'text' }],
-])('a wrong %s ends the start before anything is made: %o', async (name, settings) => {
+])('rejects an invalid %s before anything is created: %o', async (name, settings) => {
   using folder = newFolder()
   writeFileSync(join(folder.path, 'text'), 'hello')
   expect(await complaint(folder.path, settings)).toMatch(new RegExp(`^.*${name}.*\\n$`))
@@ -59,7 +59,7 @@ test.each<[names: string, settings: Environment]>([
 test.each<[names: string, settings: Environment]>([
   ['HOST', { HOST: '192.0.2.1' }],
   ['BOUNCE_SMTP_HOST', { ...bounces, BOUNCE_SMTP_HOST: 'nowhere.invalid' }],
-])('a %s that is not this machine’s is told in one line: %o', async (name, settings) => {
+])('reports a %s of another machine in one line: %o', async (name, settings) => {
   using folder = newFolder()
   expect(await complaint(folder.path, settings)).toMatch(new RegExp(`^.* Set ${name} to .*\\n$`))
 })

@@ -1,5 +1,5 @@
-import { Refusal } from '../../dist/src/values/errors.js'
 import { serveTasks } from '../../dist/src/tasks/serve.js'
+import { Refusal } from '../../dist/src/values/errors.js'
 
 /** A task process whose tasks misbehave. The declarations are in src/tasks/pool.test.ts. */
 const tasks = {

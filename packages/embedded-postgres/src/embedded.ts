@@ -8,21 +8,21 @@ import { settlesWithin, spawnGuarded, waitUntilQuiet } from './process.ts'
 import { type Cluster, keepRunning } from './server.ts'
 import { embeddedSettings, login, quotedPath, type ServerLog } from './settings.ts'
 
-/** It takes 0.7 s here. */
+/** Usually takes less than a second. */
 const initdbWithinMs = 120_000
 
 export type Embedded = {
   connection: Connection
-  /** Where the cluster really is. */
+  /** The actual directory of the cluster. */
   directory: string
-  /** What a person should know about it, for the banner. */
+  /** A note for the operator, if the database is not in DATA_DIR. */
   note: string | null
   stop(): Promise<void>
 }
 
 /**
- * Starts the PostgreSQL that lives in DATA_DIR, making it at the first start, and keeps it running until `stop`, or
- * until this process ends in whatever way. Throws EmbeddedFailure, whose message is a sentence for a person.
+ * Starts the PostgreSQL in `dataDir`, which is created at the first start, and keeps it running until `stop` is called
+ * or this process exits in any way. Throws `EmbeddedFailure` if it cannot run.
  */
 export async function startEmbedded(options: {
   dataDir: string
@@ -58,12 +58,12 @@ export async function startEmbedded(options: {
 
 function inUse(dataDir: string, pid: number, runningAt: Connection): EmbeddedFailure {
   return new EmbeddedFailure(
-    `Another Waxwing (process ${pid}) is running on ${dataDir}: stop it first, or set DATA_DIR to another directory.`,
+    `Another Waxwing (process ${pid}) is running on ${dataDir}. Stop it first, or set DATA_DIR to another directory.`,
     { runningAt },
   )
 }
 
-/** Also waits for an initdb that was left behind and still writes. */
+/** Also waits for an orphaned initdb that is still writing. */
 async function removeUnfinished(home: Home): Promise<void> {
   await waitUntilQuiet(home.directory)
   for (const name of await readdir(home.directory)) {
@@ -71,7 +71,7 @@ async function removeUnfinished(home: Home): Promise<void> {
   }
 }
 
-/** Whole or not at all: the cluster is made under another name, which it loses in the last step. */
+/** Creates the cluster under a temporary name and renames it in the last step, so that it is never incomplete. */
 async function initialise(cluster: Cluster): Promise<void> {
   if (await isInitialised(cluster)) return
   const { home, directory, binaries, log } = cluster
@@ -83,10 +83,10 @@ async function initialise(cluster: Cluster): Promise<void> {
   const initdb = spawnGuarded(binaries.initdb, [...args, '--no-instructions'], { cwd: home.directory, user: home.user })
   if (!(await settlesWithin(initdb.ended, initdbWithinMs))) initdb.child.kill('SIGKILL')
   const how = await initdb.ended
-  if (how !== 'ended with code 0') throw new Error(`initdb ${how}: ${initdb.complaint()}`)
+  if (how !== 'ended with code 0') throw new Error(`initdb ${how}: ${initdb.errorLine()}`)
   await rename(unfinished, directory)
   await syncDirectory(home.directory)
-  log.info({ directory, ms: Date.now() - started }, 'embedded PostgreSQL initialised')
+  log.info({ directory, ms: Date.now() - started }, 'Embedded PostgreSQL initialized')
 }
 
 async function isInitialised({ directory, binaries }: Cluster): Promise<boolean> {
@@ -95,18 +95,18 @@ async function isInitialised({ directory, binaries }: Cluster): Promise<boolean>
   if (version === binaries.majorVersion) return true
   if (version !== undefined) {
     throw new EmbeddedFailure(
-      `The database in ${directory} was made by PostgreSQL ${version}, and this Waxwing comes with ${binaries.majorVersion}: move its data over with the Waxwing that made it, or set DATA_DIR to another directory.`,
+      `The database in ${directory} was created by PostgreSQL ${version}, but this version of Waxwing includes ${binaries.majorVersion}. Dump it with the previous version of Waxwing and restore it, or set DATA_DIR to another directory.`,
     )
   }
   if (await stat(directory).catch(() => null)) {
     throw new EmbeddedFailure(
-      `${directory} is there but holds no database: restore it from a backup, or move it away to begin anew.`,
+      `${directory} exists but does not contain a database. Restore it from a backup, or move it away to start with an empty database.`,
     )
   }
   return false
 }
 
-/** A rename is on the disk only when its directory is. */
+/** A rename is durable only after fsync of the directory. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path)
   await directory.sync().finally(() => directory.close())

@@ -8,38 +8,38 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const contendAtMostMs = 3000
 const pauseAtMostMs = 100
 
-/** Names as long as these must fit into a socket path, beside PostgreSQL's own `.s.PGSQL.5432`. */
+/** The maximum length of a lock name, which must fit into a socket path like PostgreSQL's own `.s.PGSQL.5432`. */
 export const lockNameBytes = 'owner-4194304-12345678'.length
 
 export type Lock = { kind: 'held'; release(): Promise<void> } | { kind: 'taken'; byPid: number }
 
 /**
- * Makes this process the one owner of a directory. The lock is a listening socket, so it ends with its holder, however
- * that dies, and one `connect` tells the living from the dead, even a stopped process or one in another container.
+ * Makes this process the only owner of a directory. The lock is a listening socket, so it is released however the owner
+ * exits, and `connect` detects whether the owner is alive, even if it is suspended or in another container.
  *
- * Everyone first shows a socket of his own and only then looks for others, so of two that start at once at least one
- * sees the other: never both own it. Names are never used twice, so a dead one can be removed without a race.
+ * Each process first creates its own socket and then looks for others, so of two processes that start at the same time
+ * at least one sees the other. Names are never reused, so a stale socket can be removed without a race.
  */
 export async function takeLock(directory: string): Promise<Lock> {
   const deadline = Date.now() + contendAtMostMs
   for (;;) {
-    const claim = await showClaim(directory)
+    const claim = await createClaim(directory)
     const others = claim ? await findOthers(directory, claim.name) : []
     const owner = others.find((name) => name.startsWith('owner-'))
     if (claim && others.length === 0) return await claim.own()
     await claim?.withdraw()
     if (owner || Date.now() > deadline) return { kind: 'taken', byPid: pidIn(owner ?? others[0] ?? '') }
-    // Another one is starting in this very moment. Unequal pauses let one of us go first.
+    // Another process is starting at the same time. Random pauses let one of them win.
     await sleep(Math.random() * pauseAtMostMs)
   }
 }
 
-/** Undefined when the owner swept our socket away before it had its final name. */
-async function showClaim(directory: string) {
+/** Returns undefined if the owner removed our socket before it was renamed. */
+async function createClaim(directory: string) {
   const id = `${process.pid}-${randomBytes(4).toString('hex')}`
   const server = createServer((socket) => socket.destroy())
   server.unref()
-  // Between bind and listen a socket looks dead, so it gets the name that others look at only afterwards.
+  // Between bind and listen a socket looks stale, so it gets the name that others check only afterwards.
   server.listen(join(directory, `new-${id}`))
   await once(server, 'listening')
 
@@ -77,7 +77,7 @@ async function findOthers(directory: string, own: string): Promise<string[]> {
   return living
 }
 
-/** Only a refused connection proves that nobody listens: a name that vanished may just have become `owner-`. */
+/** Only a refused connection proves that no process listens: a missing name may just have been renamed to `owner-`. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -12,17 +12,18 @@ const forceAfterMs = 6000
 const giveUpAfterMs = 10_000
 const pollMs = 20
 
-/** Null: as whoever runs this process. */
+/** Null means the user of this process. */
 export type User = { uid: number; gid: number } | null
 
-/** No variable of ours reaches the children: a strange LANG, PGOPTIONS or LD_LIBRARY_PATH must not matter. */
+/** Child processes do not inherit our environment, since LANG, PGOPTIONS or LD_LIBRARY_PATH could break them. */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }
 
 /**
- * The shell becomes the program, and a small watcher beside it reads from a pipe that only we hold open. When we die,
- * even by -9, the read ends and the watcher stops the program: first politely, then, still within the second, hard.
- * A line on the pipe means that the program has ended already, so that its process id must not be used any more.
- * The watcher is a grandchild, since PostgreSQL takes the death of a child it does not know for a crash.
+ * The shell replaces itself with the program. A watcher process reads from a pipe that only this process keeps open:
+ * when this process dies, even by SIGKILL, the read ends and the watcher stops the program, first with SIGINT and
+ * within a second with SIGQUIT. A line on the pipe means that the program has already exited, so that its process id
+ * must not be used anymore. The watcher is a grandchild, because PostgreSQL treats the exit of an unknown child as a
+ * crash.
  */
 const guarded = `
 ( ( trap '' HUP INT TERM
@@ -35,10 +36,10 @@ exec "$0" "$@" 3<&-`
 
 export type Guarded = {
   child: ChildProcess
-  /** Resolves, never rejects, with how it ended. */
+  /** Resolves with a description of the exit. Never rejects. */
   ended: Promise<string>
-  /** The line among its last ones that says what is wrong. */
-  complaint(): string
+  /** The line of its recent output that contains the error. */
+  errorLine(): string
 }
 
 export function spawnGuarded(
@@ -49,7 +50,7 @@ export function spawnGuarded(
   const child = spawn('/bin/sh', ['-c', guarded, program, ...args], {
     cwd: options.cwd,
     env: environment,
-    // Its own session: a Ctrl-C in the terminal is for us, and the database must outlive our last transaction.
+    // A separate session, so that Ctrl-C in the terminal does not stop the database before our last transaction.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     ...(options.user ?? {}),
@@ -65,7 +66,7 @@ export function spawnGuarded(
     child.once('error', (error) => resolve(error.message))
     child.once('exit', (code, signal) => {
       const how = signal ? `ended by ${signal}` : `ended with code ${code}`
-      // Its last words may still be in the pipe; but a child of its own that lives on must not keep us waiting.
+      // The last output may still be in the pipe, but a surviving child of the program must not delay us.
       const timer = setTimeout(resolve, lastWordsMs, how)
       child.once('close', () => {
         clearTimeout(timer)
@@ -73,15 +74,15 @@ export function spawnGuarded(
       })
     })
   })
-  const complaint = () => lines.find((line) => /FATAL|PANIC|error|could not/.test(line)) ?? lines.join(' ')
-  return { child, ended, complaint }
+  const errorLine = () => lines.find((line) => /FATAL|PANIC|error|could not/.test(line)) ?? lines.join(' ')
+  return { child, ended, errorLine }
 }
 
 function guardUntilEnd(child: ChildProcess): void {
   const pipe = child.stdio[3] as Duplex
   const isRunning = () => child.exitCode === null && child.signalCode === null
-  pipe.on('error', () => {}) // the watcher went first: nobody to tell
-  // Without its watcher the program could outlive us, so it has to end, too. Whoever needs it starts it again.
+  pipe.on('error', () => {}) // the watcher exited first
+  // Without its watcher the program could outlive this process, so it is stopped; the caller starts it again.
   pipe.once('close', () => {
     if (isRunning()) child.kill('SIGQUIT')
   })
@@ -89,7 +90,7 @@ function guardUntilEnd(child: ChildProcess): void {
   child.once('exit', () => pipe.end('ended\n'))
 }
 
-/** True when the command succeeds for this user. Used to ask the system what that user may do, instead of guessing. */
+/** Returns true if the command succeeds for this user. Used to check actual permissions. */
 export function succeeds(user: User, program: string, ...args: string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const options = { cwd: '/', env: environment, timeout: giveUpAfterMs, ...(user ?? {}) }
@@ -98,8 +99,9 @@ export function succeeds(user: User, program: string, ...args: string[]): Promis
 }
 
 /**
- * Waits until no PostgreSQL works below a directory. The caller owns the directory, so what still runs there was left
- * by a service that died, and is on its way out; whatever stays too long (its watcher was killed too) is helped along.
+ * Waits until no PostgreSQL process runs below a directory. The caller owns the directory, so such a process was left
+ * by a service that died and is stopping. A process that does not stop in time (its watcher was killed as well) is
+ * killed.
  */
 export async function waitUntilQuiet(directory: string): Promise<void> {
   const started = Date.now()
@@ -109,7 +111,7 @@ export async function waitUntilQuiet(directory: string): Promise<void> {
     const waited = Date.now() - started
     if (waited > giveUpAfterMs) {
       throw new EmbeddedFailure(
-        `An earlier PostgreSQL (process ${left.join(', ')}) still uses ${directory}: end it first.`,
+        `An earlier PostgreSQL (process ${left.join(', ')}) still uses ${directory}. Stop it first.`,
       )
     }
     if (waited > askAfterMs) {
@@ -120,8 +122,8 @@ export async function waitUntilQuiet(directory: string): Promise<void> {
 }
 
 /**
- * Every PostgreSQL process, the server and its children, works in its data directory. Read synchronously: a few
- * microseconds for each process of the system, where going through the thread pool costs a hundred.
+ * The working directory of every PostgreSQL process is its data directory. Read synchronously, which takes a few
+ * microseconds per process of the system, compared with a hundred through the thread pool.
  */
 async function databaseProcessesIn(directory: string): Promise<number[]> {
   if (process.platform !== 'linux') return await serversByCommand(directory)
@@ -130,7 +132,7 @@ async function databaseProcessesIn(directory: string): Promise<number[]> {
       if (!/\/(postgres|initdb)( \(deleted\))?$/.test(readlinkSync(`/proc/${pid}/exe`))) return false
       return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${directory}/`)
     } catch {
-      return false // it ended meanwhile, or belongs to somebody else
+      return false // exited in the meantime, or belongs to another user
     }
   }
   return readdirSync('/proc')
@@ -138,7 +140,7 @@ async function databaseProcessesIn(directory: string): Promise<number[]> {
     .map(Number)
 }
 
-/** Where there is no /proc: the server itself, by the directory on its command line. */
+/** Without /proc, finds the server by the directory on its command line. */
 function serversByCommand(directory: string): Promise<number[]> {
   return new Promise((resolve) => {
     execFile('/bin/ps', ['-axo', 'pid=,command='], (_error, output) => {
@@ -152,7 +154,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It ended meanwhile, which is what we want.
+    // The process has already exited.
   }
 }
 

@@ -6,7 +6,7 @@ import type { Home } from './home.ts'
 import { type Guarded, isAlive, settlesWithin, signal, spawnGuarded, waitUntilQuiet } from './process.ts'
 import { isForLog, type ServerLog, socketName } from './settings.ts'
 
-/** Recovery after a crash reads at most max_wal_size. That took seconds here; a slow disk gets its time. */
+/** Crash recovery reads at most max_wal_size, which takes seconds; a slow disk may need longer. */
 const readyWithinMs = 120_000
 const retryWithinMs = 10_000
 const pollMs = 10
@@ -14,9 +14,9 @@ const pauseMinMs = 100
 const pauseMaxMs = 5000
 const calmAfterMs = 60_000
 const stopSteps = [
-  // Fast: open transactions are rolled back, and a checkpoint spares the next start the recovery.
+  // Fast shutdown: open transactions are rolled back, and a checkpoint avoids recovery at the next start.
   ['SIGINT', 5000],
-  // Immediate: nothing acknowledged is lost, the next start recovers.
+  // Immediate shutdown: committed data is not lost, the next start performs recovery.
   ['SIGQUIT', 2000],
   ['SIGKILL', 2000],
 ] as const
@@ -29,7 +29,7 @@ export type Cluster = {
   log: ServerLog
 }
 
-/** Starts the server, and starts it again whenever it ends by itself: a full disk or a killed process is no end. */
+/** Starts the server, and restarts it whenever it exits, for example after a full disk or a kill. */
 export async function keepRunning(cluster: Cluster): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController()
   let server = await launch(cluster, stopping.signal)
@@ -41,15 +41,15 @@ export async function keepRunning(cluster: Cluster): Promise<{ stop(): Promise<v
       const how = await server.ended
       if (stopping.signal.aborted) return
       pause = Date.now() - since > calmAfterMs ? pauseMinMs : Math.min(pause * 2, pauseMaxMs)
-      cluster.log.warn({ how, pause }, 'embedded PostgreSQL ended by itself and will be started again')
+      cluster.log.warn({ how, pause }, 'Embedded PostgreSQL exited; restarting')
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) return
       try {
         server = await launch(cluster, stopping.signal)
-        // Told to stop in the very moment in which it became ready: whoever told so has ended the one before.
+        // `stop` was called while the server became ready, and has ended the previous one.
         if (stopping.signal.aborted) return await end(server)
       } catch (error) {
-        cluster.log.warn({ error: String(error) }, 'embedded PostgreSQL did not start')
+        cluster.log.warn({ err: error }, 'Embedded PostgreSQL did not start')
       }
     }
   }
@@ -71,22 +71,22 @@ async function launch(cluster: Cluster, stopping: AbortSignal): Promise<Guarded>
     const server = spawnServer(cluster, stopping)
     const outcome = await readiness(server, cluster.directory, stopping)
     if (outcome === 'ready') {
-      cluster.log.info({ directory: cluster.directory, ms: Date.now() - started }, 'embedded PostgreSQL is ready')
+      cluster.log.info({ directory: cluster.directory, ms: Date.now() - started }, 'Embedded PostgreSQL is ready')
       return server
     }
     await end(server)
-    // Where we cannot see it, something may still hold the memory or the lock of the server before. It never takes long.
-    const isHeld = /postmaster\.pid|shared memory block/.test(server.complaint())
-    if (!isHeld || Date.now() - started > retryWithinMs) throw new Error(`postgres ${outcome}: ${server.complaint()}`)
+    // A process we cannot see may still hold the shared memory or lock of the previous server for a short time.
+    const isHeld = /postmaster\.pid|shared memory block/.test(server.errorLine())
+    if (!isHeld || Date.now() - started > retryWithinMs) throw new Error(`postgres ${outcome}: ${server.errorLine()}`)
     await sleep(pauseMinMs)
   }
 }
 
 /**
- * A server that was killed leaves its process id in two lock files. The system may have given that id to another
- * program, which PostgreSQL would take for a running server; and a kill in the wrong moment leaves the file empty, which
- * it takes for one that is just starting. We own the directory and saw that no PostgreSQL works in it, so such a file
- * goes. One with a dead id stays: by its other lines PostgreSQL checks that nobody uses the dead server's memory.
+ * A killed server leaves its process id in two lock files. If the system has reused the id, PostgreSQL mistakes that
+ * process for a running server; an empty file is mistaken for a server that is starting. We own the directory and no
+ * PostgreSQL process runs in it, so such files are removed. A file with an unused id is kept, because PostgreSQL uses
+ * its other lines to check that the shared memory of the killed server is not in use.
  */
 async function removeStaleLocks({ directory, home }: Cluster): Promise<void> {
   const pid = Math.abs(Number.parseInt((await readLockFile(directory))[0] ?? '', 10))
@@ -106,13 +106,13 @@ function spawnServer({ home, directory, binaries, settings, log }: Cluster, stop
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`)
   let isRunning = false
   const onLine = (line: string) => {
-    if (isRunning && !stopping.aborted && isForLog(line)) log.warn({ line }, 'PostgreSQL says')
+    if (isRunning && !stopping.aborted && isForLog(line)) log.warn({ line }, 'PostgreSQL log')
     isRunning ||= line.includes('ready to accept connections')
   }
   return spawnGuarded(binaries.postgres, args, { cwd: home.directory, user: home.user, onLine })
 }
 
-/** The server keeps its state in the last line of its lock file. */
+/** The server writes its state to the last line of its lock file. */
 async function readiness(server: Guarded, directory: string, stopping: AbortSignal): Promise<string> {
   const deadline = Date.now() + readyWithinMs
   let end: string | undefined
@@ -121,7 +121,7 @@ async function readiness(server: Guarded, directory: string, stopping: AbortSign
   })
   while (Date.now() < deadline) {
     if (end !== undefined) return end
-    if (stopping.aborted) return 'was stopped while it started'
+    if (stopping.aborted) return 'was stopped during startup'
     const lines = await readLockFile(directory)
     if (Number(lines[0]) === server.child.pid && lines[7]?.trim() === 'ready') return 'ready'
     await sleep(pollMs)

@@ -19,7 +19,7 @@ const silent = { info() {}, warn() {} }
 const soon = { timeout: 30_000, interval: 20 }
 
 let site: Site
-/** A stopped database with one row, for every test that does not need a new one: making one takes most of the time. */
+/** A stopped database with one row, shared by tests that do not need a new one, because creating one is slow. */
 let made: string
 beforeAll(async () => {
   site = makeSite()
@@ -33,11 +33,11 @@ afterAll(() => site.remove())
 const startHere = (dataDir: string) => startEmbedded({ dataDir, log: silent })
 const serverPid = (started: Started) =>
   Number.parseInt(readFileSync(join(started.directory, 'postmaster.pid'), 'utf8'), 10)
-/** The server works in the cluster, its watcher one level above. */
+/** The working directory of the server is the cluster, that of its watcher is the parent. */
 const watcherPids = (started: Started) =>
   processesIn(homeOf(started)).filter((pid) => !processesIn(started.directory).includes(pid))
 
-test('the first start makes a database that keeps what it acknowledged, and later starts find it again', async () => {
+test('the first start creates a durable database, which later starts use', async () => {
   const dataDir = site.newDataDir()
   const first = await startHere(dataDir)
   await query(first, 'create table kept as select 42 as answer')
@@ -52,7 +52,7 @@ test('the first start makes a database that keeps what it acknowledged, and late
   expect(second.note).toBeNull()
 })
 
-test('it syncs, checks its pages, opens no TCP port and lets no other user near its socket', async () => {
+test('uses fsync and checksums, opens no TCP port and denies other users access to its socket', async () => {
   const embedded = await startEmbedded({ dataDir: made, log: silent, settings: { work_mem: '9MB' } })
   const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses', 'work_mem']
   const rows = await query(
@@ -75,11 +75,11 @@ test('it syncs, checks its pages, opens no TCP port and lets no other user near 
     work_mem: '9MB',
   })
   expect(modes).toEqual([0o700, 0o700])
-  // Should the server ever listen on a port, nobody gets in.
+  // Even if the server listened on a port, connections would be rejected.
   expect(rules.map((rule) => `${rule.type} ${rule.auth_method}`)).toEqual(['local trust', 'host reject', 'host reject'])
 })
 
-test('stop ends every process although clients are connected, and a second stop does no harm', async () => {
+test('stop ends every process although clients are connected, and can be called twice', async () => {
   const embedded = await startHere(made)
   const client = new pg.Client(embedded.connection)
   client.on('error', () => {})
@@ -92,7 +92,7 @@ test('stop ends every process although clients are connected, and a second stop 
   await client.end()
 })
 
-test('the database ends when its service is killed, and starts again at once with its rows', async () => {
+test('the database stops when its service is killed, and can be started again with its rows', async () => {
   const child = startChild(site.installation, made)
   const before = await child.ready
 
@@ -104,7 +104,7 @@ test('the database ends when its service is killed, and starts again at once wit
   await quiet(before)
 })
 
-test('a killed service leaves no process behind, even when nobody starts it again', async () => {
+test('a killed service leaves no processes', async () => {
   const child = startChild(site.installation, made)
   const started = await child.ready
   expect(processesIn(started.directory)).not.toEqual([])
@@ -114,7 +114,7 @@ test('a killed service leaves no process behind, even when nobody starts it agai
   await quiet(started)
 })
 
-test('a database that is killed comes back under the same running service', async () => {
+test('a killed database is restarted by the running service', async () => {
   const embedded = await startHere(made)
 
   process.kill(serverPid(embedded), 'SIGKILL')
@@ -124,12 +124,12 @@ test('a database that is killed comes back under the same running service', asyn
   await quiet(embedded)
 })
 
-test('a busy query that outlives its killed server is ended, and the database comes back', async () => {
+test('a busy query that survives its killed server is ended, and the database is restarted', async () => {
   const embedded = await startHere(made)
   const client = new pg.Client(embedded.connection)
   client.on('error', () => {})
   await client.connect()
-  // Computes without a pause, so it does not notice that its server is gone.
+  // Computes without interruption, so it does not notice that its server is dead.
   const busy = client.query('select count(*) from generate_series(1, 1e5) a, generate_series(1, 1e7) b').catch(() => {})
   await vi.waitFor(
     async () => expect(await query(embedded, `select from pg_stat_activity where query like '%1e7%' `)).toHaveLength(2),
@@ -145,7 +145,7 @@ test('a busy query that outlives its killed server is ended, and the database co
   await embedded.stop()
 })
 
-test('a server that lost its watcher is replaced by one that has a watcher', async () => {
+test('a server whose watcher died is replaced', async () => {
   const child = startChild(site.installation, made)
   const started = await child.ready
   const server = serverPid(started)
@@ -160,7 +160,7 @@ test('a server that lost its watcher is replaced by one that has a watcher', asy
   await quiet(started)
 })
 
-test('a server left behind by a killed service and a killed watcher is ended by the next start', async () => {
+test('the next start ends a server whose service and watcher were killed', async () => {
   const child = startChild(site.installation, made)
   const before = await child.ready
   const watchers = watcherPids(before)
@@ -176,7 +176,7 @@ test('a server left behind by a killed service and a killed watcher is ended by 
   await after.stop()
 })
 
-test('a second instance is told at once which process owns the directory, and the first is not disturbed', async () => {
+test('a second instance fails with the process id of the owner, which is not disturbed', async () => {
   const first = await startHere(made)
   const server = serverPid(first)
 
@@ -188,7 +188,7 @@ test('a second instance is told at once which process owns the directory, and th
   await first.stop()
 })
 
-test('of many that start at once on a new directory one wins, and the others are refused', async () => {
+test('of many concurrent starts on a new directory, exactly one succeeds', async () => {
   const dataDir = site.newDataDir()
   const starts = await Promise.allSettled(Array.from({ length: 8 }, () => startHere(dataDir)))
 
@@ -200,7 +200,7 @@ test('of many that start at once on a new directory one wins, and the others are
   await won[0]!.value.stop()
 })
 
-test('lock files that name a living process of another kind, or nothing at all, do not stop it', async () => {
+test('starts despite lock files that are empty or contain the id of another process', async () => {
   const { directory, connection, stop } = await startHere(made)
   const lockFile = readFileSync(join(directory, 'postmaster.pid'), 'utf8')
   await stop()
@@ -216,7 +216,7 @@ test('lock files that name a living process of another kind, or nothing at all, 
   }
 })
 
-test('a kill while the database is being made leaves nothing that the next start trips over', async () => {
+test('a kill during creation does not break the next start', async () => {
   const dataDir = site.newDataDir()
   const home = join(dataDir, 'postgres')
   const unfinished = () => readdirSync(home).filter((name) => name.startsWith('new-'))
@@ -231,7 +231,7 @@ test('a kill while the database is being made leaves nothing that the next start
   await embedded.stop()
 })
 
-test('a failure to start leaves the directory free for the next start', async () => {
+test('a failed start releases the directory', async () => {
   const bad = { dataDir: made, log: silent, settings: { shared_buffers: 'nonsense' } }
 
   expect(await refusalOf(startEmbedded(bad))).toContain('shared_buffers')

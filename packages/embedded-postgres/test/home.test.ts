@@ -16,7 +16,7 @@ import {
 import { startEmbedded } from '../src/embedded.ts'
 
 let site: Site
-/** A stopped database, for tests that do not need a new one. */
+/** A stopped database, shared by tests that do not need a new one. */
 let made: string
 beforeAll(async () => {
   site = makeSite()
@@ -30,7 +30,7 @@ const startHere = (dataDir: string) => startEmbedded({ dataDir, log: { info() {}
 test.each([
   ['a path too long for a socket', 'x'.repeat(120)],
   ['a path with spaces, quotes, commas and letters of all kinds', `a b, "c" 'd' $e ünï`],
-])('it runs in %s', async (_title, name) => {
+])('runs in %s', async (_title, name) => {
   const dataDir = join(site.newDataDir(), name)
   const child = startChild(site.installation, dataDir, ordinaryUser)
   const started = await child.ready
@@ -42,7 +42,7 @@ test.each([
   if (!started.connection.host.startsWith(dataDir)) rmSync(started.connection.host, { recursive: true })
 })
 
-test('an ordinary user runs it whatever the environment says about languages, databases and libraries', async () => {
+test('runs as an ordinary user, whatever the locale, PostgreSQL and library variables', async () => {
   const libraries = join(site.directory, 'libraries')
   mkdirSync(libraries)
   writeFileSync(join(libraries, 'libicuuc.so.60'), 'not a library')
@@ -57,7 +57,7 @@ test('an ordinary user runs it whatever the environment says about languages, da
   await quiet(started)
 })
 
-test('it runs when install scripts did not make the library links', async () => {
+test('runs without the library links of the install script', async () => {
   const bare = installWithoutLinks()
   const child = startChild(bare, made)
   const started = await child.ready
@@ -67,7 +67,7 @@ test('it runs when install scripts did not make the library links', async () => 
   await child.stop()
 })
 
-test('it runs from a copy when the links are missing and the installation cannot be written', async () => {
+test('runs from a copy if the links are missing and the installation is read-only', async () => {
   const bare = installWithoutLinks()
   const lib = join(nativeIn(bare), 'lib')
   chmodSync(lib, 0o555)
@@ -91,7 +91,7 @@ function installWithoutLinks(): string {
   return installation
 }
 
-test('without the binaries for this platform it says to set DATABASE_URL', async () => {
+test('advises to set DATABASE_URL if there are no binaries for this platform', async () => {
   const bare = site.install()
   rmSync(join(bare, 'node_modules'), { recursive: true })
 
@@ -100,41 +100,43 @@ test('without the binaries for this platform it says to set DATABASE_URL', async
   )
 })
 
-test('a database of another major version is refused, and both versions are named', async () => {
+test('rejects a database of another major version', async () => {
   const dataDir = site.newDataDir()
   mkdirSync(join(dataDir, 'postgres', 'cluster'), { recursive: true })
   writeFileSync(join(dataDir, 'postgres', 'cluster', 'PG_VERSION'), '15\n')
 
-  expect(await refusalOf(startHere(dataDir))).toMatch(/made by PostgreSQL 15, and this Waxwing comes with 18/)
+  expect(await refusalOf(startHere(dataDir))).toMatch(
+    /created by PostgreSQL 15, but this version of Waxwing includes 18/,
+  )
 })
 
-test('a cluster directory that holds no database is not overwritten', async () => {
+test('does not overwrite a cluster directory without a database', async () => {
   const dataDir = site.newDataDir()
   const directory = join(dataDir, 'postgres', 'cluster')
   mkdirSync(directory, { recursive: true })
 
-  expect(await refusalOf(startHere(dataDir))).toContain(`${directory} is there but holds no database`)
+  expect(await refusalOf(startHere(dataDir))).toContain(`${directory} exists but does not contain a database`)
 })
 
-test('a file in the place of DATA_DIR is named as the fault', async () => {
+test('reports a DATA_DIR that is a file', async () => {
   const dataDir = site.newDataDir()
   writeFileSync(dataDir, '')
 
   expect(await refusalOf(startHere(dataDir))).toContain(`${dataDir} is not a directory`)
 })
 
-test('a DATA_DIR that may not be written is named as the fault', async () => {
+test('reports a DATA_DIR that is not writable', async () => {
   const dataDir = site.newDataDir()
   mkdirSync(dataDir)
   chmodSync(dataDir, 0o555)
 
   await expect(startChild(site.installation, dataDir, ordinaryUser).ready).rejects.toThrow(
-    `${dataDir} may not be used by this user`,
+    `This user has no access to ${dataDir}`,
   )
 })
 
 if (isRoot) {
-  test('as root the server runs as the user who owns its directory', async () => {
+  test('as root, runs the server as the owner of its directory', async () => {
     const dataDir = site.newDataDir()
     const child = startChild(site.installation, dataDir, ordinaryUser)
     await child.ready
@@ -149,11 +151,11 @@ if (isRoot) {
     await again.stop()
   })
 
-  test('an ordinary user is told that the directory belongs to somebody else', async () => {
+  test('reports a directory that belongs to another user', async () => {
     await expect(startChild(site.installation, made, ordinaryUser).ready).rejects.toThrow(/belongs to another user/)
   })
 
-  test('as root below a directory that only root can enter it keeps the database elsewhere and says so', async () => {
+  test('as root below a directory that only root can access, stores the database elsewhere and reports it', async () => {
     const closed = join(site.directory, 'closed')
     mkdirSync(closed, { mode: 0o700 })
     const installation = site.install({ below: closed })
@@ -163,7 +165,7 @@ if (isRoot) {
     const before = await first.ready
     await query(before, 'create table kept as select 42 as answer')
     await first.stop()
-    // Were the place chosen anew, the database would seem to be gone.
+    // If the directory were chosen again, the database would seem to be lost.
     chmodSync(closed, 0o755)
     const second = startChild(installation, dataDir)
     const after = await second.ready
@@ -174,6 +176,6 @@ if (isRoot) {
     expect(await query(after, 'table kept')).toEqual([{ answer: 42 }])
     await second.stop()
     rmSync(homeOf(before), { recursive: true })
-    await expect(startChild(installation, dataDir).ready).rejects.toThrow(/points to a directory that is gone/)
+    await expect(startChild(installation, dataDir).ready).rejects.toThrow(/points to a directory that does not exist/)
   })
 }

@@ -67,7 +67,7 @@ async function firstStart(dataDir: string): Promise<void> {
   await child.stop()
 }
 
-/** Writes one row after the other on four connections until the database is gone. */
+/** Writes rows on four connections until the database is gone. */
 async function startWriting(started: Started, acknowledged: number[]): Promise<void> {
   let next = (acknowledged.at(-1) ?? 0) + 1000
   const write = async () => {
@@ -87,7 +87,7 @@ async function startWriting(started: Started, acknowledged: number[]): Promise<v
   await Promise.all([write(), write(), write(), write()])
 }
 
-/** The service is gone afterwards in any case: killed, or stopped after its database was killed. */
+/** Ends the service in any case: it is killed, or stopped after its database was killed. */
 async function killPart(child: Child, whom: 'service' | 'database' | 'both' | 'everything', place: string) {
   const home = join(place, 'postgres')
   const below = processesIn(home)
@@ -97,7 +97,7 @@ async function killPart(child: Child, whom: 'service' | 'database' | 'both' | 'e
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended by itself.
+      // It has already exited.
     }
   }
   if (whom === 'database') await child.ready.then(child.stop, () => {})

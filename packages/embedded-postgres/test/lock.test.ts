@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-test('the lock has one holder at a time, however many want it at once, and each of them gets it in the end', async () => {
+test('the lock has one holder at a time, and every contender eventually gets it', async () => {
   let holders = 0
   let most = 0
   const takeTurn = async () => {
@@ -34,7 +34,7 @@ test('the lock has one holder at a time, however many want it at once, and each 
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('a taken lock names its holder at once, and is free again when it is released', async () => {
+test('a held lock reports its holder, and is free after its release', async () => {
   const first = await takeLock(directory)
   const second = await takeLock(directory)
   if (first.kind === 'held') await first.release()
@@ -45,7 +45,7 @@ test('a taken lock names its holder at once, and is free again when it is releas
   if (third.kind === 'held') await third.release()
 })
 
-test('the lock of a stopped process holds, that of a killed one does not', async () => {
+test('the lock of a suspended process is kept, that of a killed one is released', async () => {
   const compiled = new URL('../dist/lock.js', import.meta.url).href
   const program = `import { takeLock } from '${compiled}'
     console.log((await takeLock(process.argv[1])).kind)
