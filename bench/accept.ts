@@ -6,7 +6,7 @@ import { addressOf, createFlow, insertContacts } from './support/tenant-data.ts'
 
 const people = 20_000
 
-/** POST send-email-through-flow, each answered after the commit. Sending the mails is measured elsewhere. */
+/** POST send-email-through-flow, each answered after the commit. Sending is measured by another bench. */
 export async function accept(): Promise<Result> {
   const service = await startService('serve')
   const tenant = await service.register('acme')

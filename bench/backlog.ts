@@ -9,10 +9,10 @@ const perRound = 6_000
 const waiting = 1_000_000
 const deadEndpoints = 20
 const insertAtOnce = 50_000
-/** The waiting rows become due one after another in this time, as retries do. */
+/** The pending rows become due one after another during this time, like retries. */
 const dueWithinSeconds = 3_600
 
-/** Two services deliver in turn; one of them has a million rows for endpoints that refuse connections. */
+/** Compares two services, one of which has a million pending rows for endpoints that refuse connections. */
 export async function backlog(): Promise<Result> {
   const receiver = await startPeer('receiver', endpoints)
   const burdened = await startDeliverer(receiver)

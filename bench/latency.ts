@@ -16,7 +16,7 @@ const pauseMs = 30
 const atLeastMs = 50
 const aimMs = 15
 
-/** From the moment a reader opens a mail to the moment the webhook is received, one after another. */
+/** The time from an open to the receipt of its webhook, one at a time. */
 export async function latency(): Promise<Result> {
   let received = () => {}
   const receiver = createServer((request, response) => {

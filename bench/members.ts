@@ -12,7 +12,10 @@ const membersPerRequest = 10_000
 const contactsBefore = 1_000_000
 const pairs = 9
 
-/** 10,000 new members in one request into a table of a million, against COPY of the same rows into tables just like it. */
+/**
+ * 10,000 new members in one request into a table of a million, compared with COPY of the same rows into identical
+ * tables.
+ */
 export async function members(): Promise<Result> {
   const service = await startService('serve')
   const tenant = await service.register('acme')
@@ -70,7 +73,7 @@ async function copyMembers(db: Db, { id: organizationId }: Tenant, groupId: Grou
   return { operations: membersPerRequest, seconds }
 }
 
-/** Everybody joins the group, and both tables get a twin with the same rows and indexes. */
+/** Adds all contacts to the group, and creates copies of both tables with the same rows and indexes. */
 async function makeTwins(db: Db, organizationId: string, groupId: GroupId): Promise<void> {
   const client = await db.pool.connect()
   await client.query('set statement_timeout = 0')

@@ -8,7 +8,7 @@ import { createFlow } from './support/tenant-data.ts'
 import { hitRequests } from './track.ts'
 
 const first = { hits: 10_000, deliveries: 10_000 }
-/** A million and 200,000 would take six minutes here. */
+/** A million hits and 200,000 deliveries would take six minutes. */
 const withinMs = 120_000
 const hitsPerDelivery = 5
 const connections = 256
@@ -16,7 +16,7 @@ const settleMs = 2_000
 const atLeast = 1.3
 const aim = 1.1
 
-/** What the Node process holds after many hits and deliveries, against what it holds after the first. */
+/** Memory of the Node process after many hits and deliveries, compared with its memory after the first ones. */
 export async function memory(): Promise<Result> {
   const receiver = await startPeer('receiver', endpoints)
   const { service, deliver } = await startDeliverer(receiver)

@@ -7,17 +7,17 @@ import { type Service, startService } from './support/service.ts'
 
 const manyEvents = 10_000_000
 const fewEvents = 100_000
-/** Rows of the events table that are really written for the many: ten million would take minutes. */
+/** The number of event rows actually written, since ten million would take minutes. */
 const manyRows = 500_000
 const insertAtOnce = 100_000
 const flows = 4
 const days = 365
 const roundMs = 1_500
 const atLeast = { ratio: 1.5, ms: 10 }
-/** A ratio of one is never exactly one. */
+/** Tolerance for equal times. */
 const aim = { ratio: 1.05, ms: 5 }
 
-/** The metric over a year, asked one at a time of a service with many events and of one with few. */
+/** The metric over a year, requested one at a time from a service with many events and from one with few. */
 export async function metrics(): Promise<Result> {
   const many = await startFilled(manyEvents, manyRows)
   const few = await startFilled(fewEvents, fewEvents)
@@ -27,7 +27,7 @@ export async function metrics(): Promise<Result> {
     const cpuAfter = service.cpuMicros()
     return { ...round, cpuMicros: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore }
   }
-  // Time, not rate, is compared, so the many take the place of the reference.
+  // Times are compared instead of rates, so the service with many events is the reference.
   const { ours, reference, ratio } = await interleave(
     () => ask(few),
     () => ask(many),
@@ -80,7 +80,7 @@ async function insertEvents(db: Db, organizationId: OrganizationId, flowIds: Flo
     cross join lateral (select number * interval '1 day' * ${days} / ${count}::int as ago) as time`
 }
 
-/** As recording so many events of one name would leave them, spread evenly over a year and all flows. */
+/** Writes the counters that recording this many events would produce, spread evenly over a year and all flows. */
 async function fillCounters(
   db: Db,
   organizationId: OrganizationId,

@@ -37,7 +37,7 @@ async function main(): Promise<number> {
   })
   const unknown = positionals.filter((name) => !(name in benches))
   if (unknown.length > 0) {
-    console.error(`There is no bench "${unknown.join(', ')}". There are: ${Object.keys(benches).join(', ')}.`)
+    console.error(`Unknown bench "${unknown.join(', ')}". Available: ${Object.keys(benches).join(', ')}.`)
     return 2
   }
   options.profileFolder = values.profile
@@ -68,7 +68,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     void cleanUp().then(() => process.exit(1))
   })
 process.exitCode = await main().catch((error) => {
-  // What was under way fails because its other side is being stopped.
+  // Operations in progress fail because their peers are being stopped.
   if (!interrupted) throw error
   return 1
 })

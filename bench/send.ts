@@ -13,7 +13,7 @@ const perRound = 20_000
 const connections = 10
 const lookEveryMs = 50
 
-/** Accepted messages through the worker to a relay, until each is recorded as sent. */
+/** Sends accepted messages through the worker to a relay until each is recorded as sent. */
 export async function send(): Promise<Result> {
   const sink = await startPeer('smtp-sink')
   const port = sink.ports[0]!
@@ -42,7 +42,7 @@ export async function send(): Promise<Result> {
     }
   }
   await sendThrough()
-  // The very mail that the service makes, so that both sides carry the same bytes.
+  // The email that the service composes, so that both sides transfer the same bytes.
   const mail = await sink.last()
   const bare = await BareSmtp.open(port, connections, mail)
   const sendBare = async () => {
@@ -61,7 +61,7 @@ export async function send(): Promise<Result> {
   })
 }
 
-/** One for each contact, with its job, as accepting writes them. */
+/** Writes one message per contact with its job, as accepting does. */
 async function insertMessages(db: Db, organizationId: OrganizationId, flowId: FlowId): Promise<void> {
   await db.statement`
     with written as (

@@ -10,9 +10,9 @@ const jobsUnderSnapshot = 600_000
 const insertAtOnce = 60_000
 
 /**
- * Two services deliver in turn; beside one of them a transaction holds a snapshot open, so that nothing deleted since can
- * be removed. Of the 600,000 jobs that come and go under the snapshot only those of the rounds are delivered: the
- * others are written into the same lanes and deleted again before, which leaves the same dead rows in less time.
+ * Compares two services. For one of them, a transaction keeps a snapshot open, so that rows deleted since then cannot
+ * be removed. Of the 600,000 jobs created and deleted under the snapshot, only those of the rounds are delivered; the
+ * others are inserted into the same lanes and deleted beforehand, which leaves the same dead rows in less time.
  */
 export async function snapshot(): Promise<Result> {
   const receiver = await startPeer('receiver', endpoints)

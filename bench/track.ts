@@ -10,8 +10,8 @@ const messages = 30_000
 const reader = { 'user-agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15' }
 
 /**
- * GET of pixels and links, each answered after the commit. A webhook is subscribed, so each hit also writes a delivery
- * and its job; posting them is measured elsewhere.
+ * GET requests for pixels and links, each answered after the commit. A webhook is subscribed, so each hit also writes a
+ * delivery and its job; delivering them is measured by another bench.
  */
 export async function track(): Promise<Result> {
   const service = await startService('serve')
@@ -27,7 +27,7 @@ export async function track(): Promise<Result> {
   return byRatio(comparison, { unit: 'hits', atLeast: 0.18, aim: 0.3, service, notes: [await spooled(service)] })
 }
 
-/** A pixel and a link of each message. */
+/** Returns a pixel and a link for each message. */
 export function hitRequests(organizationId: OrganizationId, flowId: Parameters<typeof signed>[1]): Buffer[] {
   return Array.from({ length: messages }, () => signed(organizationId, flowId)).flat()
 }
@@ -43,7 +43,7 @@ function signed(organizationId: OrganizationId, flowId: ReturnType<typeof newId<
   ]
 }
 
-/** A hit that waited too long for its commit is answered from the spool, which is durable too, but another path. */
+/** Hits whose commit takes too long are answered from the spool, which is durable as well but a different path. */
 async function spooled(service: Service): Promise<string> {
   const text = await (await fetch(`${service.url}/metrics`)).text()
   const count = /^waxwing_hits_spooled_total (\d+)/m.exec(text)?.[1] ?? '0'

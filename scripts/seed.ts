@@ -30,7 +30,7 @@ readArguments()
 const contactsWanted = 100_000
 const flowsWanted = 200
 const eventsWanted = 1_000_000
-// A little less than what `eventsOf` makes of a message on average, so that there are messages enough.
+// Slightly below the average of `eventsOf`, so that there are enough messages.
 const eventsPerMessage = 2.6
 const days = 120
 const dayMs = 24 * 3_600_000
@@ -111,7 +111,7 @@ const anySender = createSenderPolicy({
   dkimDomain: undefined,
 })
 
-// Light templates need no task process, so none is started.
+// Light templates do not need a task process.
 const runner = new TemplateRunner({ tasks: new TaskPool({ processes: 2 }), cpuMs: 20 })
 
 async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<Flow[]> {
@@ -139,7 +139,7 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
     order by flows.id`
 }
 
-/** Messages with what became of each, the newest first, until there are events enough. */
+/** Generates messages with their events, newest first, until there are enough events. */
 async function seedMail(db: Db, organizationId: OrganizationId, contacts: Contact[], flows: Flow[]): Promise<void> {
   await ensurePartitions(db)
   const endMs = Date.now()
@@ -148,7 +148,7 @@ async function seedMail(db: Db, organizationId: OrganizationId, contacts: Contac
   for (let start = 0; start < moments.length && events < eventsWanted; start += messagesPerBatch) {
     const batch = moments.slice(start, start + messagesPerBatch).map((atMs, i): Message => {
       const id = idAt(atMs, `message ${start + i}`) as MessageId
-      // A few flows send most of the mail, as in life.
+      // A few flows send most of the emails, as in practice.
       const flow = flows[Math.floor(flows.length * chanceOf(id, 'flow') ** 3)]!
       const contact = contacts[Math.floor(contacts.length * chanceOf(id, 'contact'))]!
       return { id, flow, contact, atMs, bounced: chanceOf(id, 'bounce') < 0.02 }
@@ -165,7 +165,7 @@ async function seedMail(db: Db, organizationId: OrganizationId, contacts: Contac
   }
 }
 
-/** Times of sending over the last days: more by day than by night, less at weekends, and growing. */
+/** Sending times over the last days: more by day than by night, fewer at weekends, and growing. */
 function momentsUntil(endMs: number, count: number): number[] {
   const weights = Array.from({ length: days }, (_, day) => {
     const weekday = new Date(endMs - (days - 1 - day) * dayMs).getUTCDay()
@@ -198,7 +198,7 @@ async function insertMessages(tx: Tx, organizationId: OrganizationId, batch: Mes
       as given (id, flow_id, flow_version_id, contact_id, email, subject, status, queued_at)`
 }
 
-/** What becomes of a mail, decided by its id alone: two seeds of the same day are alike. */
+/** The events of an email, derived from its id only, so that two seeds of the same day are equal. */
 function eventsOf(
   organizationId: OrganizationId,
   { id, flow, contact, atMs, bounced }: Message,
@@ -233,7 +233,7 @@ function eventsOf(
   return events
 }
 
-/** From 0 to 1, always the same for the same message. */
+/** Returns a number from 0 to 1 that is always the same for the same message. */
 function chanceOf(id: MessageId, what: string): number {
   return Number.parseInt(createHash('sha256').update(`${id} ${what}`).digest('hex').slice(0, 8), 16) / 0x1_0000_0000
 }

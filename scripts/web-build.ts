@@ -11,12 +11,12 @@ const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'
 
 const compressedKinds = /\.(js|css|svg|html)$/
 const compressedFromBytes = 1024
-// Quality 11 makes everything 7 % smaller and takes six times as long: 8.0 s against 1.3 s.
+// Quality 11 is 7 % smaller but takes six times as long: 8.0 s instead of 1.3 s.
 const brotliQuality = 9
 
 /**
- * Builds the web app when its sources are newer than what was built last, and says so in one line; not on standard
- * output, which belongs to the command that follows. With nothing changed it costs one walk over web/src.
+ * Builds the web app if its sources are newer than the last build, and reports it in one line on standard error,
+ * because standard output belongs to the following command. If nothing changed, it only walks over web/src.
  */
 export async function buildWebWhenStale(): Promise<void> {
   if (newestMtimeMs([...sources, join(packageRoot, 'package-lock.json')]) > builtMtimeMs()) await buildWeb()
@@ -25,9 +25,9 @@ export async function buildWebWhenStale(): Promise<void> {
 async function buildWeb(): Promise<void> {
   process.stderr.write('Building the web app … ')
   const startedAt = Date.now()
-  // Loaded here, because a restart that builds nothing should not wait for it.
+  // Loaded lazily, because a restart without a build should not wait for it.
   const { build } = await import('vite')
-  // Built beside and moved in place, so that a service that runs meanwhile never serves half a build.
+  // Built in a temporary directory and renamed, so that a running service never serves an incomplete build.
   const next = join(web, `dist.${process.pid}.tmp`)
   try {
     await inProduction(() => build({ root: web, logLevel: 'warn', build: { outDir: next, emptyOutDir: true } }))
@@ -40,7 +40,10 @@ async function buildWeb(): Promise<void> {
   process.stderr.write(`done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`)
 }
 
-/** Vite builds for development if NODE_ENV is set to anything else, as in a test run: about 60 KB more for the first load. */
+/**
+ * Vite builds for development if NODE_ENV is set to anything else, as in a test run: about 60 KB more for the first
+ * load.
+ */
 async function inProduction(run: () => Promise<unknown>): Promise<void> {
   const before = process.env.NODE_ENV
   process.env.NODE_ENV = 'production'
@@ -52,7 +55,7 @@ async function inProduction(run: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Writes `.br` and `.gz` beside each text file: the service sends them as they are and compresses nothing itself. */
+/** Writes `.br` and `.gz` files next to each text file, which the service sends without compressing itself. */
 async function compress(directory: string): Promise<void> {
   const names = await readdir(directory, { recursive: true })
   await Promise.all(
@@ -83,7 +86,7 @@ function newestMtimeMs(paths: string[]): number {
   for (const path of paths) {
     if (!existsSync(path)) continue
     const stat = statSync(path)
-    // A directory's own time counts too: it changes when a file in it is removed.
+    // Includes the time of directories, which changes when a file is removed.
     newest = Math.max(newest, stat.mtimeMs)
     if (stat.isDirectory()) newest = Math.max(newest, newestMtimeMs(readdirSync(path).map((name) => join(path, name))))
   }

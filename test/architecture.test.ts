@@ -45,7 +45,7 @@ function relativeImports(file: string): string[] {
   )
 }
 
-test('imports only point left, and no one reads another folder’s SQL', () => {
+test('imports point left only, and no folder imports the SQL of another', () => {
   const wrong: string[] = []
   for (const file of files) {
     for (const target of relativeImports(file)) {
@@ -66,7 +66,7 @@ test('only config/config.ts reads the environment', () => {
   expect(files.filter((file) => file !== 'config/config.ts' && /process\.env\b/.test(textOf(file)))).toEqual([])
 })
 
-test('SQL is written in .sql.ts files, in the database folder, and in the pieces other folders splice in', () => {
+test('SQL is only in .sql.ts files, in the database folder, and in shared fragments', () => {
   const pieces = new Set(['queue/queue.ts', 'queue/hints.ts', 'webhooks/fan-out.ts', 'commands/doctor.ts'])
   const statement = /`\s*(?:with\s+\w+\s+as|select\s|insert\s+into|update\s+\w+\s|delete\s+from)/
   const wrong = files.filter(

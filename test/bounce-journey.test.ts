@@ -6,7 +6,7 @@ import { startTestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 import { startReceiver } from './support/webhook-receiver.ts'
 
-test('a mail that the relay takes and returns later ends as a hard bounce in metrics and webhook, and its address is suppressed', async () => {
+test('an email that the relay accepts and bounces later is a hard bounce in metrics and webhook, and its address is suppressed', async () => {
   await using relay = await startRelay()
   await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
   await using app = await startTestApp({
@@ -24,7 +24,7 @@ test('a mail that the relay takes and returns later ends as a hard bounce in met
   const { body } = await send(app, flowId)
   const sent = await until('the mail at the relay', () => relay.mails[0])
 
-  // The relay finds out later that nobody is there, and tells the envelope sender.
+  // The relay detects later that the mailbox does not exist, and notifies the envelope sender.
   const returned = deliveryStatusMail(sent.sender, { headers: sent.raw.split('\r\n\r\n')[0]!.replaceAll('\r\n', '\n') })
   const outcome = await deliver(app.app.bouncePort()!, '', sent.sender, returned)
   expect(outcome.kind).toBe('accepted')

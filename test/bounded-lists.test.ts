@@ -3,13 +3,13 @@ import { startTestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
 const dates = 'start_date=2026-01-01&end_date=2026-12-31'
-/** What signing a request in reads. */
+/** Tables read by the guards. */
 const readByGuards = ['users', 'organizations', 'api_keys']
-/** Lists that read only these tables, or none, cannot be held up here. */
+/** Lists that read only these tables, or none, cannot be blocked in this test. */
 const notHeldUp = ['/members', '/api-keys', '/webhooks/retry-schedules']
 const together = 2
 
-test('every list, search and report is stopped after a few seconds if the database does not answer it', async () => {
+test('every list, search and report is cancelled after a few seconds if the database does not respond', async () => {
   await using app = await startTestApp({}, ['serve'])
   const prefix = '/api/v1/organization'
   const paths = app.openapi

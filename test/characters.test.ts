@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startTestApp } from './support/test-app.ts'
 
-test('a limit that is told in characters counts what people take for one', async () => {
+test('limits in characters count an emoji as one character', async () => {
   await using app = await startTestApp({}, ['serve'])
   const manage = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).status
   const flow = { name: 'Hello', kind: 'transactional', subject: 'Hello', html: '<p>Hello</p>' }

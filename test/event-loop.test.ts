@@ -16,7 +16,7 @@ import { until } from './support/until.ts'
 const blockMs = 400
 const block = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockMs)
 
-/** A monitored event loop, and what was logged about it. */
+/** Monitors the event loop and collects the log. */
 function startMonitor() {
   const lines: (LoopBlock & { msg: string })[] = []
   const stream = new Writable({
@@ -33,7 +33,7 @@ function startMonitor() {
   return { log: pino({ level: 'silent' }), registry, reported, [Symbol.dispose]: stop }
 }
 
-test('a route that blocks the event loop is named in the log and counted', async () => {
+test('logs and counts a route that blocks the event loop', async () => {
   await using database = await createTestDb()
   using monitor = startMonitor()
   const server = createServer({ log: monitor.log, baseUrl: 'http://localhost', trustProxy: false })
@@ -60,7 +60,7 @@ test('a route that blocks the event loop is named in the log and counted', async
     expect(line.ms).toBeGreaterThanOrEqual(blockMs - 60)
     expect(line.sectionMs).toBeGreaterThanOrEqual(blockMs)
 
-    // Another request enters its own section while the first waits for the database.
+    // Another request enters its section while the first one waits for the database.
     await Promise.all([get('/slow-later'), get('/quick'), get('/quick')])
     await monitor.reported('GET /slow-later')
     await fetch(`${url}/slow-body`, {
@@ -77,7 +77,7 @@ test('a route that blocks the event loop is named in the log and counted', async
   expect(metrics).toMatch(/waxwing_event_loop_block_seconds_count [3-9]/)
 })
 
-test('jobs, batches and loops that block the event loop are named', async () => {
+test('logs jobs, batches and loops that block the event loop', async () => {
   await using database = await createTestDb()
   const { db } = database
   using monitor = startMonitor()

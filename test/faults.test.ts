@@ -15,13 +15,13 @@ beforeAll(() => {
   site = makeSite()
 })
 afterAll(async () => {
-  // Whatever a failed test left behind: processes that were started from this folder.
+  // Processes that a failed test started from this directory.
   for (const pid of processesIn(site.directory)) process.kill(pid, 'SIGKILL')
   await until('everything to end', () => processesIn(site.directory).length === 0)
   site.remove()
 })
 
-test('nothing that was accepted is lost, whatever fails', {
+test('no accepted message or event is lost under any fault', {
   timeout: (askedMinutes ?? 2) * 60_000 + 600_000,
 }, async () => {
   const random = announcedSeed('faults')
@@ -30,7 +30,7 @@ test('nothing that was accepted is lost, whatever fails', {
   const order = random.fork()
   const counts = new Map<string, number>()
   for (let done = 0; askedMinutes ? performance.now() < deadline : done < faultsInShortForm; done++) {
-    // In the short form each kind once, in another order for each seed.
+    // The short run injects each fault once, in an order that depends on the seed.
     const fault = askedMinutes ? order.pick(faults) : faults[(done + random.seed) % faults.length]!
     counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1)
     await world.moreWork()

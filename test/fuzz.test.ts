@@ -17,14 +17,14 @@ import { startVictim, type Victim } from './support/victim.ts'
 const shortMs = 20_000
 const atOnce = 4
 const caseTextMax = 1_500
-/** What the long run allows. The short form shares its machine with other tests, and allows more. */
+/** Limits of the long run. The short run shares the machine with other tests and has higher limits. */
 const stallCpuMsMax = askedMinutes ? 250 : 2_500
 const casesKept = 40
 const findingsMax = 10
 
 const isFault = (status: number) => status >= 500 && status !== 503
 
-test('no generated input makes the service fail, stall or end', {
+test('no generated input makes the service fail, stall or exit', {
   timeout: (askedMinutes ?? 1) * 60_000 + 300_000,
 }, async () => {
   const random = announcedSeed('fuzz')
@@ -86,7 +86,7 @@ test('no generated input makes the service fail, stall or end', {
   expect([...findings.keys()]).toEqual([])
 })
 
-/** One of each kind that paths name, so that requests reach further than a look-up. */
+/** Creates one record of each kind that occurs in paths, so that requests do not all end with a 404. */
 async function createSubjects({ attacker }: Victim): Promise<KnownIds> {
   const create = async (path: string, body: object): Promise<string[]> => {
     const { body: created } = await attacker.manage('POST', `/organization${path}`, body)

@@ -6,9 +6,9 @@ import { announcedSeed, askedMinutes } from './support/seeded.ts'
 import { type Stalls, startVictim } from './support/victim.ts'
 
 /**
- * Of the event loop, by CPU time: machines that run tests are too noisy for wall clocks. Without protection these inputs block it
- * for many seconds, or end the process. `npm run test:hostile` repeats them at full size and prints the 99th percentile of the
- * other tenant, which is below 100 ms on a quiet machine.
+ * Limit for blocks of the event loop in CPU time, because wall time is too noisy in tests. Without protection these
+ * inputs block it for many seconds or crash the process. `npm run test:hostile` repeats them at full size and prints
+ * the 99th percentile of the other tenant, which is below 100 ms on a quiet machine.
  */
 const blockCpuMsMax = 3_000
 const memoryMiBMax = 1_500
@@ -18,7 +18,7 @@ const only = process.env.TEST_ONLY
 
 type Line = Stalls & { name: string; seconds: number; answers: string; memory: number }
 
-test('no hostile input stops the service for another tenant', {
+test('no hostile input blocks the service for another tenant', {
   timeout: (askedMinutes ?? 5) * 60_000 + 600_000,
 }, async () => {
   const random = announcedSeed('hostile inputs')
@@ -69,7 +69,7 @@ test('no hostile input stops the service for another tenant', {
 const written = ({ name, seconds, answers, memory, p99, max, calls }: Line) =>
   `${name.padEnd(56)} ${String(seconds).padStart(6)} s  p99 ${String(p99).padStart(6)} ms  max ${String(max).padStart(6)} ms  ${String(calls).padStart(5)} calls  ${String(memory).padStart(5)} MiB  ${answers}`
 
-/** What the service logged about its event loop, the longest blocks first. */
+/** Returns the logged blocks of the event loop, longest first. */
 function longestBlocks(output: string): LoopBlock[] {
   const blocks: LoopBlock[] = [...output.matchAll(/^\{.*The event loop was blocked.*$/gm)].map(([line]) =>
     JSON.parse(line),

@@ -29,7 +29,7 @@ test('twenty kills of one of two workers leave no event undelivered', { timeout:
 
   for (let kill = 0; kill < kills; kill++) {
     await happen(database.db, organization, 'emailOpen', eventsPerKill)
-    // A moment of its own for each: between claiming, posting, recording and giving back.
+    // At a random moment: between claiming, posting, recording and releasing.
     await sleep(Math.random() * aliveMsMax)
     await killed.kill()
     await killed.start()

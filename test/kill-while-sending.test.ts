@@ -9,7 +9,7 @@ const sends = 5_000
 const atOnce = 50
 const kills = 5
 
-test('a service killed again and again loses no message that it answered for', { timeout: 180_000 }, async () => {
+test('a service that is killed repeatedly loses no accepted message', { timeout: 180_000 }, async () => {
   await using relay = await startRelay({ parse: false })
   await using service = await startService('start', { SMTP_URL: relay.url })
   const customer = await newCustomer(service.url)
@@ -17,7 +17,7 @@ test('a service killed again and again loses no message that it answered for', {
   const accepted = new Set<string>()
 
   let next = 0
-  // As a careful client does: with an idempotency key, again and again until there is an answer.
+  // Like a careful client: with an idempotency key, and retries until there is a response.
   const send = async (n: number) => {
     const headers = { 'x-api-token': customer.apiKey, 'idempotency-key': `order-${n}` }
     const body = { flow_id: flowId, contact_email: `c${n}@example.com`, context: { order_id: n } }

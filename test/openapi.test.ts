@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
-/** Sent to every operation; what comes back is checked against the document by `call`. */
+/** Sent to every operation; `call` checks the responses against the document. */
 const bodies = [
   undefined,
   {},
@@ -17,7 +17,7 @@ function asCaller(app: TestApp, path: string): Record<string, string> {
 
 type Operation = { operationId?: string; security?: object[] }
 
-/** With what the served document says about each. */
+/** All operations with their entries in the served document. */
 async function operationsOf(app: TestApp): Promise<(Operation & { method: string; path: string })[]> {
   const { paths } = (await app.call('GET', '/openapi.json')).body as {
     paths: Record<string, Record<string, Operation>>
@@ -25,7 +25,7 @@ async function operationsOf(app: TestApp): Promise<(Operation & { method: string
   return app.openapi.operations().map((one) => ({ ...paths[one.path]![one.method.toLowerCase()], ...one }))
 }
 
-test('every operation answers as the document says: without a credential, with nonsense, and for what does not exist', async () => {
+test('every operation responds as documented: without a credential, to invalid input, and for unknown ids', async () => {
   await using app = await startTestApp()
   const operations = await operationsOf(app)
   expect(operations.length).toBeGreaterThan(8)
@@ -40,7 +40,7 @@ test('every operation answers as the document says: without a credential, with n
   }
 })
 
-test('every operation has a name of its own, from which clients are generated, and those of the SDK have its names', async () => {
+test('every operation has a unique name, and those of the SDK have the names of its methods', async () => {
   await using app = await startTestApp()
   const operations = await operationsOf(app)
   const names = operations.map(({ operationId }) => operationId)

@@ -27,12 +27,12 @@ async function resultOf(html: string): Promise<string> {
   return compilation.template.render(values).html.trim()
 }
 
-test('every example of docs/templates.md gives what the page says', async () => {
+test('every example in docs/templates.md renders the documented output', async () => {
   const results = await Promise.all(examples.map(async ([source]) => [source, await resultOf(source)]))
   expect(results).toEqual(examples)
 })
 
-test('docs/templates.md has an example of every filter and names every tag and every limit', () => {
+test('docs/templates.md has an example of every filter and lists every tag and limit', () => {
   const sources = examples.map(([source]) => source).join('\n')
   const isShown = (filter: string) => new RegExp(`\\| ${filter}\\b`).test(sources)
   expect(Object.keys(filtersFor('html')).filter((filter) => !isShown(filter))).toEqual([])
@@ -43,7 +43,7 @@ test('docs/templates.md has an example of every filter and names every tag and e
   expect(limits.filter((limit) => !table.includes(` ${limit.toLocaleString('en')} `))).toEqual([])
 })
 
-test('what the editor says about names and filters stands in docs/templates.md', () => {
+test('docs/templates.md contains the descriptions of names and filters in the editor', () => {
   expect(examples).toEqual(
     expect.arrayContaining([...filterHelp, ...tagHelp].map(({ source, result }) => [source, result])),
   )

@@ -8,11 +8,11 @@ import { until } from './support/until.ts'
 
 const dates = 'start_date=2026-01-01&end_date=2026-12-31'
 
-/** One of everything, and the names by which somebody could ask for it. */
+/** Creates one record of every kind, and returns their ids by path parameter. */
 async function fill(app: TestApp): Promise<Record<string, string>> {
   const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
   const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
-  // Paused, so that its delivery stays as it is.
+  // Paused, so that its delivery does not change.
   await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
   const group = await make('/groups', { name: 'Customers' })
   const flowId = await createFlow(app)
@@ -61,13 +61,13 @@ const bodyOf: Record<string, object> = {
   'POST rotate-secret': {},
 }
 
-/** All that the organization can read about itself, except when its key was last used and when an export was made. */
+/** Everything the organization can read, except the last use of its key and the time of an export. */
 async function everything({ manage }: Pick<Person, 'manage'>, paths: string[]): Promise<string> {
   const answers = await Promise.all(paths.map((path) => manage('GET', path.slice('/api/v1'.length))))
   return answers.map(({ text }) => text.replace(/"(last_used_at|exported_at)":("[^"]*"|null)/, '')).join('\n')
 }
 
-test('no operation shows or changes anything of another organization', async () => {
+test('no operation reads or changes data of another organization', async () => {
   await using app = await startTestApp()
   const ids = await fill(app)
   const other = await registerOther(app)
@@ -104,7 +104,7 @@ test('no operation shows or changes anything of another organization', async () 
   expect(await everything(app, reads)).toBe(before)
 })
 
-test('what another organization knows of an address counts for nothing here', async () => {
+test('data of another organization about an address has no effect', async () => {
   await using app = await startTestApp()
   await app.manage('POST', '/organization/contacts', { email: 'ada@example.com' })
   await app.manage('POST', '/organization/suppressions', { email: 'bob@example.com' })

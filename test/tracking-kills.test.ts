@@ -51,7 +51,7 @@ async function killDatabase({ child, started }: Database): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It went by itself when its parent did.
+      // It has already exited with its parent.
     }
   }
   await child.kill()
@@ -86,7 +86,7 @@ async function killService(service: ChildProcess): Promise<void> {
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: readers })
-/** The status, or undefined when there was no whole answer. */
+/** Returns the status, or undefined if there was no complete response. */
 const hit = (port: number, path: string) =>
   new Promise<number | undefined>((resolve) => {
     const asked = request({ port, host: '127.0.0.1', path, agent, headers: { 'user-agent': person } }, (response) => {
@@ -97,7 +97,7 @@ const hit = (port: number, path: string) =>
     asked.once('error', () => resolve(undefined)).end()
   })
 
-/** Readers who open and click for as long as they are let. Each hit is of a message of its own. */
+/** Readers who open and click until stopped. Each hit belongs to a different message. */
 function startReading(port: number, answered: string[]) {
   let reading = true
   const read = async (organizationId: ReturnType<typeof newId<'org'>>) => {

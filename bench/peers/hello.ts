@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { servePeer } from '../support/serve-peer.ts'
 
-// What node:http can do at best: a GET is answered at once, the body of a POST is read and parsed before.
+// The fastest possible node:http server: answers a GET immediately, and a POST after parsing its body.
 
 let taken = 0
 const answer = JSON.stringify({ hello: 'world' })

@@ -2,7 +2,7 @@ import { createServer, type TLSSocket } from 'node:tls'
 import { certificateOf } from '../support/certificates.ts'
 import { servePeer } from '../support/serve-peer.ts'
 
-// An endpoint of webhooks: answers 200 to every POST as cheaply as it can.
+// A webhook endpoint that answers 200 to every POST as cheaply as possible.
 
 const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 const identity = { cert: certificateOf('webhook-receiver.pem'), key: certificateOf('webhook-receiver-key.pem') }

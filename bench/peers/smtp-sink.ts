@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { servePeer } from '../support/serve-peer.ts'
 
-// A relay that takes every mail and forgets it.
+// A relay that accepts and discards every email.
 
 const greeting = '220 sink.example ESMTP\r\n'
 const extensions = '250-sink.example\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SIZE 10485760\r\n'

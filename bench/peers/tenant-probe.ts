@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Calls the API as one ordinary customer, again and again, in a process of its own, and reports how long each call took. */
+/** Calls the API repeatedly as an ordinary customer, in a separate process, and reports the duration of each call. */
 
 export type ProbeTarget = { url: string; session: string; apiKey: string; flowId: string; everyMs: number }
 export type ProbeSample = { call: string; ms: number; status: number }

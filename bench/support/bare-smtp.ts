@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 const offer = 'MAIL FROM:<shop@example.com>\r\nRCPT TO:<ada@example.com>\r\nDATA\r\n'
 
-/** Sends one finished mail again and again, as RFC 2920 has it: the envelope in one piece, the content once it is wanted. */
+/** Sends one email repeatedly with pipelining (RFC 2920): the envelope at once, the content after the reply. */
 export class BareSmtp {
   readonly #sockets: Socket[]
   readonly #content: string

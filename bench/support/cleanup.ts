@@ -1,6 +1,6 @@
 const cleanups: (() => Promise<void> | void)[] = []
 
-/** To be done when the bench is over, in whatever way; the last first. */
+/** Runs when the bench ends in any way, in reverse order. */
 export function atEnd(work: () => Promise<void> | void): void {
   cleanups.push(work)
 }

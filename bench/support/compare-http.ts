@@ -6,7 +6,7 @@ import type { Service } from './service.ts'
 const connections = 256
 const roundMs = 2_500
 
-/** The service's answers against those of a bare node:http server, under the same load. */
+/** Compares the service with a bare node:http server under the same load. */
 export async function compareWithHello(
   service: Service,
   requests: { ours: () => Buffer; reference: () => Buffer },

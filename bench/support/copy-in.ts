@@ -2,7 +2,7 @@ import type pg from 'pg'
 
 type CopyConnection = { query(text: string): void; sendCopyFromChunk(chunk: Buffer): void; endCopyFrom(): void }
 
-/** COPY … FROM STDIN of rows that are ready as text. */
+/** COPY … FROM STDIN with rows in text format. */
 export function copyIn(client: pg.PoolClient, text: string, rows: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const copy = {

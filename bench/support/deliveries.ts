@@ -18,11 +18,11 @@ const looksEveryMs = 25
 export type Deliverer = {
   service: Service
   tenants: Tenant[]
-  /** So many new events, each to be delivered to one of the endpoints, until every attempt is recorded. */
+  /** Creates this many events, each for one endpoint, and waits until every attempt is recorded. */
   deliver(count: number): Promise<Round>
 }
 
-/** A service with a hundred webhooks at the receiver, each an origin of its own. */
+/** A service with a hundred webhooks at the receiver, each with its own origin. */
 export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
   const service = await startService('start', { WEBHOOK_CA_FILE: authorityFile })
   const made: Tenant[] = []
@@ -60,7 +60,7 @@ export async function startDeliverer(receiver: Peer): Promise<Deliverer> {
   }
 }
 
-/** Clicks with their deliveries and jobs, in one statement: nothing of it is seen before all of it. */
+/** Writes clicks with their deliveries and jobs in one statement, so that they become visible together. */
 async function insertEvents(db: Db, count: number): Promise<void> {
   await db.statement`
     with hooks as materialized (
@@ -100,7 +100,7 @@ async function insertEvents(db: Db, count: number): Promise<void> {
     select`
 }
 
-/** Smaller than every id made from this time on. */
+/** Less than every id created from this time on. */
 function lowestId(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
@@ -123,7 +123,7 @@ const reference = {
   body: JSON.stringify({ event_name: 'emailClick', timestamp: 1_767_225_600, data: { text: 'x'.repeat(400) } }),
 }
 
-/** One undici pool that posts the same bytes again and again, over as many connections as there are endpoints. */
+/** One undici pool that posts the same bytes repeatedly, with one connection per endpoint. */
 export function bareLoop(receiver: Peer): (count: number) => Promise<Round> {
   const pool = new Pool(`https://localhost:${receiver.ports[0]}`, {
     connections: endpoints,

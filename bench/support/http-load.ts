@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Round } from './rounds.ts'
 
-// The machine that is measured also makes the load, so this client does as little as it can: it writes finished bytes and
-// looks for the end of the answer. The reference is driven by the same client.
+// The load runs on the measured machine, so this client does as little as possible: it writes prepared bytes and
+// searches for the end of the response. The reference is measured with the same client.
 
 const headEnd = Buffer.from('\r\n\r\n')
 const answerWithinMs = 30_000
@@ -28,7 +28,7 @@ export class HttpLoad {
     return load
   }
 
-  /** Keeps every connection busy for so long. Fails when an answer is not 200 or 302. */
+  /** Keeps every connection busy for this time. Fails if a response is not 200 or 302. */
   async run(next: () => Buffer, ms: number): Promise<Round> {
     this.#next = next
     this.#answered = 0
@@ -36,7 +36,7 @@ export class HttpLoad {
     const startedAt = performance.now()
     this.#endsAt = startedAt + ms
     const idle = new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('No answer.')), ms + answerWithinMs)
+      const timer = setTimeout(() => reject(new Error('No response.')), ms + answerWithinMs)
       this.#onIdle = () => {
         clearTimeout(timer)
         resolve()
@@ -65,7 +65,7 @@ export class HttpLoad {
       this.#rest(line)
     })
     socket.on('close', () => {
-      if (line.busy) this.#fault ??= new Error('The connection was closed instead of an answer.')
+      if (line.busy) this.#fault ??= new Error('The connection was closed without a response.')
       this.#rest(line)
     })
   }
@@ -88,7 +88,7 @@ export class HttpLoad {
     line.left = undefined
     const status = text.slice(9, 12)
     if (status !== '200' && status !== '302')
-      this.#fault ??= new Error(`Answered: ${bytes.toString('latin1', 0, 1500)}`)
+      this.#fault ??= new Error(`Unexpected response: ${bytes.toString('latin1', 0, 1500)}`)
     const now = performance.now()
     this.#answered++
     this.#latenciesMs.push(now - line.sentAt)
@@ -102,7 +102,7 @@ export class HttpLoad {
   }
 }
 
-/** A whole request as bytes. */
+/** Returns a complete request as bytes. */
 export function httpRequest(
   method: string,
   path: string,
@@ -118,7 +118,7 @@ export function httpRequest(
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`)
 }
 
-/** The requests again and again, in their order. */
+/** Repeats the requests in their order. */
 export function inTurn(requests: Buffer[]): () => Buffer {
   let next = 0
   return () => {

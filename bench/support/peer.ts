@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { atEnd } from './cleanup.ts'
 
-/** The other side of what is measured, in a process of its own so that it takes no time from us. */
+/** The peer of the measured service, in a separate process. */
 export type Peer = {
   ports: number[]
-  /** How many requests or mails it has taken so far. */
+  /** The number of requests or emails received so far. */
   count(): Promise<number>
-  /** The content of the last mail. */
+  /** The content of the last email. */
   last(): Promise<string>
 }
 

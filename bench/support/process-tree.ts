@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts CPU time in hundredths of a second, whatever its own clock does. */
+/** Linux reports CPU time in hundredths of a second. */
 const microsPerTick = 10_000
 
 type Stat = { pid: number; parent: number; ticks: number }
 
-/** CPU time of a process and everything below it so far; null where there is no /proc. */
+/** Returns the CPU time of a process and its descendants, or null without /proc. */
 export function cpuMicrosOfTree(root: number): number | null {
   const stats = readAll()
   if (!stats) return null
   const family = new Set([root])
-  // A child may be listed before its parent: look until nobody joins any more.
+  // A child may be listed before its parent, so repeat until no process is added.
   for (let before = 0; before !== family.size; ) {
     before = family.size
     for (const { pid, parent } of stats) if (family.has(parent)) family.add(pid)
@@ -18,7 +18,7 @@ export function cpuMicrosOfTree(root: number): number | null {
   return stats.filter(({ pid }) => family.has(pid)).reduce((sum, { ticks }) => sum + ticks, 0) * microsPerTick
 }
 
-/** Resident memory of one process in bytes; null where there is no /proc. */
+/** Returns the resident memory of a process in bytes, or null without /proc. */
 export function residentBytes(pid: number): number | null {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -41,7 +41,7 @@ function readAll(): Stat[] | null {
 function readOne(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name stands in brackets and may hold anything, so the fields are counted from its end.
+    // The name is in parentheses and may contain anything, so fields are counted from its end.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number) as [number, number, number]
     return { pid, parent, ticks: user + system }

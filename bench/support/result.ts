@@ -1,7 +1,7 @@
 import type { Comparison } from './rounds.ts'
 import type { Service } from './service.ts'
 
-/** What was wanted, in words, and whether it was reached. */
+/** The target as text, and whether it was reached. */
 export type Bar = { wanted: string; holds: boolean }
 
 export type Result = {
@@ -11,14 +11,14 @@ export type Result = {
   cpuMicrosPerOperation: number | null
   p50Ms: number | null
   p99Ms: number | null
-  /** Of the service's Node process at the end. */
+  /** Memory of the Node process at the end. */
   memoryBytes: number | null
   atLeast: Bar
   aim: Bar
   notes: string[]
 }
 
-/** A result whose ratio is to be as high as possible. */
+/** A result for which a higher ratio is better. */
 export function byRatio(
   { ours, reference, ratio, ...figures }: Comparison,
   wanted: { unit: string; atLeast: number; aim: number; service: Service; notes?: string[] },

@@ -1,10 +1,10 @@
 import { options } from './options.ts'
 
-/** One round: so many operations in so many seconds. */
+/** One round: the number of operations and the time they took. */
 export type Round = {
   operations: number
   seconds: number
-  /** CPU time of the service's processes in this round; null where it cannot be told. */
+  /** CPU time of the service in this round, or null if it is unknown. */
   cpuMicros?: number | null
   latenciesMs?: number[]
 }
@@ -22,7 +22,7 @@ export type Comparison = {
 
 export const pairsUsual = 5
 
-/** Alternates rounds of ours and of the reference, after one pair that warms both up. */
+/** Alternates rounds of the service and the reference, after one warm-up pair. */
 export async function interleave(
   ours: () => Promise<Round>,
   reference: () => Promise<Round>,

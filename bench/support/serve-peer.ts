@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 
-/** The peer's side of `startPeer`: listens on as many free ports as asked for and tells how much it has taken. */
+/** The child-process side of `startPeer`: listens on free ports and reports how much it received. */
 export async function servePeer(create: () => Server, figures: () => { count: number; last?: string }): Promise<void> {
   const wanted = Number(process.argv[2] ?? 1)
   const ports: number[] = []

@@ -15,14 +15,14 @@ import { until } from './until.ts'
 
 export const appSecret = 'a secret that only the benchmarks know and use'
 const program = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
-/** Those with which `npm start` runs it; `npm run bench` hands them on. */
+/** The Node flags of `npm start`, passed on by `npm run bench`. */
 const nodeFlags = process.env.npm_package_config_node_flags?.split(' ') ?? []
 const stopWithinMs = 20_000
 
-// biome-ignore lint/suspicious/noExplicitAny: set-up looks into answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: the setup reads responses of any shape
 type Json = any
 
-/** An organization and the two ways to speak for it. */
+/** An organization with its session and API key. */
 export type Tenant = {
   id: OrganizationId
   apiKey: string
@@ -34,20 +34,20 @@ export type Service = {
   port: number
   db: Db
   register(name: string): Promise<Tenant>
-  /** Of the Node process and its PostgreSQL. */
+  /** Includes the Node process and PostgreSQL. */
   cpuMicros(): number | null
-  /** Of the Node process alone. */
+  /** The Node process only. */
   residentBytes(): number | null
   stop(): Promise<void>
 }
 
-/** The service as its users start it: a process of its own with an embedded database, in a folder of its own. */
+/** Starts the service as users do: a process with an embedded database, in its own directory. */
 export async function startService(
   command: 'start' | 'serve',
   environment: Record<string, string> = {},
 ): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'))
-  // PostgreSQL runs as somebody else when this runs as root, and has to get through.
+  // As root, PostgreSQL runs as another user, which must be able to access the directory.
   chmodSync(folder, 0o711)
   const dataDir = join(folder, 'data')
   const port = await freePort()
@@ -77,7 +77,7 @@ export async function startService(
   }
   atEnd(stop)
   await until('the service', async () => {
-    if (child.exitCode !== null) throw new Error('The service ended at once.')
+    if (child.exitCode !== null) throw new Error('The service exited during startup.')
     return (await fetch(`${url}/ready`).catch(() => undefined))?.status === 200
   })
   const { socketDirectory } = await openHome(dataDir)

@@ -16,7 +16,7 @@ const number = (value: number | null, digits: number, unit = '') =>
   value === null ? '-' : value.toFixed(digits) + unit
 const verdict = ({ wanted, holds }: Bar) => `${wanted} ${holds ? 'yes' : 'NO'}`
 
-/** Markdown, aligned so that it reads as it is. */
+/** Returns an aligned Markdown table. */
 export function tableOf(results: Record<string, Result>): string {
   const rows = Object.entries(results).map(([name, result]) => [name, ...columns.map(([, show]) => show(result))])
   const all = [['bench', ...columns.map(([title]) => title)], ...rows]

@@ -4,7 +4,7 @@ import type { Tenant } from './service.ts'
 
 const insertAtOnce = 100_000
 
-/** What becomes a mail of about 4 KB with three tracked links and a pixel, as a shop would send it. */
+/** Produces a typical email of about 4 KB with three tracked links and a pixel. */
 export const orderMail = {
   name: 'Order shipped',
   kind: 'transactional',
@@ -28,7 +28,7 @@ export async function createFlow(tenant: Tenant): Promise<{ id: FlowId; text: st
 
 export const addressOf = (index: number) => `person-${index}@example.com`
 
-/** Subscribed contacts with the addresses of `addressOf`, from 1 on. */
+/** Creates subscribed contacts with the addresses of `addressOf`, starting at 1. */
 export async function insertContacts(db: Db, organizationId: OrganizationId, count: number): Promise<void> {
   for (let from = 1; from <= count; from += insertAtOnce) {
     const to = Math.min(count, from + insertAtOnce - 1)

@@ -14,15 +14,15 @@ export type Call = {
   body?: string
 }
 
-// However long the server asks for, a caller is not kept waiting longer than this between two tries.
+// The maximum pause between two attempts, even if Retry-After is longer.
 const waitMsMax = 30_000
 const backoffMsMax = 8_000
-/** Too many requests; unavailable; and what a proxy says while the server starts anew or is slow. */
+/** Rate limited, unavailable, and responses of a proxy while the server restarts or is slow. */
 const passingStatuses = [429, 502, 503, 504]
 
 /**
- * Sends the call, and again after a pause where another try can help: too many requests, unavailable, no answer,
- * or an earlier try that is still under way. Every call made through here may be repeated without doing it twice.
+ * Sends the request and retries it after a pause if that can help: rate limited, unavailable, no response,
+ * or an earlier attempt that is still in progress. All requests sent through here are idempotent.
  */
 export async function callApi<Data>(call: Call, options: CallOptions): Promise<Data> {
   for (let tries = 0; ; tries++) {
@@ -45,7 +45,7 @@ function pauseBefore(retry: number, error: WaxwingError, { retryDelayMs }: CallO
     error.type === 'idempotency_in_progress'
   if (!mayHelp) return undefined
   const backoffMs = Math.min(retryDelayMs * 2 ** (retry - 1), backoffMsMax)
-  // Half fixed, half random: callers that failed together do not come back together.
+  // Half fixed, half random, so that callers that failed together do not retry together.
   const waitMs = (error.retryAfterSeconds ?? 0) * 1000 + backoffMs * (0.5 + Math.random() / 2)
   return waitMs <= waitMsMax ? waitMs : undefined
 }
@@ -54,7 +54,7 @@ async function callOnce<Data>({ url, ...init }: Call, options: CallOptions): Pro
   let response: Response
   let text: string
   try {
-    // A redirect would lead the key elsewhere, and turn a POST into a GET.
+    // A redirect would send the key to another server and turn a POST into a GET.
     response = await options.fetch(url, {
       ...init,
       redirect: 'manual',
@@ -63,7 +63,7 @@ async function callOnce<Data>({ url, ...init }: Call, options: CallOptions): Pro
     text = await response.text()
   } catch (cause) {
     if (cause instanceof Error && cause.name === 'TimeoutError') {
-      throw new WaxwingError(`No answer within ${options.timeoutMs / 1000} seconds.`, { type: 'timeout', cause })
+      throw new WaxwingError(`No response within ${options.timeoutMs / 1000} seconds.`, { type: 'timeout', cause })
     }
     throw new WaxwingError('The server could not be reached.', { type: 'network', cause })
   }
@@ -73,7 +73,7 @@ async function callOnce<Data>({ url, ...init }: Call, options: CallOptions): Pro
 }
 
 type Failure = { message: string; error: Pick<WaxwingErrorDetails, 'type' | 'fields'> & { request_id?: string } }
-/** What came may be anybody's: a proxy on the way has JSON of its own. */
+/** The response may come from a proxy, which sends its own JSON. */
 type Answer = { data?: unknown; message?: unknown; error?: { type?: unknown } | null } | null | undefined
 
 function parse(text: string): Answer {

@@ -8,7 +8,7 @@ import { WaxwingError } from './errors.ts'
 type Answer = { status: number; body?: unknown; headers?: Record<string, string> } | 'hang' | 'cut'
 type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: unknown }
 
-/** A real server that gives the answers in turn, the last one again and again. */
+/** A real server that returns the responses in turn, and repeats the last one. */
 async function startApi(...answers: Answer[]) {
   const seen: Seen[] = []
   const server = createServer(async (request, response) => {
@@ -68,7 +68,7 @@ async function errorOf(call: Promise<unknown>): Promise<WaxwingError> {
   return error as WaxwingError
 }
 
-test('checkToken sends the key and answers with the organization', async () => {
+test('checkToken sends the key and returns the organization', async () => {
   await using api = await startApi(
     success({ organization_id: 'org_1', organization_name: 'Acme', scopes: ['flows:send'] }),
   )
@@ -82,7 +82,7 @@ test('checkToken sends the key and answers with the organization', async () => {
   expect(api.seen[0]!.headers['x-api-token']).toBe('wxk_test')
 })
 
-test('addGroupMembers writes the members as the API names their fields', async () => {
+test('addGroupMembers sends the members with the field names of the API', async () => {
   const rejected = [{ index: 1, email: 'x', problem: 'is no address' }]
   await using api = await startApi(
     success({ group_id: 'grp_1', received: 2, created: 1, updated: 0, added: 1, already_members: 0, rejected }),
@@ -147,7 +147,7 @@ test('an idempotency key of 255 visible characters is sent', async () => {
   expect(api.seen[0]!.headers['idempotency-key']).toBe(idempotencyKey)
 })
 
-test('getEmailEventMetric asks for the range and leaves out what was not given', async () => {
+test('getEmailEventMetric sends the range and omits undefined parameters', async () => {
   const day = { date: '2026-01-01', total: 3, unique: 2, machine: 1 }
   await using api = await startApi(success({ event_name: 'emailOpen', total: 3, unique: 2, machine: 1, series: [day] }))
 
@@ -161,7 +161,7 @@ test('getEmailEventMetric asks for the range and leaves out what was not given',
   )
 })
 
-test('a refusal becomes an error that carries status, type, fields and request id, and is not tried again', async () => {
+test('a rejection becomes an error with status, type, fields and request id, and is not retried', async () => {
   await using api = await startApi(failure(422, 'validation_failed'))
 
   const error = await errorOf(api.client().checkToken())
@@ -180,7 +180,7 @@ test.each([
   ['too many requests', failure(429, 'rate_limited', { 'retry-after': '0' })],
   ['an unavailable server', { status: 503, body: 'upstream down' }],
   ['a proxy that does not reach the server', { status: 502, body: '<html>Bad gateway</html>' }],
-  ['a proxy that waits in vain for the server', { status: 504, body: { error: 'Gateway timeout' } }],
+  ['a proxy that times out waiting for the server', { status: 504, body: { error: 'Gateway timeout' } }],
   ['a connection that breaks', 'cut'],
   ['an earlier try that is still under way', failure(409, 'idempotency_in_progress')],
 ] satisfies [string, Answer][])('after %s a send is tried again with the same generated key', async (_, answer) => {
@@ -205,7 +205,7 @@ test('two sends without a key get different keys', async () => {
   expect(first).not.toBe(second)
 })
 
-test('retries end after the number set, with the last error', async () => {
+test('stops after the configured number of retries, with the last error', async () => {
   await using api = await startApi(failure(503, 'unavailable'))
 
   const error = await errorOf(api.client({ retries: 1 }).checkToken())
@@ -214,7 +214,7 @@ test('retries end after the number set, with the last error', async () => {
   expect(api.seen).toHaveLength(2)
 })
 
-test('a server that asks for a longer pause than a caller should wait is not waited for', async () => {
+test('does not wait if Retry-After exceeds the maximum pause', async () => {
   await using api = await startApi(failure(429, 'rate_limited', { 'retry-after': '3600' }))
 
   const error = await errorOf(api.client().checkToken())
@@ -223,7 +223,7 @@ test('a server that asks for a longer pause than a caller should wait is not wai
   expect(api.seen).toHaveLength(1)
 })
 
-test('a Retry-After written as a date is understood', async () => {
+test('accepts a Retry-After date', async () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
   await using api = await startApi(failure(503, 'unavailable', { 'retry-after': inAnHour }))
 
@@ -232,15 +232,15 @@ test('a Retry-After written as a date is understood', async () => {
   expect(error.retryAfterSeconds).toBeGreaterThan(3500)
 })
 
-test('an answer that does not come in time is a timeout', async () => {
+test('a response that takes too long is a timeout', async () => {
   await using api = await startApi('hang')
 
   const error = await errorOf(api.client({ timeoutMs: 50, retries: 0 }).checkToken())
 
-  expect(error).toMatchObject({ type: 'timeout', status: undefined, message: 'No answer within 0.05 seconds.' })
+  expect(error).toMatchObject({ type: 'timeout', status: undefined, message: 'No response within 0.05 seconds.' })
 })
 
-test('a redirect is not followed, so the key goes nowhere else', async () => {
+test('does not follow redirects, so that the key is not sent elsewhere', async () => {
   await using api = await startApi({ status: 302, headers: { location: '/elsewhere' } }, success({}))
 
   const error = await errorOf(api.client().checkToken())
@@ -249,7 +249,7 @@ test('a redirect is not followed, so the key goes nowhere else', async () => {
   expect(api.seen).toHaveLength(1)
 })
 
-test('an answer that is not from Waxwing is an unexpected answer', async () => {
+test('a response that is not from Waxwing is an unexpected response', async () => {
   await using api = await startApi({ status: 200, body: '<html>hello</html>' })
 
   expect(await errorOf(api.client().checkToken())).toMatchObject({ type: 'unexpected_answer', status: 200 })
@@ -272,13 +272,13 @@ test.each([
   expect(error.message).toContain('418')
 })
 
-test('a client without a key or with a base address that is none is refused at once', () => {
+test('rejects a client without a key or with an invalid base URL', () => {
   expect(() => new Waxwing({ apiKey: '', baseUrl: 'https://example.com' })).toThrow('apiKey')
   expect(() => new Waxwing({ apiKey: 'wxk_…', baseUrl: 'https://example.com' })).toThrow('apiKey')
   expect(() => new Waxwing({ apiKey: 'wxk_test', baseUrl: 'example.com' })).toThrow('baseUrl')
 })
 
-test('a base address may end in a slash, and fetch may be the caller’s own', async () => {
+test('accepts a base URL with a trailing slash and a custom fetch', async () => {
   const asked: string[] = []
   const client = new Waxwing({
     apiKey: 'wxk_test',

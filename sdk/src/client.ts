@@ -5,7 +5,7 @@ import type { EventName } from './events.ts'
 const timeoutMsDefault = 30_000
 const retriesDefault = 2
 const retryDelayMsDefault = 250
-/** What the API takes as a key. */
+/** The idempotency keys that the API accepts. */
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
 export type WaxwingOptions = {
@@ -14,9 +14,9 @@ export type WaxwingOptions = {
   /** Where your Waxwing runs, for example `https://waxwing.example.com`. */
   baseUrl: string
   fetch?: typeof fetch
-  /** For one try. Default 30,000. */
+  /** Timeout of one attempt. Default 30,000. */
   timeoutMs?: number
-  /** How often a call that may succeed later is tried again. Default 2. */
+  /** How often a failed call is retried. Default 2. */
   retries?: number
   /** The pause before the first retry; it doubles from there. Default 250. */
   retryDelayMs?: number
@@ -25,7 +25,7 @@ export type WaxwingOptions = {
 export type Scope = 'contacts:write' | 'flows:send' | 'analytics:read'
 export type TokenCheck = { organizationId: string; organizationName: string; scopes: Scope[] }
 
-/** What is left out keeps its value; a name of null is cleared. */
+/** Omitted fields are not changed; a name of null is cleared. */
 export type GroupMember = {
   email: string
   firstName?: string | null
@@ -39,15 +39,15 @@ export type GroupMembersAdded = {
   updated: number
   added: number
   alreadyMembers: number
-  /** `email` is null where none was given as text. */
+  /** `email` is null if it was not a string. */
   rejected: { index: number; email: string | null; problem: string }[]
 }
 
 export type EmailToSend = { flowId: string; contactEmail: string; context?: Record<string, unknown> }
 export type SendOptions = {
   /**
-   * Calls with the same key within 24 hours send one email. 1 to 255 visible ASCII characters. Made up for you when
-   * absent, so that retries are safe.
+   * Calls with the same key within 24 hours send one email. 1 to 255 visible ASCII characters. Generated if
+   * omitted, so that retries are safe.
    */
   idempotencyKey?: string
 }
@@ -57,7 +57,7 @@ export type EmailAccepted = {
   contactId: string
   contactEmail: string
   contactCreated: boolean
-  /** "suppressed": nothing is sent, and `reason` says why. */
+  /** If "suppressed", nothing is sent and `reason` says why. */
   status: 'queued' | 'suppressed'
   reason: string | null
   queuedAt: string
@@ -81,16 +81,17 @@ export type EmailEventMetric = MetricCounts & {
   series: (MetricCounts & { date: string })[]
 }
 
-/** The public API of a Waxwing server. Every method may be retried by itself without doing anything twice. */
+/** A client for the public API of a Waxwing server. Every method is idempotent and retried automatically. */
 export class Waxwing {
   readonly #baseUrl: string
   readonly #headers: Record<string, string>
   readonly #options: CallOptions
 
   constructor(options: WaxwingOptions) {
-    if (!options.apiKey) throw new TypeError('Waxwing needs an apiKey.')
-    if (/[^\x20-\x7e]/.test(options.apiKey.trim())) throw new TypeError('The apiKey has letters that no key has.')
-    if (!/^https?:\/\//.test(options.baseUrl)) throw new TypeError('Waxwing needs a baseUrl like https://example.com.')
+    if (!options.apiKey) throw new TypeError('apiKey is required.')
+    if (/[^\x20-\x7e]/.test(options.apiKey.trim())) throw new TypeError('apiKey contains invalid characters.')
+    if (!/^https?:\/\//.test(options.baseUrl))
+      throw new TypeError('baseUrl must be a URL such as https://waxwing.example.com.')
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
     this.#headers = { 'X-Api-Token': options.apiKey, Accept: 'application/json' }
     this.#options = {
@@ -101,12 +102,15 @@ export class Waxwing {
     }
   }
 
-  /** The organization the key belongs to, and what the key may do. */
+  /** Returns the organization and scopes of the key. */
   async checkToken(): Promise<TokenCheck> {
     return this.#call('GET', '/public/api/v1/token/check')
   }
 
-  /** Adds or updates up to 10,000 contacts. After a retry, `alreadyMembers` may count what the first try added. */
+  /**
+   * Adds or updates up to 10,000 contacts. After a retry, `alreadyMembers` may include members added by the first
+   * attempt.
+   */
   async addGroupMembers({ groupId, members }: { groupId: string; members: GroupMember[] }): Promise<GroupMembersAdded> {
     return this.#call('POST', '/public/api/v1/contacts/add-group-members', {
       group_id: groupId,
@@ -122,7 +126,7 @@ export class Waxwing {
   /** Returns once the email is durably queued. */
   async sendEmailThroughFlow(email: EmailToSend, options: SendOptions = {}): Promise<EmailAccepted> {
     const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
-    // Others cannot be put into a header, which would look like a server that is not reached.
+    // Other characters cannot be sent in a header and would look like a network error.
     if (!keyPattern.test(idempotencyKey)) {
       const message = 'The idempotencyKey must have 1 to 255 visible ASCII characters, without spaces.'
       throw new WaxwingError(message, { type: 'invalid_idempotency_key' })
@@ -133,7 +137,7 @@ export class Waxwing {
     })
   }
 
-  /** How often an event happened, per day. */
+  /** Returns the number of events per day. */
   async getEmailEventMetric(query: MetricQuery): Promise<EmailEventMetric> {
     const parameters = new URLSearchParams({
       event_name: query.eventName,
@@ -160,7 +164,7 @@ export class Waxwing {
   }
 }
 
-/** Answers hold no free-form objects, so renaming every key touches only ours. */
+/** Responses contain no free-form objects, so all keys can be renamed. */
 function inCamelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inCamelCase)
   if (typeof value !== 'object' || value === null) return value

@@ -1,14 +1,14 @@
 import type { WebhookEvent } from './events.ts'
 
-/** Whatever a web framework calls headers: `request.headers` of Node, or a `Headers` object. */
+/** The headers of a request: `request.headers` of Node, or a `Headers` object. */
 export type DeliveryHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export type VerifyOptions = {
-  /** How far the delivery's clock may be from ours, either way. Default 300. */
+  /** The allowed difference between the timestamp and the clock in seconds. Default 300. */
   toleranceSeconds?: number
-  /** Milliseconds since the epoch. Default: the clock. */
+  /** Milliseconds since the epoch. Defaults to the current time. */
   now?: number
 }
 
@@ -19,7 +19,7 @@ export type VerificationFault =
   | 'stale_timestamp'
   | 'malformed_body'
 
-/** The delivery must not be trusted. Answer 400: a delivery refused with 4xx is not sent again. */
+/** The delivery must not be trusted. Respond with 400: deliveries rejected with 4xx are not retried. */
 export class WebhookVerificationError extends Error {
   readonly reason: VerificationFault
 
@@ -36,7 +36,7 @@ const toleranceSecondsDefault = 300
 
 export type Claim = { timestamp: string; signatures: string[] }
 
-/** Reads `t=<seconds>,v1=<hex>[,v1=<hex>…]`; schemes other than v1 are left aside. */
+/** Reads `t=<seconds>,v1=<hex>[,v1=<hex>…]`; schemes other than v1 are ignored. */
 export function readClaim(headers: DeliveryHeaders): Claim {
   const header = findHeader(headers)
   if (!header) {
@@ -66,16 +66,16 @@ function findHeader(headers: DeliveryHeaders): string | undefined {
   return undefined
 }
 
-/** Frameworks like to parse; a body that was parsed and written again is no longer what was signed. */
+/** A body that was parsed and serialized again is not what was signed. */
 export function requireRaw(rawBody: unknown): asserts rawBody is string | Uint8Array {
   if (typeof rawBody === 'string' || rawBody instanceof Uint8Array) return
   throw new TypeError('verifyWebhook needs the raw request body, a string or bytes, not the parsed JSON.')
 }
 
-/** Called once the signature is known to be right: who signs and when is settled, what remains is form. */
+/** Called after the signature was verified. Checks the timestamp and the form of the event. */
 export function openEvent(rawBody: string | Uint8Array, claim: Claim, options: VerifyOptions): WebhookEvent {
   const { toleranceSeconds = toleranceSecondsDefault, now = Date.now() } = options
-  // Written so that a tolerance or a clock that is not a number refuses.
+  // Also rejects if the tolerance or the clock is NaN.
   if (!(Math.abs(now / 1000 - Number(claim.timestamp)) <= toleranceSeconds)) {
     throw new WebhookVerificationError(
       'stale_timestamp',
@@ -90,7 +90,7 @@ export function openEvent(rawBody: string | Uint8Array, claim: Claim, options: V
 export const wrongSignature = () =>
   new WebhookVerificationError(
     'wrong_signature',
-    'No signature matches. Check the secret, and that the body is the raw bytes as they were received.',
+    'No signature matches. Check the secret, and pass the raw body exactly as it was received.',
   )
 
 function parse(text: string): unknown {

@@ -19,7 +19,7 @@ export {
 export * from './errors.ts'
 export * from './events.ts'
 
-/** As `verifyWebhook` of the main entry, by Web Crypto. */
+/** Like `verifyWebhook` of the main entry, with Web Crypto. */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,
   headers: DeliveryHeaders,

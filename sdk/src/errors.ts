@@ -1,4 +1,4 @@
-/** What the API answers in `error.type`, and three things that happen before there is an answer to read. */
+/** The values of `error.type`, and three types for errors without a response of the API. */
 export type WaxwingErrorType =
   | 'invalid_request'
   | 'invalid_json'
@@ -24,7 +24,7 @@ export type WaxwingErrorType =
   | 'timeout'
   | 'unexpected_answer'
 
-/** One input that is wrong: where it stands (`members.3.email`) and what to do about it. */
+/** An invalid input field: its path (`members.3.email`) and what is wrong with it. */
 export type FieldProblem = { path: string; problem: string }
 
 export type WaxwingErrorDetails = {
@@ -36,13 +36,13 @@ export type WaxwingErrorDetails = {
   cause?: unknown
 }
 
-/** A call that did not succeed. `message` is a sentence for a person, `type` is for the program. */
+/** A failed call. `message` is for people, `type` for programs. */
 export class WaxwingError extends Error {
   readonly type: WaxwingErrorType
-  /** The HTTP status; undefined when no answer came. */
+  /** The HTTP status, or undefined if there was no response. */
   readonly status: number | undefined
   readonly fields: FieldProblem[]
-  /** Quote it when you ask for help. */
+  /** Include it in support requests. */
   readonly requestId: string | undefined
   readonly retryAfterSeconds: number | undefined
 

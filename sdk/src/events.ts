@@ -1,17 +1,17 @@
-/** Who the event is about. `email` and `first_name` are null once the contact was erased. */
+/** The contact of the event. `email` and `first_name` are null if the contact was erased. */
 export type EventContact = { id: string; email: string | null; first_name: string | null }
 
-/** What every event carries. `message_id` and `flow_id` are null where there is no message. */
+/** Fields of every event. `message_id` and `flow_id` are null if the event has no message. */
 export type EventData = {
   event_id: string
   message_id: string | null
   flow_id: string | null
   contact: EventContact
-  /** True if the event was made up to test the endpoint: there is no such message or contact. */
+  /** True for a test event: its message and contact do not exist. */
   test?: boolean
 }
 
-/** `machine` is true for scanners and privacy proxies; `ip` is there only if the organization keeps addresses. */
+/** `machine` is true for scanners and privacy proxies; `ip` is present only if the organization stores IP addresses. */
 export type EngagementData = EventData & { machine: boolean; user_agent: string | null; ip?: string | null }
 
 export type BounceData = EventData & {
@@ -28,7 +28,7 @@ export type BounceData = EventData & {
   }
 }
 
-/** The data of each event, by its name. */
+/** The data of each event by event name. */
 export type EventDataByName = {
   emailSent: EventData
   emailOpen: EngagementData
@@ -41,7 +41,7 @@ export type EventDataByName = {
 
 export type EventName = keyof EventDataByName
 
-/** One delivery's body. `event_name` tells which shape `data` has; `timestamp` is when it happened, in epoch seconds. */
+/** The body of a delivery. `event_name` determines the type of `data`; `timestamp` is in seconds since the epoch. */
 export type WebhookEvent = {
   [Name in EventName]: {
     event_name: Name

@@ -22,7 +22,7 @@ const deliveries = [
   { body: '', headers: signed(body), status: 400 },
 ]
 
-/** The code of a language, in the order of the README. */
+/** The code blocks of a language, in the order of the README. */
 function snippets(language: string): string[] {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
   return [...readme.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, name, code]) =>
@@ -86,7 +86,7 @@ test.each(['express.js', 'edge.js'])(
   },
 )
 
-test('the receiver of the README for Node outlives a sender that hangs up', async () => {
+test('the Node receiver in the README survives a sender that disconnects', async () => {
   const socketPath = join(folder, 'socket')
   const server = spawn(process.execPath, [join(folder, 'node.js')], {
     env: { ...process.env, SOCKET: socketPath, WAXWING_SECRET: secret },

@@ -3,7 +3,7 @@ import Stripe from 'stripe'
 import { expect, test } from 'vitest'
 import { signWebhook } from './signature.ts'
 
-// The signatures below were made with Python's hmac module, not with the code under test.
+// These signatures were created with Python's hmac module, not with the code under test.
 const secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 const oldSecret = 'whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8='
 const body = '{"event_name":"emailOpen","organization_id":"org_01","timestamp":1767225600,"data":{"note":"Grüße"}}'
@@ -15,7 +15,7 @@ const expected = {
   oldStandard: 'S/nJyfSAc1kSe7+D0+EKJ2h6PxDBbz4NlnT3MeXEEFQ=',
 }
 
-test('a delivery is signed in both dialects, as the fixed vectors say', () => {
+test('signs a delivery in both formats according to fixed test vectors', () => {
   expect(signWebhook({ ...delivery, secrets: [secret] })).toEqual({
     'X-Service-Signature': `t=1767225601,v1=${expected.service}`,
     'webhook-id': 'dlv_01',
@@ -24,20 +24,20 @@ test('a delivery is signed in both dialects, as the fixed vectors say', () => {
   })
 })
 
-test('during a rotation the signature of the old secret follows that of the new one', () => {
+test('during a rotation, the signature of the previous secret follows the current one', () => {
   const headers = signWebhook({ ...delivery, secrets: [secret, oldSecret] })
 
   expect(headers['X-Service-Signature']).toBe(`t=1767225601,v1=${expected.service},v1=${expected.oldService}`)
   expect(headers['webhook-signature']).toBe(`v1,${expected.standard} v1,${expected.oldStandard}`)
 })
 
-test('a body given as bytes has the same signature as the same body given as text', () => {
+test('a body has the same signature as bytes and as text', () => {
   const asBytes = signWebhook({ ...delivery, body: new TextEncoder().encode(body), secrets: [secret] })
 
   expect(asBytes).toEqual(signWebhook({ ...delivery, secrets: [secret] }))
 })
 
-test('signing without a secret, with an empty one, or with a fraction of a second is refused', () => {
+test('rejects a missing or empty secret and a fractional timestamp', () => {
   expect(() => signWebhook({ ...delivery, secrets: [] })).toThrow('at least one secret')
   expect(() => signWebhook({ ...delivery, secrets: [''] })).toThrow('empty')
   expect(() => signWebhook({ ...delivery, timestamp: 1.5, secrets: [secret] })).toThrow('whole seconds')

@@ -1,21 +1,21 @@
 import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto'
 
-// A sender with more secrets than this imports some of them again; it stays correct.
+// The number of cached keys. Further secrets are imported again, which is only slower.
 const keysKeptMax = 10_000
 
 export type WebhookToSign = {
-  /** Stays the same over all attempts of one delivery. */
+  /** The same for all attempts of a delivery. */
   id: string
-  /** Seconds since the epoch, at this attempt. */
+  /** The time of this attempt in seconds since the epoch. */
   timestamp: number
   /** The exact bytes that are sent. */
   body: string | Uint8Array
-  /** The present secret first; during a rotation the previous one follows. */
+  /** The current secret, followed by the previous one during a rotation. */
   secrets: readonly string[]
 }
 
 /**
- * The headers that prove who sent a delivery, in two dialects: `X-Service-Signature` as stripe's `constructEvent`
+ * The signature headers of a delivery in two formats: `X-Service-Signature` as Stripe's `constructEvent`
  * reads it, and the three `webhook-…` headers of Standard Webhooks.
  */
 export function signWebhook({ id, timestamp, body, secrets }: WebhookToSign): Record<string, string> {
@@ -37,7 +37,7 @@ export function signWebhook({ id, timestamp, body, secrets }: WebhookToSign): Re
   }
 }
 
-/** The bytes that stand in hex behind `v1=`. */
+/** The bytes of the `v1` signature. */
 export function serviceSignature(secret: string, timestamp: string, body: string | Uint8Array): Buffer {
   return hmac(keysOf(secret).service, `${timestamp}.`, body).digest()
 }
@@ -49,7 +49,7 @@ function hmac(key: KeyObject, prefix: string, body: string | Uint8Array): Hmac {
 type Keys = { service: KeyObject; standard: KeyObject }
 const kept = new Map<string, Keys>()
 
-// Each secret is imported once: a delivery is signed in 7 µs, both dialects together.
+// Each secret is imported once. Signing a delivery in both formats takes 7 µs.
 function keysOf(secret: string): Keys {
   let keys = kept.get(secret)
   if (keys) return keys

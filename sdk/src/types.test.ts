@@ -7,7 +7,7 @@ import type { EmailAccepted, EmailEventMetric, GroupMembersAdded, TokenCheck } f
 import type { WaxwingErrorType } from './errors.ts'
 import type { EventContact, EventDataByName } from './events.ts'
 
-// The compiler runs these tests: what the service may send has to be among what the types here promise.
+// Checked by the compiler: everything the service may send must be covered by the types.
 
 type Answer<Name extends keyof operations> = operations[Name] extends {
   responses: { 200: { content: { 'application/json': { data: infer Data } } } }
@@ -23,18 +23,18 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`
   ? `${Head}${Capitalize<Camel<Rest>>}`
   : Name
 
-test('every answer in the API’s document is one that its method promises', () => {
+test('every response in the OpenAPI document matches the return type of its method', () => {
   expectTypeOf<Answer<'checkToken'>>().toExtend<TokenCheck>()
   expectTypeOf<Answer<'addGroupMembers'>>().toExtend<GroupMembersAdded>()
   expectTypeOf<Answer<'sendEmailThroughFlow'>>().toExtend<EmailAccepted>()
   expectTypeOf<Answer<'getEmailEventMetric'>>().toExtend<EmailEventMetric>()
 })
 
-test('every refusal has a type that a caller can ask for', () => {
+test('every error type of the service is declared', () => {
   expectTypeOf<RefusalType>().toExtend<WaxwingErrorType>()
 })
 
-test('every event that the service writes is one that a receiver is told of', () => {
+test('every event of the service is declared', () => {
   expectTypeOf<WebhookEvent['contact']['email']>().toExtend<EventContact['email']>()
   expectTypeOf<WebhookEvent['contact']['firstName']>().toExtend<EventContact['first_name']>()
   expectTypeOf<WebhookEvent['eventName']>().toEqualTypeOf<keyof EventDataByName>()

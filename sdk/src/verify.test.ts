@@ -64,7 +64,7 @@ describe.each(verifiers)('verifyWebhook %s', (_, verify) => {
     expect(await verify(body, sign(), [otherSecret, secret], inTime)).toEqual(event)
   })
 
-  test('refuses another secret, another body and another timestamp as a wrong signature', async () => {
+  test('rejects another secret, body or timestamp as an invalid signature', async () => {
     const later = { 'x-service-signature': sign()['X-Service-Signature']!.replace(`t=${sentAt}`, `t=${sentAt + 1}`) }
 
     expect(await faultOf(body, sign(), otherSecret, inTime)).toBe('wrong_signature')
@@ -73,7 +73,7 @@ describe.each(verifiers)('verifyWebhook %s', (_, verify) => {
     expect(await faultOf(body, later, secret, inTime)).toBe('wrong_signature')
   })
 
-  test('accepts a clock that differs by the tolerance, either way, and refuses one second more', async () => {
+  test('accepts a clock difference up to the tolerance and rejects one second more', async () => {
     const at = (seconds: number, toleranceSeconds?: number) => ({
       now: (sentAt + seconds) * 1000,
       ...(toleranceSeconds !== undefined && { toleranceSeconds }),
@@ -85,7 +85,7 @@ describe.each(verifiers)('verifyWebhook %s', (_, verify) => {
     expect(await faultOf(body, sign(), secret, at(0, Number.NaN))).toBe('stale_timestamp')
   })
 
-  test('says that the header is missing or malformed', async () => {
+  test('reports a missing or malformed header', async () => {
     const hex = 'a'.repeat(64)
 
     expect(await faultOf(body, {}, secret)).toBe('missing_signature')
@@ -104,17 +104,17 @@ describe.each(verifiers)('verifyWebhook %s', (_, verify) => {
     }
   })
 
-  test('refuses what is signed but is not an event', async () => {
+  test('rejects a signed body that is not an event', async () => {
     for (const text of ['', 'null', '[]', '"text"', '{"event_name":"emailOpen"}', '{"data":{}}', '{']) {
       expect(await faultOf(text, sign([secret], text), secret, inTime)).toBe('malformed_body')
     }
   })
 
-  test('tells a caller who passes the parsed body to pass the raw one', async () => {
+  test('reports that the raw body is required if a parsed body is passed', async () => {
     await expect(verify(event as never, sign(), secret, inTime)).rejects.toThrow('raw request body')
   })
 
-  test('never lets a changed byte of the body or of the header pass', async () => {
+  test('rejects any changed byte of the body or header', async () => {
     const header = sign()['X-Service-Signature']!
     await fc.assert(
       fc.asyncProperty(fc.boolean(), fc.nat(), fc.integer({ min: 1, max: 127 }), async (inBody, at, flip) => {
@@ -134,7 +134,7 @@ describe.each(verifiers)('verifyWebhook %s', (_, verify) => {
   })
 })
 
-test('the name of an event tells the compiler the shape of its data', () => {
+test('the event name determines the type of its data', () => {
   const verified = verifyWebhook(body, sign(), secret, inTime)
 
   expect(verified.event_name === 'emailClick' && verified.data.url).toBe('https://example.com/')

@@ -11,8 +11,8 @@ import type { WebhookEvent } from './events.ts'
 import { serviceSignature } from './signature.ts'
 
 /**
- * The event, if the delivery was signed with the secret (or with one of several) and is recent; otherwise it
- * throws a `WebhookVerificationError`. Takes the body as it was received, before any parsing.
+ * Returns the event if the delivery was signed with the secret (or one of several) and is recent. Otherwise
+ * throws `WebhookVerificationError`. Pass the body exactly as it was received, before any parsing.
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,

@@ -9,7 +9,7 @@ export type Failure = {
   headers?: string
 }
 
-/** A delivery-status mail (RFC 3464), as a relay returns it for a mail that it had taken. */
+/** A delivery status notification (RFC 3464) for an email that the relay had accepted. */
 export function deliveryStatusMail(to: string, failure: Failure = {}): string {
   const { action = 'failed', status = '5.1.1', code = 550, text = 'No such user here' } = failure
   const { recipient = 'ada@example.com', headers } = failure
@@ -47,7 +47,7 @@ ${headers ?? 'Message-ID: <somebody-elses@example.net>'}
 `.replaceAll('\n', '\r\n')
 }
 
-/** A feedback report (RFC 5965); of the usual type when somebody pressed "spam". */
+/** A feedback report (RFC 5965), by default for a recipient who reported spam. */
 export const complaintMail = (to: string, feedbackType = 'abuse') =>
   `From: staff@mailbox.example
 To: ${to}
@@ -80,7 +80,7 @@ Hello
 --b1--
 `.replaceAll('\n', '\r\n')
 
-/** Hands a mail to an SMTP server as any mail system would. */
+/** Delivers an email to an SMTP server. */
 export async function deliver(port: number, from: string, to: string, raw: string): Promise<SendOutcome> {
   const relay = openRelay(`smtp://127.0.0.1:${port}`)
   try {

@@ -1,5 +1,6 @@
 // Preloaded into a process under test (NODE_OPTIONS=--require): shifts its wall clock by the milliseconds in the file
-// CLOCK_STEP_FILE, read again and again. Timers and performance.now() run on, as they do when a system's clock is set.
+// CLOCK_STEP_FILE, which is read repeatedly. Timers and performance.now() are not affected, as when a system clock is
+// set.
 const { readFileSync } = require('node:fs')
 
 const file = process.env.CLOCK_STEP_FILE

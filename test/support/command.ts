@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const cli = join(import.meta.dirname, '../../dist/src/cli.js')
 
-/** A folder for one test that the database's own user may enter, also when the tests run as root. */
+/** Creates a directory for one test that the database user can access, even if the tests run as root. */
 export function newFolder() {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'waxwing-command-')))
   chmodSync(path, 0o711)
@@ -17,13 +17,13 @@ export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout
 export type Running = AsyncDisposable & {
   child: ChildProcess
   ended: Promise<Ended>
-  /** Resolves as soon as standard output holds this text. */
+  /** Resolves as soon as standard output contains this text. */
   says(text: string): Promise<void>
 }
 
 export type Environment = Record<string, string>
 
-/** A command of the compiled service with no settings but these. It is killed at the end of the test if it still runs. */
+/** Runs a command of the compiled service with only these settings. It is killed at the end of the test. */
 export const startCommand = (words: string[], environment: Environment, options: { cwd: string }) =>
   watch(spawn(process.execPath, [cli, ...words], { ...options, env: { PATH: process.env.PATH, ...environment } }))
 
@@ -41,7 +41,7 @@ export function watch(child: ChildProcess, kill: () => unknown = () => child.kil
     new Promise<void>((resolve, reject) => {
       const look = () => stdout.includes(text) && resolve()
       child.stdout!.on('data', look)
-      void ended.then(() => reject(new Error(`It ended without saying “${text}”: ${stdout}${stderr}`)))
+      void ended.then(() => reject(new Error(`Exited without printing “${text}”: ${stdout}${stderr}`)))
       look()
     })
   return {

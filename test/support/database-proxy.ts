@@ -6,14 +6,14 @@ import type { TestDb } from './test-db.ts'
 
 export type DatabaseProxy = AsyncDisposable & {
   connection: TestDb['connection']
-  /** Breaks all connections and refuses new ones, as a database that is stopped. */
+  /** Closes all connections and refuses new ones, like a database that is stopped. */
   cut(): Promise<void>
-  /** Keeps all connections and lets nothing through, as a network that swallows everything. */
+  /** Keeps all connections open but forwards nothing, like a network that drops packets. */
   hang(): void
   heal(): Promise<void>
 }
 
-/** Stands between a service and its database, and can be an outage. */
+/** A proxy between a service and its database that can simulate outages. */
 export async function startDatabaseProxy(target: { host: string; port: number }): Promise<DatabaseProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'wxp-'))
   const path = join(folder, `.s.PGSQL.${target.port}`)

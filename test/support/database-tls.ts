@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 
-/** Stands before a database and speaks TLS for it, on a port of 127.0.0.1. */
+/** A proxy that terminates TLS for a database, on a port of 127.0.0.1. */
 export async function startDatabaseTls(
   target: { host: string; port: number },
   certificate: { cert: string; key: string },
@@ -12,7 +12,7 @@ export async function startDatabaseTls(
   const server = createServer((near) => {
     sockets.add(near)
     near.on('error', () => {})
-    // The first thing a client says is whether it wants TLS.
+    // The first message of a client is its request for TLS.
     near.once('data', () => {
       near.write('S')
       const secure = new TLSSocket(near, { isServer: true, ...certificate })

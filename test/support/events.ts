@@ -4,7 +4,7 @@ import type { EventName } from '../../src/values/event-types.ts'
 import { newId, parseId } from '../../src/values/ids.ts'
 import { fanOut } from '../../src/webhooks/fan-out.ts'
 
-/** Writes events of one contact as the service does, with their deliveries, and nothing else. */
+/** Records events of one contact as the service does, with their deliveries. */
 export async function happen(db: Db, organization: string, eventName: EventName, count = 1): Promise<void> {
   const organizationId = parseId('org', organization)!
   const contactId = newId('con')

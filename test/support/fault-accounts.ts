@@ -3,7 +3,7 @@ import { parseId } from '../../src/values/ids.ts'
 import { query } from './embedded-child.ts'
 import type { FaultWorld } from './fault-world.ts'
 
-/** Everything that was accepted, and where it went. */
+/** What was accepted, and its outcome. */
 export type Accounts = {
   accepted: number
   opened: number
@@ -19,7 +19,7 @@ export type Accounts = {
   losses: string[]
 }
 
-/** Compares answers, messages, mails, events, counters, deliveries and posts. */
+/** Compares responses, messages, emails, events, counters, deliveries and webhook requests. */
 export async function takeAccounts(world: FaultWorld): Promise<Accounts> {
   const { database, accepted, opened, relay, receivers } = world
   const read = (text: string) => query(database.started(), text)

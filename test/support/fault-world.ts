@@ -16,29 +16,29 @@ const senders = 8
 const readers = 8
 const workPerFault = askedMinutes ? 100 : 40
 const answerMsMax = 120_000
-/** No file of a serving process grows beyond this: what the spool holds while the database is away soon fills it. */
+/** Size limit for files of a serving process: the spool reaches it soon during a database outage. */
 const fileKiBMax = 64
 const secret = 'a secret of the processes that are killed'
-/** Short, and so many that no outage of the test uses them up. */
+/** Short, and so many that no outage in the test exhausts them. */
 const retryDelays = Array(20).fill('1').join(',')
 
-export type PeerMode = 'well' | 'hanging' | 'garbage' | 'refusing'
+export type PeerMode = 'healthy' | 'hanging' | 'garbage' | 'refusing'
 
 export type FaultWorld = AsyncDisposable & {
   database: Database
   serve: Service
   workers: [Service, Service]
   relay: RawSmtp
-  /** One endpoint that always acknowledges, and one that does as `modes` says. */
+  /** One endpoint that always acknowledges, and one that follows `modes`. */
   receivers: [Receiver, Receiver]
   modes: { relay: PeerMode; receiver: PeerMode }
   organizationId: OrganizationId
-  /** What was answered 200: messages by id, and opens by the id of their message. */
+  /** Acknowledged with 200: messages by id, and opens by the id of their message. */
   accepted: Set<string>
   opened: Set<string>
   spool: string
   setClock(offsetMs: number): void
-  /** Waits until the load has got further. */
+  /** Waits until the load has made progress. */
   moreWork(): Promise<void>
   heal(): Promise<void>
   stopLoad(): Promise<void>
@@ -47,7 +47,7 @@ export type FaultWorld = AsyncDisposable & {
 export type Database = {
   started: () => Started
   pids: () => number[]
-  /** Ends all its processes the hard way. */
+  /** Kills all its processes. */
   kill(): Promise<void>
   stop(): Promise<void>
   start(): Promise<void>
@@ -65,7 +65,7 @@ async function startDatabase(site: Site): Promise<Database> {
         try {
           process.kill(pid, 'SIGKILL')
         } catch {
-          // It ended with its parent.
+          // It has exited with its parent.
         }
       }
       await child.kill()
@@ -83,10 +83,12 @@ async function startDatabase(site: Site): Promise<Database> {
 const urlOf = ({ connection: { host, port, user, database } }: Started) =>
   `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
 
-/** A database, a serving process, two workers, a relay and two endpoints, with customers and readers at work. */
+/**
+ * Starts a database, a serving process, two workers, a relay and two endpoints, under load by customers and readers.
+ */
 export async function startFaultWorld(site: Site, random: Seeded): Promise<FaultWorld> {
   const database = await startDatabase(site)
-  const modes: FaultWorld['modes'] = { relay: 'well', receiver: 'well' }
+  const modes: FaultWorld['modes'] = { relay: 'healthy', receiver: 'healthy' }
   const relay = await startRawSmtp({ answer: ({ verb }) => smtpAnswer(modes.relay, verb, random) })
   const steady = await startReceiver((response) => response.end(), { plain: true })
   const unsteady = await startReceiver((response) => answerPost(modes.receiver, response, random), { plain: true })
@@ -135,8 +137,8 @@ export async function startFaultWorld(site: Site, random: Seeded): Promise<Fault
       await until('more mail to be accepted', () => accepted.size >= before + workPerFault, answerMsMax)
     },
     heal: async () => {
-      modes.relay = 'well'
-      modes.receiver = 'well'
+      modes.relay = 'healthy'
+      modes.receiver = 'healthy'
       setClock(0)
     },
     stopLoad: load.stop,
@@ -156,7 +158,7 @@ const garbage = Buffer.from('\x00\xff\xfe<html>not SMTP\r\n999 \r\n25', 'latin1'
 
 function smtpAnswer(mode: PeerMode, verb: string, random: Seeded): Answer | undefined {
   switch (mode) {
-    case 'well':
+    case 'healthy':
       return undefined
     case 'hanging':
       return hang
@@ -173,7 +175,7 @@ function answerPost(
   random: Seeded,
 ): void {
   switch (mode) {
-    case 'well':
+    case 'healthy':
       response.end()
       return
     case 'hanging':
@@ -197,7 +199,10 @@ type Target = {
   opened: Set<string>
 }
 
-/** Customers who send with an idempotency key until they are answered, and readers who open each of those mails until they are. */
+/**
+ * Customers who send with an idempotency key and readers who open each email, each with retries until there is a
+ * response.
+ */
 function startLoad({ url, apiKey, flowId, organizationId, accepted, opened }: Target) {
   const tokens = createTokens({ current: secret })
   const agent = new Agent({ keepAlive: true, maxSockets: readers })

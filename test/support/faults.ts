@@ -7,7 +7,7 @@ import { until } from './until.ts'
 
 export type Fault = { name: string; happen(world: FaultWorld, random: Seeded): Promise<void> }
 
-/** A lease lasts ten seconds: a worker that is suspended for longer has lost its lanes when it goes on. */
+/** A lease lasts ten seconds: a worker that is suspended for longer has lost its lanes when it resumes. */
 const suspendedMsMax = askedMinutes ? 14_000 : 3_000
 const outageMsMax = askedMinutes ? 8_000 : 2_500
 const clockStepMsMax = 3_600_000
@@ -25,7 +25,7 @@ async function suspended(pids: number[], ms: number): Promise<void> {
       try {
         process.kill(pid, name)
       } catch {
-        // It ended meanwhile, as backends of the database do.
+        // It has already exited, like backends of the database.
       }
     }
   }
@@ -47,7 +47,7 @@ export const faults: Fault[] = [
     name: 'database killed, spool full',
     happen: async ({ database, opened }, random) => {
       await database.kill()
-      // Opens are answered from the spool until that is full; the rest are refused and tried again.
+      // Opens are acknowledged from the spool until it is full; the others are rejected and retried.
       const before = opened.size
       await until('opens to be answered without the database', () => opened.size > before + 5, 15_000).catch(() => {})
       await sleep(random.int(0, outageMsMax))
@@ -74,7 +74,7 @@ export const faults: Fault[] = [
     happen: async ({ modes }, random) => {
       modes.relay = random.pick(peerModes)
       await sleep(random.int(500, outageMsMax))
-      modes.relay = 'well'
+      modes.relay = 'healthy'
     },
   },
   {
@@ -82,7 +82,7 @@ export const faults: Fault[] = [
     happen: async ({ modes }, random) => {
       modes.receiver = random.pick(peerModes)
       await sleep(random.int(500, outageMsMax))
-      modes.receiver = 'well'
+      modes.receiver = 'healthy'
     },
   },
   {

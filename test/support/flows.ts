@@ -7,7 +7,7 @@ export const orderFlow = {
   html: '<p>Hello {{ first_name | default: "there" }}, see <a href="https://shop.example/orders/{{ order_id }}">your order</a>.</p>',
 }
 
-/** Creates a flow and answers with its id. */
+/** Creates a flow and returns its id. */
 export async function createFlow(app: TestApp, flow: object = {}): Promise<string> {
   const answer = await app.manage('POST', '/organization/flows', { ...orderFlow, ...flow })
   if (answer.status !== 201) throw new Error(answer.text)

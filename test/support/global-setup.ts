@@ -16,12 +16,12 @@ declare module 'vitest' {
 
 export const templateDatabase = 'waxwing_template'
 
-/** One real PostgreSQL for the whole run, and in it a migrated database that each test clones in some milliseconds. */
+/** Starts one real PostgreSQL for the whole run, with a migrated database that each test clones within milliseconds. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   buildService()
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-test-'))
   chmodSync(dataDir, 0o711) // as root the database runs as another user, who must get in, or it is kept elsewhere
-  // Durability is tested by the tests that kill processes, on databases of their own.
+  // Durability is tested by the tests that kill processes, with separate databases.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }
   const postgres = await startEmbedded({ dataDir, log: pino({ level: 'error' }), settings })
 
@@ -39,8 +39,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
 }
 
-/** Task processes run the build, also in tests. Takes about a second when little has changed. */
+/** Task processes run the compiled code, in tests as well. Takes about a second if little has changed. */
 function buildService(): void {
-  // Type errors are printed but do not stop the tests: the compiler writes its output all the same.
+  // Type errors are printed but do not stop the tests, because the compiler still writes its output.
   spawnSync('npx', ['tsc', '-b', 'tsconfig.build.json'], { stdio: 'inherit' })
 }

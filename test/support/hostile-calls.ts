@@ -5,8 +5,9 @@ import type { Victim } from './victim.ts'
 export type HostileInput = {
   name: string
   /**
-   * Returns the answers that the input got: HTTP statuses, or 0 where the connection was closed without an answer. `scale` 1
-   * is the size of the input that once stopped the service. Throws if the service did not limit what it had to limit.
+   * Returns the answers that the input got: HTTP statuses, or 0 where the connection was closed without an answer.
+   * `scale` 1 is the size of the input that once stopped the service. Throws if the service did not limit what it had
+   * to limit.
    */
   fire(victim: Victim, random: Seeded, scale: number): Promise<number[]>
 }
@@ -15,7 +16,7 @@ const requestTimeoutMs = 120_000
 
 type Sent = { method?: string; path: string; headers?: Record<string, string>; body?: string | Buffer }
 
-/** The status, or 0 if there was no answer: a server may close the connection on a body that is too large. */
+/** Returns the status, or 0 if there was no response: a server may close the connection if a body is too large. */
 export function status({ url }: Victim, { method = 'POST', path, headers = {}, body }: Sent): Promise<number> {
   return new Promise((resolve) => {
     const sent = request(

@@ -8,7 +8,7 @@ async function newGroup(victim: Victim, random: Seeded): Promise<string> {
   return group.body.data.id
 }
 
-/** Uploads a file and waits for its import to end, however it ends. */
+/** Uploads a file and waits until its import has ended. */
 async function importCsv(victim: Victim, body: string | Buffer): Promise<number[]> {
   const uploaded = await status(victim, {
     path: '/api/v1/organization/contacts/import',

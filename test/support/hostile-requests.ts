@@ -3,7 +3,10 @@ import { newId } from '../../src/values/ids.ts'
 import { asMember, type HostileInput, manage, newFlow, send, status } from './hostile-calls.ts'
 import { until } from './until.ts'
 
-/** Of one client, once the service has had time to notice them. Without a limit they are held for half a minute or longer. */
+/**
+ * Connections of one client that remain after the service had time to detect them. Without a limit they stay open for
+ * half a minute or longer.
+ */
 const slowConnectionsMax = 50
 const slowConnectionsMsMax = 15_000
 

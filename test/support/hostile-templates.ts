@@ -44,7 +44,7 @@ export const hostileTemplates: HostileInput[] = [
   {
     name: 'template with many guards and variables',
     fire: async (victim, random, scale) => {
-      // Names are short, since a tag has 4,000 characters at most.
+      // Names are short, because a tag is limited to 4,000 characters.
       const names = (tag: number, count: number, suffix: string) =>
         Array.from(
           { length: count },

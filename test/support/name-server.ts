@@ -2,10 +2,10 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
 
-/** The addresses of a name, or how the server fails. A buffer is sent as it is, after the id of the query. */
+/** The addresses of a name, or how the server fails. A buffer is sent unchanged after the id of the query. */
 export type NameAnswer = string[] | 'no such name' | 'failure' | 'silence' | Buffer
 
-/** What stands under a name beside addresses: texts, and mail exchangers as `10 mx.example.com`. */
+/** Other records of a name: TXT records, and MX records such as `10 mx.example.com`. */
 export type OtherRecords = { txt?: string[]; mx?: string[] }
 
 const headerBytes = 12
@@ -41,7 +41,7 @@ export async function startNameServer(
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   return {
-    /** Names asked for, once per look-up. */
+    /** The requested names, one entry per lookup. */
     queries,
     address: `127.0.0.1:${socket.address().port}`,
     async [Symbol.asyncDispose]() {
@@ -68,14 +68,14 @@ function recordsOf(type: number, addresses: string[], { txt = [], mx = [] }: Oth
     .map((address) => record(type, Buffer.from(isIPv4(address) ? address.split('.').map(Number) : ipv6Bytes(address))))
 }
 
-/** A record of the name that was asked for. */
+/** Returns a record of the requested name. */
 function record(type: number, data: Buffer): Buffer {
   const head = Buffer.from([0xc0, headerBytes, 0, type, 0, 1, 0, 0, 0, 0, 0, 0])
   head.writeUInt16BE(data.length, 10)
   return Buffer.concat([head, data])
 }
 
-/** In strings of at most 255 bytes, as the DNS has them. */
+/** Splits into strings of at most 255 bytes, as required by DNS. */
 function textBytes(text: string): Buffer {
   const strings = text.match(/.{1,255}/g) ?? ['']
   return Buffer.concat(strings.flatMap((string) => [Buffer.from([string.length]), Buffer.from(string)]))

@@ -4,7 +4,7 @@ import type { App } from '../../src/app.ts'
 type Operation = { responses: Record<string, { content?: Record<string, { schema?: object }> }> }
 type Document = { paths: Record<string, Record<string, Operation>>; components: object }
 
-/** Throws when an answer is not what the OpenAPI document says. Every call of every test goes through it. */
+/** Throws if a response does not match the OpenAPI document. Every call of every test is checked. */
 export class OpenApiCheck {
   readonly #document: Document
   readonly #paths: { template: string; pattern: RegExp }[]
@@ -15,7 +15,7 @@ export class OpenApiCheck {
     this.#document = app.server.swagger() as unknown as Document
     this.#ajv.addSchema(this.#document, 'openapi')
     this.#paths = Object.keys(this.#document.paths)
-      // Literal paths before those with parameters, as the router does.
+      // Literal paths before those with parameters, like the router.
       .sort((a, b) => a.split('{').length - b.split('{').length)
       .map((template) => ({
         template,
@@ -23,7 +23,7 @@ export class OpenApiCheck {
       }))
   }
 
-  /** Every operation of the document. */
+  /** All operations of the document. */
   operations(): { method: string; path: string }[] {
     return Object.entries(this.#document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
@@ -34,10 +34,9 @@ export class OpenApiCheck {
     const path = new URL(url).pathname
     const template = this.#paths.find(({ pattern }) => pattern.test(path))?.template
     const operation = template && this.#document.paths[template]![method.toLowerCase()]
-    // Unknown paths and methods have no operation; their answers are errors all the same.
+    // Unknown paths and methods have no operation; their responses are errors.
     const where = operation ? pointer(template, method, status, operation) : '#/components/schemas/Error'
-    if (where === undefined)
-      throw new Error(`${method} ${template} answered ${status}, which the document does not name.`)
+    if (where === undefined) throw new Error(`${method} ${template} responded with ${status}, which is not documented.`)
     const validate = this.#validator(where)
     if (!validate(body))
       throw new Error(

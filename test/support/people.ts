@@ -6,11 +6,11 @@ export type Person = {
   id: string
   email: string
   organizationId: string
-  /** With this person's session; `path` below /api/v1. */
+  /** Sends a request with this user's session; `path` is below /api/v1. */
   manage(method: string, path: string, body?: unknown): Promise<Answer>
 }
 
-/** Somebody who came in by an invitation to the test's organization. */
+/** Creates a member of the test's organization through an invitation. */
 export async function join(app: TestApp, email: string, role: 'owner' | 'member'): Promise<Person> {
   const { body } = await app.manage('POST', '/organization/invitations', { email, role })
   const accepted = await app.call('POST', '/api/v1/auth/accept-invitation', {
@@ -19,7 +19,7 @@ export async function join(app: TestApp, email: string, role: 'owner' | 'member'
   return toPerson(app, accepted)
 }
 
-/** The owner of another organization. */
+/** Registers another organization and returns its owner. */
 export async function registerOther(app: TestApp, email = 'owner@other.example'): Promise<Person> {
   const body = { organization_name: 'Other', email, password }
   return toPerson(app, await app.call('POST', '/api/v1/auth/register', { body }))

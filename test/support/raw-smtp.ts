@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** Say nothing, break the connection, or close it in good order, instead of a reply. */
+/** Instead of a reply: send nothing, reset the connection, or close it cleanly. */
 export const hang = Symbol('hang')
 export const reset = Symbol('reset')
 export const close = Symbol('close')
-/** A Buffer is sent as it is, a string as a line. */
+/** A Buffer is sent unchanged, a string as a line. */
 export type Answer = string | Buffer | typeof hang | typeof reset | typeof close
 
-/** `verb` is the command's first word, or `greeting`, or `end` for the end of a mail. `nth` counts it from 1. */
+/** `verb` is the first word of the command, `greeting`, or `end` for the end of an email. `nth` counts it from 1. */
 export type Step = { verb: string; line: string; nth: number; connection: number }
 
 export type RawMail = { from: string; to: string; raw: Buffer }
@@ -16,9 +16,9 @@ export type RawMail = { from: string; to: string; raw: Buffer }
 export type RawSmtp = AsyncDisposable & {
   port: number
   url: string
-  /** Every command in the order of arrival. */
+  /** All commands in the order of arrival. */
   commands: string[]
-  /** The commands that arrived together in one piece, joined by spaces: what was pipelined. */
+  /** The commands that arrived in one chunk, joined by spaces: pipelined commands. */
   pieces: string[]
   mails: RawMail[]
   connections(): number
@@ -27,9 +27,9 @@ export type RawSmtp = AsyncDisposable & {
 
 export type RawSmtpOptions = {
   port?: number
-  /** The lines of the answer to EHLO after the first. */
+  /** The lines of the EHLO reply after the first one. */
   extensions?: string[]
-  /** Undefined: the usual yes. */
+  /** Undefined means the usual positive reply. */
   answer?: (step: Step) => Answer | undefined
 }
 
@@ -45,7 +45,7 @@ const usual: Record<string, string> = {
 
 const isYes = (answer: Answer) => typeof answer === 'string' && answer.startsWith('2')
 
-/** An SMTP server that follows a script and is strict about what it reads: only CRLF ends a line. */
+/** A scripted SMTP server that is strict about its input: only CRLF ends a line. */
 export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmtp> {
   const { extensions = ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 1000000', 'ENHANCEDSTATUSCODES'] } = options
   const sockets = new Set<Socket>()
@@ -67,7 +67,7 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
     let hung = false
     let envelope: { from?: string; to?: string } = {}
 
-    /** What a server that knows the order of commands says when the script says nothing. */
+    /** The regular reply if the script does not provide one. */
     const usualAnswer = (verb: string, nth: number): string => {
       if (verb === 'EHLO') return ehlo
       if (verb === 'end') return `250 2.0.0 Ok: queued as RAW${nth}`

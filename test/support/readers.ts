@@ -21,7 +21,7 @@ export type StoredEvent = {
   data: EventData
 }
 
-/** A service with one mail that was sent, and its reader. */
+/** Starts a service with one sent email and its reader. */
 export async function startWithReader(
   environment: Record<string, string> = {},
   flow: object = {},
@@ -46,13 +46,13 @@ export async function sendTo(app: TestApp, contactEmail: string, flow: object = 
 function reading(app: TestApp) {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     callUrl(method, `${app.url}${path}`, { headers: { 'user-agent': person, ...headers } })
-  // On a busy machine a commit may take so long that a hit goes by way of the spool.
+  // On a busy machine, a commit may take so long that a hit goes through the spool.
   const replayed = () =>
     until('the spool to be empty', () => {
       const folder = join(app.config.DATA_DIR, 'spool')
       return !existsSync(folder) || readdirSync(folder).length === 0
     })
-  /** Everything but that the mail was sent. */
+  /** All events except emailSent. */
   const events = async () => {
     await replayed()
     return app.db<StoredEvent>`
@@ -63,7 +63,7 @@ function reading(app: TestApp) {
   return {
     get,
     events,
-    /** Somebody new, who was sent a mail. */
+    /** Creates another reader, who was sent an email. */
     newReader: async (name = 'reader') => {
       const email = `${name}${++readers}@example.com`
       const ids = await sendTo(app, email)

@@ -3,15 +3,15 @@ import type { EventName } from '../../src/values/event-types.ts'
 import type { FlowId } from '../../src/values/ids.ts'
 import type { Counts } from './event-world.ts'
 
-// What the counters must come to, counted in the plainest way from the events themselves.
+// Computes the expected counters from the events in the simplest way.
 
-/** Each event once, and labelled as machine-made where it was part of a burst. */
+/** Returns each event once, and labelled as caused by a machine if it was part of a burst. */
 export function settled(events: readonly NewEvent[]): NewEvent[] {
   const once = [...new Map(events.map((event) => [event.id, event])).values()]
   return once.map((event) => ({ ...event, machine: event.machine || isPartOfBurst(event, once) }))
 }
 
-/** Whether some three seconds around this click hold clicks on three links of its message, all seemingly human. */
+/** Returns true if three seconds around this click contain human clicks on three links of its message. */
 export function isPartOfBurst(event: NewEvent, events: readonly NewEvent[]): boolean {
   if (event.eventName !== 'emailClick' || event.machine) return false
   const clicks = events.filter(
@@ -23,7 +23,7 @@ export function isPartOfBurst(event: NewEvent, events: readonly NewEvent[]): boo
   })
 }
 
-/** By the date that clocks in the zone showed. */
+/** Counts by local date in the time zone. */
 export function recountDays(
   events: readonly NewEvent[],
   { eventName, zone, flowId }: { eventName: EventName; zone: string; flowId?: FlowId | undefined },

@@ -11,7 +11,7 @@ export type TestRelay = AsyncDisposable & {
   url: string
   port: number
   mails: ReceivedMail[]
-  /** What to answer to a sender, a recipient, and to the mail as a whole; undefined for 250. */
+  /** The replies to a sender, a recipient and the complete email; undefined means 250. */
   onSender: (address: string) => Reply | undefined
   onRecipient: (address: string) => Reply | undefined
   onData: (mail: ReceivedMail) => Reply | undefined | Promise<Reply | undefined>
@@ -20,7 +20,7 @@ export type TestRelay = AsyncDisposable & {
 
 const refusal = ({ code, text }: Reply) => Object.assign(new Error(text), { responseCode: code })
 
-/** A real SMTP server that keeps what it is sent, parsed unless there is too much of it. */
+/** A real SMTP server that stores received emails, parsed unless disabled. */
 export async function startRelay({ port = 0, parse = true } = {}): Promise<TestRelay> {
   const mails: ReceivedMail[] = []
   const nothing = () => undefined

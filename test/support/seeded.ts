@@ -1,17 +1,17 @@
-/** Random choices that a seed repeats. */
+/** Reproducible random choices. */
 export type Seeded = {
   seed: number
-  /** From 0 up to but not including 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number
   /** A whole number, both ends included. */
   int(min: number, max: number): number
   pick<T>(choices: readonly T[]): T
   chance(probability: number): boolean
-  /** A generator of its own, so that what one part draws does not change what another part draws. */
+  /** Returns an independent generator, so that different parts do not affect each other's choices. */
   fork(): Seeded
 }
 
-/** The generator mulberry32: small, fast, and good enough to choose test inputs. */
+/** The mulberry32 generator: small, fast, and sufficient to choose test inputs. */
 export function seeded(seed: number): Seeded {
   let state = seed >>> 0
   const next = () => {
@@ -31,12 +31,12 @@ export function seeded(seed: number): Seeded {
   }
 }
 
-/** The seed that was asked for, or a new one. Prints it: the same seed repeats the run. */
+/** Uses the requested seed or a new one, and prints it. The same seed repeats the run. */
 export function announcedSeed(what: string, asked = process.env.TEST_SEED): Seeded {
   const seed = asked ? Number(asked) : Math.floor(Math.random() * 0xffffffff)
   console.info(`${what}: seed ${seed}`)
   return seeded(seed)
 }
 
-/** Minutes that a long run was asked for; undefined for the short form in `npm test`. */
+/** The requested duration of a long run in minutes, or undefined for the short run of `npm test`. */
 export const askedMinutes = process.env.TEST_MINUTES ? Number(process.env.TEST_MINUTES) : undefined

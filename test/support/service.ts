@@ -7,17 +7,17 @@ import { join } from 'node:path'
 import { callUrl } from './test-app.ts'
 import { until } from './until.ts'
 
-/** Generous: tests that kill processes run beside each other on small machines. */
+/** Generous, because tests that kill processes run in parallel on small machines. */
 const startMsMax = 120_000
 
 export type Service = AsyncDisposable & {
   url: string
-  /** Ends the process the hard way and waits until it is gone. */
+  /** Kills the process and waits until it has exited. */
   kill(): Promise<void>
   start(): Promise<void>
-  /** The running process; throws if it has ended. */
+  /** Returns the running process. Throws if it has exited. */
   pid(): number
-  /** Standard output since the last start, which holds the log. */
+  /** Standard output since the last start, including the log. */
   output(): string
 }
 
@@ -29,7 +29,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** A folder that the database's own user may enter, also when the tests run as root. */
+/** Creates a directory that the database user can access, even if the tests run as root. */
 export function makeDataDir(): string {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-service-'))
   chmodSync(folder, 0o711)
@@ -37,8 +37,8 @@ export function makeDataDir(): string {
 }
 
 /**
- * The built service as a process of its own, as people run it. `npm test` builds before it tests. With `fileKiBMax` no file it
- * writes can grow beyond that.
+ * Starts the compiled service as a separate process. With `fileKiBMax`, no file that it writes can
+ * exceed that size.
  */
 export async function startService(
   command: 'start' | 'serve' | 'work',
@@ -65,7 +65,7 @@ export async function startService(
     url: `http://127.0.0.1:${port}`,
     start: async () => {
       const words = [process.execPath, 'dist/src/cli.js', command]
-      // A file that grows beyond the limit fails to be written, as on a full disk. It works without privileges.
+      // Writes beyond the limit fail, like on a full disk. Works without privileges.
       const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f ${fileKiBMax}; exec "$0" "$@"`, ...words]
       const [program, ...rest] = (fileKiBMax === undefined ? words : limited) as [string, ...string[]]
       child = spawn(program, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -77,7 +77,7 @@ export async function startService(
       await until(
         `${command} to be ready`,
         () => {
-          if (started.exitCode !== null) throw new Error(`The service ended with ${started.exitCode}.`)
+          if (started.exitCode !== null) throw new Error(`The service exited with ${started.exitCode}.`)
           return output.includes('is ready')
         },
         startMsMax,
@@ -88,7 +88,7 @@ export async function startService(
     },
     pid: () => {
       if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
-        throw new Error(`The service ended: ${child?.exitCode ?? child?.signalCode}\n${output.slice(-2_000)}`)
+        throw new Error(`The service exited: ${child?.exitCode ?? child?.signalCode}\n${output.slice(-2_000)}`)
       return child.pid
     },
     output: () => output,
@@ -113,7 +113,7 @@ export type Customer = {
   manage: (method: string, path: string, body?: unknown) => ReturnType<typeof callUrl>
 }
 
-/** A new organization on a running service. */
+/** Registers a new organization on a running service. */
 export async function newCustomer(url: string, name = 'Acme'): Promise<Customer> {
   const email = `${name.toLowerCase().replace(/\W/g, '')}@example.com`
   const registered = await callUrl('POST', `${url}/api/v1/auth/register`, {

@@ -9,7 +9,7 @@ import type { Db } from '../../src/db/db.ts'
 import { OpenApiCheck } from './openapi-check.ts'
 import { createTestDb, type TestDb } from './test-db.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses of any shape
 export type Answer = { status: number; headers: Headers; body: any; text: string }
 
 export type Call = { headers?: Record<string, string>; body?: unknown; raw?: string | Uint8Array }
@@ -20,11 +20,11 @@ export type TestApp = AsyncDisposable & {
   db: Db
   config: Config
   url: string
-  /** Fails when the answer is not what the OpenAPI document says. */
+  /** Throws if the response does not match the OpenAPI document. */
   call(method: string, path: string, call?: Call): Promise<Answer>
-  /** With the owner's session; `path` below /api/v1. */
+  /** Sends a request with the owner's session; `path` is below /api/v1. */
   manage(method: string, path: string, body?: unknown): Promise<Answer>
-  /** With an API key; `path` below /public/api/v1. */
+  /** Sends a request with an API key; `path` is below /public/api/v1. */
   publicApi(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   session: string
   apiKey: string
@@ -33,18 +33,18 @@ export type TestApp = AsyncDisposable & {
 
 type TestAppOptions = Pick<AppOptions, 'nameServers'> & { openFor?: (testDb: TestDb) => Db | Promise<Db> }
 
-/** All apps have the same document, and reading it takes longer than most tests. */
+/** Shared by all apps, because compiling the document takes longer than most tests. */
 let documented: OpenApiCheck | undefined
 const appSecret = 'a secret that only the tests know, and all of them do'
 
-/** The whole service on a free port with a database of its own, an organization, its owner and an API key. */
+/** Starts the complete service on a free port with its own database, an organization, its owner and an API key. */
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
   { nameServers, openFor = ({ db }) => db }: TestAppOptions = {},
 ): Promise<TestApp> {
   const testDb = await createTestDb()
-  // The service may go another way to its database than the test.
+  // The service may connect to its database differently from the test.
   const db = await openFor(testDb)
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-app-'))
   const config = readConfig({

@@ -5,7 +5,7 @@ import { templateDatabase } from './global-setup.ts'
 
 export type TestDb = AsyncDisposable & { db: Db; connection: Connection & object; url: string }
 
-/** A migrated database of the test's own. */
+/** Creates a migrated database for one test. */
 export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
   const server = inject('postgres')
   const database = `test_${randomBytes(6).toString('hex')}`
@@ -24,7 +24,7 @@ export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
   }
 }
 
-/** A user who may create tables in this database, but owns none. */
+/** Creates a database user who can create tables but owns none. */
 export async function createGuest({ db, connection, url }: TestDb): Promise<AsyncDisposable & { url: string }> {
   const { user, database } = connection as { user: string; database: string }
   const guest = `${database}_guest`

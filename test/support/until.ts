@@ -1,7 +1,7 @@
 const withinMsDefault = 45_000
 const everyMs = 10
 
-/** Waits for a condition instead of a time: resolves with the first value that is neither undefined, null nor false. */
+/** Polls until `look` returns a value that is neither undefined, null nor false, and returns it. Throws on timeout. */
 export async function until<Value>(
   what: string,
   look: () => Value | Promise<Value>,
@@ -11,7 +11,7 @@ export async function until<Value>(
   for (;;) {
     const value = await look()
     if (value !== undefined && value !== null && value !== false) return value as NonNullable<Value>
-    if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}.`)
+    if (Date.now() > deadline) throw new Error(`Timed out waiting for ${what}.`)
     await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }

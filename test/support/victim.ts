@@ -22,15 +22,15 @@ export type Victim = AsyncDisposable & {
   tokens: Tokens
   bouncePort: number
   bounceDomain: string
-  /** An endpoint of the attacker that never answers. */
+  /** An endpoint of the attacker that never responds. */
   hangingUrl: string
-  /** How the other tenant fared since the last call. */
+  /** The latencies of the other tenant since the last call. */
   stalls(): Promise<Stalls>
   /** The largest resident size of the service and its child processes so far, in MiB. */
   memoryMax(): number
 }
 
-/** The built service as a process, an attacker, and another tenant who is measured from a further process. */
+/** Starts the compiled service, an attacker, and another tenant who is measured from a separate process. */
 export async function startVictim(environment: Record<string, string> = {}): Promise<Victim> {
   const database = await createTestDb()
   const hanging = await startReceiver(() => {}, { plain: true })
@@ -86,7 +86,7 @@ function startProbe(target: ProbeTarget) {
         p99: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
         max: Math.round(sorted.at(-1) ?? 0),
         calls: sorted.length,
-        // 503 is how the service protects itself; it is counted by the caller who wants none.
+        // 503 is the expected overload response; callers count it if necessary.
         failed: samples
           .filter(({ status }) => status === 0 || status >= 500)
           .map(({ call, status }) => `${call} ${status}`),
@@ -115,7 +115,7 @@ function watchMemory(pid: number) {
   }
 }
 
-/** Of a process and its children, which do work for it. 0 once it has ended. */
+/** The resident size of a process and its children, or 0 if it has exited. */
 function residentMiB(pid: number): number {
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,rss='], { encoding: 'utf8' })
     .trim()

@@ -14,13 +14,13 @@ type Certificate =
 const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8')
 const identity = (certificate: Certificate) => ({ cert: pem(certificate), key: pem('webhook-receiver-key') })
 
-/** The authority that signed the receivers' certificates. */
+/** The certificate authority of the receivers. */
 export const receiverCa = pem('webhook-ca')
 
 export type ReceivedPost = { path: string; headers: IncomingHttpHeaders; body: Buffer }
 export type ReceiverOptions = { certificate?: Certificate; host?: string; port?: number; plain?: boolean }
 
-/** A real HTTPS receiver that keeps what it gets and counts the connections made to it. */
+/** A real HTTPS receiver that stores requests and counts connections. */
 export async function startReceiver(
   answer: (response: ServerResponse, post: ReceivedPost) => unknown,
   { certificate = 'webhook-receiver', plain = false, ...where }: ReceiverOptions = {},
@@ -35,7 +35,7 @@ export async function startReceiver(
   return { posts, ...(await listening(server, plain ? 'http' : 'https', where)) }
 }
 
-/** A receiver that speaks TLS and then whatever it likes, once it has read the head of a request (`arrived`). */
+/** A TLS receiver that writes arbitrary bytes after it has read the header section of a request (`arrived`). */
 export async function startRawReceiver(answer: (socket: TLSSocket) => unknown, where: { host?: string } = {}) {
   let onArrival = () => {}
   const arrived = new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ export async function startRawReceiver(answer: (socket: TLSSocket) => unknown, w
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** Starts a server and keeps account of its connections. */
+/** Starts a server and tracks its connections. */
 export async function listening(server: Server, scheme: string, { host = '127.0.0.1', port: wanted = 0 } = {}) {
   const sockets = new Set<Socket>()
   const count = { connections: 0 }
@@ -81,10 +81,10 @@ export async function listening(server: Server, scheme: string, { host = '127.0.
   return {
     port,
     count,
-    /** Once a connection was closed. */
+    /** Resolves when a connection was closed. */
     closed,
     url: (name = 'localhost') => `${scheme}://${name}:${port}/hook?a=1`,
-    /** Closes the connections that are open now, as a receiver does with idle ones. */
+    /** Closes all open connections, like a receiver that closes idle ones. */
     closeConnections() {
       for (const socket of sockets) socket.destroy()
     },

@@ -36,7 +36,7 @@ type Document = {
   >
 }
 
-/** These would end the session that everything else needs, or change the password behind it. */
+/** These would end the session that all other requests need, or change its password. */
 const excluded = /\/me\/|sign-?out|sessions|\/members\/\{id\}$/
 
 export function operationsOf(document: Document): Operation[] {
@@ -53,7 +53,7 @@ export function operationsOf(document: Document): Operation[] {
   )
 }
 
-/** Ids that exist, by the word before them in paths. */
+/** Existing ids by the preceding path segment. */
 export type KnownIds = Record<string, string[]>
 
 export type FuzzContext = { victim: Victim; operations: Operation[]; ids: KnownIds }
@@ -116,7 +116,7 @@ const headerText = (random: Seeded) =>
     .replace(/[^\x20-\x7e\x80-\xff]/g, '?')
     .slice(0, 2_000)
 
-/** Puts ids that exist where a field wants one, so that requests get past the look-up. */
+/** Fills id fields with existing ids, so that requests do not all end with a 404. */
 function withIds(value: unknown, ids: KnownIds, random: Seeded): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const fields = Object.entries(value).map(([name, field]) => {
@@ -260,7 +260,7 @@ const makers: [number, (context: FuzzContext, random: Seeded) => FuzzCase][] = [
   [4, rawCase],
 ]
 
-/** The case of a seed. The same seed gives the same case, except for ids, which differ in every run. */
+/** Returns the case of a seed. The same seed yields the same case, except for ids, which differ in every run. */
 export function makeCase(context: FuzzContext, random: Seeded): FuzzCase {
   let at = random.int(
     1,

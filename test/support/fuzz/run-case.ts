@@ -6,7 +6,10 @@ import type { FuzzCase, HttpCase } from './cases.ts'
 const timeoutMs = 60_000
 const socketMs = 5_000
 
-/** The status of an HTTP case; 0 when the connection was closed without one, and for cases of other kinds. */
+/**
+ * Returns the status of an HTTP case, or 0 if the connection was closed without a response and for other kinds of
+ * cases.
+ */
 export function runCase(victim: Victim, fuzzCase: FuzzCase): Promise<number> {
   switch (fuzzCase.kind) {
     case 'http':
@@ -24,20 +27,20 @@ export function runCase(victim: Victim, fuzzCase: FuzzCase): Promise<number> {
 function callHttp({ url }: Victim, { method, path, headers, body }: HttpCase): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    // The path goes as it is, also where the URL class would tidy it up.
+    // The path is sent unchanged, even if the URL class would normalize it.
     const sent = request({ host: hostname, port, method, path, headers }, (response) => {
       response.once('error', () => resolve(0))
       response.resume().once('close', () => resolve(response.statusCode ?? 0))
     })
     sent.setTimeout(timeoutMs, () => {
-      reject(new Error(`no answer within ${timeoutMs} ms`))
+      reject(new Error(`No response within ${timeoutMs} ms`))
       sent.destroy()
     })
     sent.once('error', () => resolve(0)).end(body)
   })
 }
 
-/** Writes pieces, one after each answer, and waits until the other side closes or says no more. */
+/** Writes the pieces, one after each response, and waits until the peer closes the connection or is silent. */
 function talk(port: number, pieces: string[]): Promise<number> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -61,7 +64,7 @@ function talk(port: number, pieces: string[]): Promise<number> {
 
 const triesMax = 150
 
-/** The shortest request found that still fails: without headers and query, with fields, items and letters left out. */
+/** Returns the smallest request found that still fails, by removing headers, query, fields, items and characters. */
 export async function shrink(fuzzCase: FuzzCase, fails: (smaller: FuzzCase) => Promise<boolean>): Promise<FuzzCase> {
   if (fuzzCase.kind !== 'http') return fuzzCase
   let smallest = fuzzCase

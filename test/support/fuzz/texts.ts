@@ -2,7 +2,7 @@ import { complaintMail, deliveryStatusMail } from '../bounce-sender.ts'
 import type { Seeded } from '../seeded.ts'
 import { hostileText, mutate } from './values.ts'
 
-/** Generators for languages of their own: templates, CSV, mail and SMTP. */
+/** Generators for templates, CSV, email and SMTP. */
 
 const filters = [
   'upcase',

@@ -32,7 +32,7 @@ const words = [
   'active',
 ]
 
-/** Texts that parsers, databases and encoders stumble over. */
+/** Texts that often break parsers, databases and encoders. */
 const hostileTexts: ((random: Seeded) => string)[] = [
   () => '',
   () => ' ',
@@ -103,7 +103,7 @@ function nested(random: Seeded, depth: number): unknown {
   return value
 }
 
-/** A value that mostly fits the schema: fields are left out, doubled at their limits, or replaced now and then. */
+/** Returns a value that mostly matches the schema: fields are occasionally omitted, replaced or set to their limits. */
 export function valueFor(schema: Schema | undefined, random: Seeded, wildness: number): unknown {
   if (!schema || random.chance(wildness)) return hostileValue(random)
   const choices = schema.anyOf ?? schema.oneOf
@@ -140,7 +140,7 @@ export function valueFor(schema: Schema | undefined, random: Seeded, wildness: n
   }
 }
 
-/** Changes a text as a faulty or hostile sender would: bytes flipped, pieces doubled, removed, swapped or replaced. */
+/** Mutates a text like a faulty or hostile sender: flips bytes, and duplicates, removes, swaps or replaces parts. */
 export function mutate(text: string, random: Seeded, times = random.int(1, 4)): string {
   let changed = text
   for (let i = 0; i < times; i++) {
