@@ -87,7 +87,7 @@ async function seedContacts(db: Db, organizationId: OrganizationId): Promise<Con
     const group = groups[(start / membersMax) % groups.length]!
     const body = JSON.stringify({ group_id: toText('grp', group.id), members })
     await adder.add(organizationId, Buffer.from(body), { type: 'system', id: null })
-    tell('contacts', start + membersMax, contactsWanted)
+    reportProgress('contacts', start + membersMax, contactsWanted)
   }
   tasks.stop()
   return db<Contact>`select id, email from contacts where organization_id = ${organizationId} order by id`
@@ -130,7 +130,7 @@ async function seedFlows(db: Db, { organizationId, id: userId }: User): Promise<
       replyTo: null,
     })
   }
-  tell('flows', flowsWanted, flowsWanted)
+  reportProgress('flows', flowsWanted, flowsWanted)
   return db<Flow>`
     select flows.id, version_id, subject
     from flows
@@ -161,7 +161,7 @@ async function seedMail(db: Db, organizationId: OrganizationId, contacts: Contac
       await recordEvents(tx, happened)
     })
     events += happened.length
-    tell('events', events, eventsWanted)
+    reportProgress('events', events, eventsWanted)
   }
 }
 
@@ -244,7 +244,7 @@ function idAt(ms: number, what: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
 }
 
-function tell(what: string, done: number, of: number): void {
+function reportProgress(what: string, done: number, of: number): void {
   const line = `${done.toLocaleString('en')} of ${of.toLocaleString('en')} ${what}`
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${line}${done >= of ? '\n' : ''}`)
   else if (done >= of) process.stdout.write(`${line}\n`)

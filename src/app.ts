@@ -163,7 +163,7 @@ function createLoops(parts: Parts): Loop[] {
       log,
     }),
     new Loop({ name: 'trim the inbox', everyMs: hourMs, run: () => trimInbox(db), log }),
-    new Loop({ name: 'store secrets anew', everyMs: hourMs, run: () => resealLater(parts), log }),
+    new Loop({ name: 'reencrypt secrets', everyMs: hourMs, run: () => resealLater(parts), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),
     new Loop({
       name: 'remove deliveries of deleted webhooks',

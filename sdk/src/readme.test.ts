@@ -13,7 +13,7 @@ const body = JSON.stringify({ event_name: 'emailSent', organization_id: 'org_1',
 const signed = (text: string) =>
   signWebhook({ id: 'dlv_1', timestamp: Math.floor(Date.now() / 1000), body: text, secrets: [secret] })
 
-/** What anybody may send to an address that is known, and what it is answered. */
+/** Deliveries, valid and forged, and the expected status of each. */
 const deliveries = [
   { body, headers: signed(body), status: 200 },
   { body: `${body} `, headers: signed(body), status: 400 },

@@ -35,9 +35,9 @@ test('npm start exits together with the service', async () => {
 })
 
 test.each([
-  ['does not answer to a mail', 'end'],
-  ['does not greet', 'greeting'],
-])('a service whose relay %s stops by itself, and sends the mail when it is back', async (_how, hangsAt) => {
+  ['does not reply to an email', 'end'],
+  ['does not send a greeting', 'greeting'],
+])('a service whose relay %s stops on a signal, and sends the email after a restart', async (_how, hangsAt) => {
   using folder = newFolder()
   const port = await freePort()
   let hanging = true

@@ -4,7 +4,7 @@ import { clientNetwork } from '../values/client-address.ts'
 import type { Server } from './server.ts'
 
 const sweepEveryMsMax = 1_000
-/** Request bodies of one client address that may be incomplete for longer than a sweep. More are closed, the newest first. */
+/** Limit of slow request bodies per client address. Further connections are closed, newest first. */
 const slowPerClientMax = 50
 
 declare module 'fastify' {
@@ -55,6 +55,6 @@ export function closeSlowRequests(server: Server, withinMs: number): void {
   server.addHook('onClose', async () => clearInterval(sweep))
 }
 
-/** Uploads, unless they were rejected: nobody reads the rest of their body then. */
+/** True for uploads, unless they were rejected: the rest of their body is not read then. */
 const mayBeSlow = ({ request, reply }: Receiving) =>
   request.routeOptions.config.slowBody === true && !reply.raw.writableEnded

@@ -6,7 +6,7 @@ import type { Log } from './log.ts'
 export const blockMsMin = 100
 const tickMs = 50
 
-/** A period in which nothing but the named section, and what ran beside it, could run in this thread. */
+/** A period in which the event loop of this thread was blocked, mainly by the named section. */
 export type LoopBlock = {
   /** The section that ran longest in the block: a route, a job, a batch or a loop. */
   section: string
@@ -24,9 +24,9 @@ let longestSection = section
 let longestMs = 0
 
 /**
- * Names the work that starts now. The name holds until the next one is entered; work that continues after an `await` on the
- * database enters its section again. This runs several times per request, so it only reads the cheapest clock: a step of that clock can
- * name the wrong section, but what counts as a block is decided by the monotonic one.
+ * Names the work that starts now. The name holds until the next one is entered; work that continues after an `await` on
+ * the database enters its section again. This runs several times per request, so it only reads the cheapest clock: a
+ * step of that clock can name the wrong section, but what counts as a block is decided by the monotonic one.
  */
 export function enterSection(name: string): void {
   const now = Date.now()

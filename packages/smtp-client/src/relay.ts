@@ -50,7 +50,7 @@ type Item = {
 
 /**
  * A pool of connections. If one cannot be opened, a single connection is tried after a delay. Open connections continue
- * to be used meanwhile. If none is left, the relay is down and `send` returns `unreachable` immediately.
+ * to be used during that time. If none is left, the relay is down and `send` returns `unreachable` immediately.
  */
 class Relay implements Transport {
   readonly #target: SmtpTarget
