@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /** Get the OpenAPI document */
         get: operations["getOpenapiJson"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Is the process up? */
+        /** Check that the process is running */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Can it serve requests? */
+        /** Check that the service is ready */
         get: operations["getReady"];
         put?: never;
         post?: never;
@@ -133,7 +133,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether one can register here */
+        /** Get the registration status */
         get: operations["getAuthState"];
         put?: never;
         post?: never;
@@ -169,7 +169,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log in */
+        /** Sign in */
         post: operations["postAuthLogin"];
         delete?: never;
         options?: never;
@@ -184,7 +184,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What one is invited to */
+        /** Get an invitation */
         get: operations["getAuthInvitationsToken"];
         put?: never;
         post?: never;
@@ -203,7 +203,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Join an organization */
+        /** Accept an invitation */
         post: operations["postAuthAcceptInvitation"];
         delete?: never;
         options?: never;
@@ -218,7 +218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is logged in */
+        /** Get the current user */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -254,7 +254,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change one’s password: all sessions end, and a new one begins */
+        /** Change the password. Ends all sessions and returns a new one */
         post: operations["postMePassword"];
         delete?: never;
         options?: never;
@@ -286,7 +286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the organization */
+        /** Get the organization */
         get: operations["getOrganization"];
         put?: never;
         post?: never;
@@ -297,7 +297,7 @@ export interface paths {
         delete: operations["deleteOrganization"];
         options?: never;
         head?: never;
-        /** Change the organization (owners) */
+        /** Update the organization (owners) */
         patch: operations["patchOrganization"];
         trace?: never;
     };
@@ -308,7 +308,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the people of the organization */
+        /** List members */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -335,7 +335,7 @@ export interface paths {
         delete: operations["deleteMembersId"];
         options?: never;
         head?: never;
-        /** Change somebody’s role (owners) */
+        /** Change the role of a member (owners) */
         patch: operations["patchMembersId"];
         trace?: never;
     };
@@ -346,10 +346,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List invitations that wait (owners) */
+        /** List pending invitations (owners) */
         get: operations["listInvitations"];
         put?: never;
-        /** Invite somebody (owners); `token` and `url` are shown only here */
+        /** Create an invitation (owners). `token` and `url` are returned only once */
         post: operations["postInvitations"];
         delete?: never;
         options?: never;
@@ -384,7 +384,7 @@ export interface paths {
         /** List API keys */
         get: operations["listApiKeys"];
         put?: never;
-        /** Create an API key; `api_key` is shown only here */
+        /** Create an API key. `api_key` is returned only once */
         post: operations["postApiKeys"];
         delete?: never;
         options?: never;
@@ -1262,7 +1262,7 @@ export interface components {
             code: number;
             /** @enum {string} */
             status: "error";
-            /** @description One sentence a person can act on. */
+            /** @description A description of the problem for people. */
             message: string;
             data: null;
             error: {
@@ -2032,7 +2032,7 @@ export interface operations {
                                 id: string;
                                 name: string;
                                 timezone: string;
-                                /** @description Whether opens and clicks keep the reader’s IP address. */
+                                /** @description Whether IP addresses of opens and clicks are stored. */
                                 keep_addresses: boolean;
                                 /** Format: date-time */
                                 created_at: string;
@@ -2287,7 +2287,7 @@ export interface operations {
                             id: string;
                             name: string;
                             timezone: string;
-                            /** @description Whether opens and clicks keep the reader’s IP address. */
+                            /** @description Whether IP addresses of opens and clicks are stored. */
                             keep_addresses: boolean;
                             /** Format: date-time */
                             created_at: string;
@@ -2380,7 +2380,7 @@ export interface operations {
             content: {
                 "application/json": {
                     name?: string;
-                    /** @description IANA, as Europe/Vienna. */
+                    /** @description IANA time zone, for example Europe/Vienna. */
                     timezone?: string;
                     keep_addresses?: boolean;
                 };
@@ -2403,7 +2403,7 @@ export interface operations {
                             id: string;
                             name: string;
                             timezone: string;
-                            /** @description Whether opens and clicks keep the reader’s IP address. */
+                            /** @description Whether IP addresses of opens and clicks are stored. */
                             keep_addresses: boolean;
                             /** Format: date-time */
                             created_at: string;
@@ -2791,7 +2791,7 @@ export interface operations {
                         data: {
                             id: string;
                             name: string;
-                            /** @description The first characters, to tell keys apart. */
+                            /** @description The first characters, to identify the key. */
                             prefix: string;
                             scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
                             /** Format: date-time */
@@ -2800,7 +2800,7 @@ export interface operations {
                             last_used_at: string | null;
                             created_by: {
                                 id: string;
-                                /** @description Null if this person is no longer a member. */
+                                /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
                         }[];
@@ -2858,7 +2858,7 @@ export interface operations {
                         data: {
                             id: string;
                             name: string;
-                            /** @description The first characters, to tell keys apart. */
+                            /** @description The first characters, to identify the key. */
                             prefix: string;
                             scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
                             /** Format: date-time */
@@ -2867,7 +2867,7 @@ export interface operations {
                             last_used_at: string | null;
                             created_by: {
                                 id: string;
-                                /** @description Null if this person is no longer a member. */
+                                /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
                             api_key: string;
@@ -2949,9 +2949,9 @@ export interface operations {
                 query?: string;
                 group_id?: string;
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
             };
             header?: never;
@@ -3275,9 +3275,9 @@ export interface operations {
     getContactsIdTimeline: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
             };
             header?: never;
@@ -4108,9 +4108,9 @@ export interface operations {
                 /** @description Part of the address. */
                 query?: string;
                 reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
             };
             header?: never;
@@ -4276,9 +4276,9 @@ export interface operations {
             query?: {
                 status?: "active" | "paused" | "archived";
                 query?: string;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
             };
             header?: never;
@@ -4987,9 +4987,9 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
                 status?: "queued" | "sent" | "bounced" | "suppressed" | "failed";
                 flow_id?: string;
@@ -5207,9 +5207,9 @@ export interface operations {
     getInbox: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
             };
             header?: never;
@@ -5633,9 +5633,9 @@ export interface operations {
                 machine?: "true" | "false";
                 /** @description The id of an event: only what occurred later. For a live list. */
                 after?: string;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
             };
             header?: never;
@@ -6081,7 +6081,7 @@ export interface operations {
                             secret_rotation_ends_at: string | null;
                             created_by: {
                                 id: string;
-                                /** @description Null if this person is no longer a member. */
+                                /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
                             /** @description Deliveries of the last 24 hours, without tests. */
@@ -6175,7 +6175,7 @@ export interface operations {
                             secret_rotation_ends_at: string | null;
                             created_by: {
                                 id: string;
-                                /** @description Null if this person is no longer a member. */
+                                /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
                             /** @description Deliveries of the last 24 hours, without tests. */
@@ -6311,7 +6311,7 @@ export interface operations {
                             secret_rotation_ends_at: string | null;
                             created_by: {
                                 id: string;
-                                /** @description Null if this person is no longer a member. */
+                                /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
                             /** @description Deliveries of the last 24 hours, without tests. */
@@ -6456,7 +6456,7 @@ export interface operations {
                             secret_rotation_ends_at: string | null;
                             created_by: {
                                 id: string;
-                                /** @description Null if this person is no longer a member. */
+                                /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
                             /** @description Deliveries of the last 24 hours, without tests. */
@@ -6544,7 +6544,7 @@ export interface operations {
                             secret_rotation_ends_at: string | null;
                             created_by: {
                                 id: string;
-                                /** @description Null if this person is no longer a member. */
+                                /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
                             /** @description Deliveries of the last 24 hours, without tests. */
@@ -6652,9 +6652,9 @@ export interface operations {
     listWebhooksIdDeliveries: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100; 50 unless given. */
+                /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
                 status?: "pending" | "delivered" | "failed";
                 event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
