@@ -59,8 +59,8 @@ test('0031 marks the deliveries of test events and finds the last delivery of fa
   ])
 })
 
-test('0042 computes the search keys of names that were stored before, and none for names in ASCII', async () => {
-  await using database = await databaseBefore(42)
+test('0043 computes the search keys of names that were stored before, and none for names in ASCII', async () => {
+  await using database = await databaseBefore(43)
   const { db } = database
   const insert = (email: string, firstName: string | null, lastName: string | null) => db.statement`
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, subscription)

@@ -43,6 +43,11 @@ test('every tenant table has a primary key and names its organization', async ()
   expect(wrong).toEqual([])
 })
 
+test('every migration has its own number', () => {
+  const numbers = readMigrations().map(({ number }) => number)
+  expect(numbers).toEqual([...new Set(numbers)])
+})
+
 test('processes that start at the same time migrate an empty database once', async () => {
   await using test = await createTestDb({ empty: true })
   const nodes = Array.from({ length: 4 }, () => openDb({ connection: test.connection }))

@@ -8,7 +8,7 @@ import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
 import { createServer } from './server.ts'
 
-type Line = { level: number; msg: string; because?: string; requests?: number }
+type Line = { level: number; msg: string; reason?: string; requests?: number }
 
 /** Starts a server without a reachable database and collects its log. */
 async function startServer() {
@@ -64,7 +64,7 @@ test('logs requests that fail during a database outage together, without a stack
   for (const { status, body } of answers) expect([status, body.error.type]).toEqual([503, 'unavailable'])
   const [first, ...others] = server.warnings()
   expect(first).toMatchObject({ msg: 'Requests could not be served', requests: 1 })
-  expect(first!.because).toContain('connect ENOENT')
+  expect(first!.reason).toContain('connect ENOENT')
   expect(others.length).toBeLessThan(5)
   await until('a line that counts the others', async () => {
     await ask()
