@@ -1,7 +1,7 @@
 import { bounceTlsOf } from './config/setting-files.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
-import { keepPartitions } from './events/partitions.ts'
+import { maintainPartitions } from './events/partitions.ts'
 import { createServer, type Server } from './http/server.ts'
 import { trimInbox } from './inbox/inbox.ts'
 import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
@@ -16,7 +16,7 @@ import { Worker } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
-import { isOurAddress, takeBounceMail } from './tracking/bounce-mail.ts'
+import { isSignedAddress, processIncomingBounce } from './tracking/bounce-mail.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import type { OrganizationId } from './values/ids.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
@@ -83,7 +83,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       await parts.hints.start()
       // Before any write, because a partition cannot be created while events of its month are being inserted. If it
       // cannot be created now, for example during a dump, events are stored in the default partition.
-      await keepPartitions(partitionsOf(parts)).catch((error) =>
+      await maintainPartitions(partitionsOf(parts)).catch((error) =>
         log.warn({ err: error }, 'Creating partitions failed; retrying later'),
       )
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
@@ -145,7 +145,7 @@ function createLoops(parts: Parts): Loop[] {
     onFailing: recordFailingWebhook,
   }
   return [
-    new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => keepPartitions(partitionsOf(parts)), log }),
+    new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => maintainPartitions(partitionsOf(parts)), log }),
     new Loop({ name: 'report failing endpoints', everyMs: minuteMs, run: () => reportFailingEndpoints(health), log }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
     new Loop({
@@ -187,8 +187,8 @@ async function listenForBounces(parts: Parts): Promise<BounceListener | undefine
     host: config.BOUNCE_SMTP_HOST,
     port: config.BOUNCE_SMTP_PORT,
     domain: config.BOUNCE_DOMAIN,
-    verify: (address) => isOurAddress(tokens, address),
-    onMail: (mail) => takeBounceMail(parts, mail),
+    verify: (address) => isSignedAddress(tokens, address),
+    onMail: (mail) => processIncomingBounce(parts, mail),
     ...(tls && { tls }),
     log,
   })

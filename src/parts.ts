@@ -24,7 +24,7 @@ import { RateLimit } from './runtime/rate-limit.ts'
 import { createShares } from './runtime/shares.ts'
 import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
-import { Sending } from './sending-status/sending-status.ts'
+import { SendingStatus } from './sending-status/sending-status.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
 import { createHits } from './tracking/create-hits.ts'
@@ -142,7 +142,7 @@ function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secre
     bounceDomain: config.BOUNCE_DOMAIN,
     idHeaders: idHeadersFor(config),
   }
-  const sending = new Sending({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers })
+  const sending = new SendingStatus({ relay, relayUrl: config.SMTP_URL, dkim, settings: mail, nameServers })
   const senders = createSenderPolicy({
     isEnforced: config.REQUIRE_VERIFIED_DOMAINS,
     allowedDomains: config.ALLOWED_SENDER_DOMAINS,

@@ -40,7 +40,8 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
       {
         schema: {
           tags,
-          summary: 'Create an API key. `api_key` is returned only once',
+          summary: 'Create an API key',
+          description: 'The `api_key` is only returned in this response.',
           body: Type.Object({
             name: Type.String({ minLength: 1, maxLength: 200 }),
             scopes: Type.Optional(Type.Array(ScopeOut, { maxItems: 20 })),

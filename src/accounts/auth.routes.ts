@@ -94,13 +94,13 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
       {
         schema: {
           tags,
-          summary: 'Get the current user',
+          summary: 'Get the signed-in user',
           response: answers(
             Type.Object({
               user: UserOut,
               organization: OrganizationOut,
               role: RoleOut,
-              operator: Type.Boolean({ description: 'Whether you may see and check the settings of the mail relay.' }),
+              operator: Type.Boolean({ description: 'Whether you can see and check the settings of the mail server.' }),
               mail: Type.Object({ transport: oneOf('inbox', 'smtp') }),
             }),
           ),
@@ -123,7 +123,8 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
       {
         schema: {
           tags,
-          summary: 'Sign out everywhere: end all sessions of this account, including this one',
+          summary: 'Sign out everywhere',
+          description: 'Ends all sessions of this account, including the current one.',
           response: answers(Nothing),
         },
       },
@@ -138,7 +139,8 @@ export function meRoutes({ db, sessions, throttle, mailTransport }: AuthParts): 
       {
         schema: {
           tags,
-          summary: 'Change the password. Ends all sessions and returns a new one',
+          summary: 'Change the password',
+          description: 'Ends all sessions of this account and returns a new one.',
           body: Type.Object({ current_password: Credential, new_password: Credential }),
           response: answers(SessionOut),
         },

@@ -29,7 +29,12 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
       '/invitations',
       {
         onRequest: requireOwner,
-        schema: { tags, summary: 'List pending invitations (owners)', response: answers(Type.Array(InvitationOut)) },
+        schema: {
+          tags,
+          summary: 'List pending invitations',
+          description: 'Owners only.',
+          response: answers(Type.Array(InvitationOut)),
+        },
       },
       async (request) => {
         const { organizationId } = memberOf(request)
@@ -43,7 +48,8 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Create an invitation (owners). `token` and `url` are returned only once',
+          summary: 'Create an invitation',
+          description: 'Owners only. `token` and `url` are only returned in this response.',
           body: Type.Object({
             email: Type.Optional(
               Nullable(
@@ -74,7 +80,8 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Withdraw an invitation (owners)',
+          summary: 'Withdraw an invitation',
+          description: 'Owners only.',
           params: Type.Object({ id: Type.String() }),
           response: answers(Nothing),
         },

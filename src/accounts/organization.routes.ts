@@ -26,11 +26,12 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Update the organization (owners)',
+          summary: 'Update the organization',
+          description: 'Owners only.',
           body: Type.Object({
             name: Type.Optional(Type.String({ minLength: 1, maxLength: organizationNameMax })),
             timezone: Type.Optional(
-              Type.String({ maxLength: timezoneMax, description: 'IANA time zone, for example Europe/Vienna.' }),
+              Type.String({ maxLength: timezoneMax, description: 'IANA time zone, such as Europe/Vienna.' }),
             ),
             keep_addresses: Type.Optional(Type.Boolean()),
           }),

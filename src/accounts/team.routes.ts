@@ -39,7 +39,8 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Change the role of a member (owners)',
+          summary: 'Change the role of a member',
+          description: 'Owners only.',
           params: IdParams,
           body: Type.Object({ role: RoleOut }),
           response: answers(MemberOut),
@@ -57,9 +58,9 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Remove a member (owners)',
+          summary: 'Remove a member',
           description:
-            'Ends the sessions of the member and withdraws their open invitations. API keys and webhooks that they created keep working unless you ask otherwise.',
+            'Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise.',
           params: IdParams,
           querystring: Type.Object({
             revoke_api_keys: Type.Optional(

@@ -44,7 +44,7 @@ test('doctor finds no problems with development settings, including IPv6 address
   const { code, stdout } = await examine(settings)
   expect(stdout).toContain(`ok   Relay      ${host}:${port} accepts email`)
   expect(stdout).toContain(`ok   BASE_URL   http://${host}:3000`)
-  expect(stdout).toContain(`note Going live Links in mail lead to http://${host}:3000`)
+  expect(stdout).toContain(`note Going live Links in emails point to http://${host}:3000`)
   expect(stdout).toContain('No problems found. Read the notes')
   expect(code).toBe(0)
 })
@@ -66,7 +66,7 @@ test('doctor finds problems that prevent sending', async () => {
 
 test('doctor reports links to localhost if a relay is configured', async () => {
   const { code, stdout } = await examine({ SMTP_URL: 'smtp://relay.invalid', MAIL_FROM: 'hello@acme.example' })
-  expect(stdout).toMatch(/^BAD {2}Going live Links in mail lead to http:\/\/localhost:3000.*BASE_URL/m)
+  expect(stdout).toMatch(/^BAD {2}Going live Links in emails point to http:\/\/localhost:3000.*BASE_URL/m)
   expect(stdout).toContain('2 problems found.')
   expect(code).toBe(1)
 })

@@ -14,7 +14,7 @@ test('a worker process serves only health, readiness and metrics on WORK_PORT', 
   await using work = startCommand(['work'], environment, { cwd: folder.path })
   await work.says('is ready')
   await work.says('Note       Unknown setting SMPT_URL in .env. Did you mean SMTP_URL?')
-  await work.says('Note       Links in mail lead to http://localhost')
+  await work.says('Note       Links in emails point to http://localhost')
 
   const get = (path: string, port = WORK_PORT) => fetch(`http://127.0.0.1:${port}${path}`)
   expect(await (await get('/health')).json()).toMatchObject({ code: 0, status: 'success' })

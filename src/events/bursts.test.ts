@@ -21,7 +21,7 @@ async function labels({ db }: TestDb): Promise<[string, string | null][]> {
 
 const healthy = { countersDifferent: 0, firstsDifferent: 0 }
 
-test('the rule is the plain one: three links of a message within some three seconds', () => {
+test('a burst is three links of a message within three seconds', () => {
   const world: World = {
     organizationId: newId('org'),
     flowIds: [newId('flw')],
@@ -40,7 +40,7 @@ test('the rule is the plain one: three links of a message within some three seco
   )
 })
 
-test('the third link within three seconds makes machine clicks of the two already recorded as human', async () => {
+test('the third link within three seconds relabels the two earlier clicks', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -84,7 +84,7 @@ test('the first human click moves to the next one outside the burst', async () =
   ])
 })
 
-test('a hasty person stays one: two links, the same link often, or three links in more than three seconds', async () => {
+test('two links, repeated clicks on one link, or three links over more than three seconds are human', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db, { messages: 3 })
@@ -94,14 +94,14 @@ test('a hasty person stays one: two links, the same link often, or three links i
     click(world, 1, 'a', { at: after(0) }),
     click(world, 1, 'b', { at: after(1_500) }),
     click(world, 1, 'c', { at: after(3_001) }),
-    // Opens, and clicks on another message of the same moment, are no clicks on this one.
+    // Opens, and simultaneous clicks on another message, do not count.
     eventIn(world, 1, 'emailOpen', { at: after(100) }),
     click(world, 2, 'd', { at: after(1_500) }),
   ])
   expect(await db`select from events where machine`).toHaveLength(0)
 })
 
-test('a person who clicks while a scanner that is known by its name goes through the links stays a person', async () => {
+test('a human click during the clicks of a known scanner stays human', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -117,7 +117,7 @@ test('a person who clicks while a scanner that is known by its name goes through
   ])
 })
 
-test('what follows a burst already found, one click at a time, belongs to it', async () => {
+test('later clicks close to a burst belong to it', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -136,7 +136,7 @@ test('what follows a burst already found, one click at a time, belongs to it', a
   expect(await rebuildCounters(db)).toMatchObject(healthy)
 })
 
-test('a burst spread over processes that record at the same time is found', async () => {
+test('a burst recorded by concurrent processes is detected', async () => {
   await using testDb = await createTestDb()
   const { db, connection } = testDb
   const world = await createWorld(db, { messages: 30 })

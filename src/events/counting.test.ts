@@ -10,8 +10,8 @@ import { type FlowId, toText } from '../values/ids.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { derivedEventId, type NewEvent } from './record.ts'
 
-// Random events, given in random order and batches and some of them twice, must come to what a plain recount comes to:
-// in every zone, over midnight and the change of clocks.
+// Random events in random order and batches, some of them twice, must match a plain recount in every zone, across
+// midnight and clock changes.
 
 const hourMs = 60 * 60_000
 const messages = 3
@@ -84,7 +84,7 @@ function eventOf(world: World, date: string, { message, name, hours, ms, machine
     const sentAt = new Date(midnight + (message - 1) * 12 * hourMs)
     return eventIn(world, message, name, { at: sentAt, id: derivedEventId(messageId, 'sent') })
   }
-  // The id of a bounce has the time of its message, however late the bounce comes.
+  // The id of a bounce contains the time of its message, however late the bounce arrives.
   const id = name === 'emailOpen' ? eventIdAt(at) : derivedEventId(messageId, `${name} ${hours} ${ms}`)
   return eventIn(world, message, name, { at, id, machine: machine && name === 'emailOpen' })
 }
@@ -109,7 +109,7 @@ async function expectSameDays(db: Db, world: World, events: NewEvent[], zone: st
   }
 }
 
-test('counters and metrics equal a plain recount, for any events in any order, in any zone, over changes of clocks', async () => {
+test('counters and metrics equal a plain recount for any events in any order and zone', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   await fc.assert(

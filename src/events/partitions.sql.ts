@@ -1,13 +1,13 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 
 const advisoryLock = 7_249_318
-/** Whoever reads or writes events would wait behind us: better to give up and try again later. */
+/** Readers and writers of events would queue behind us, so give up and retry later. */
 const lockTimeoutMs = 3_000
 const scanTimeoutMs = 600_000
 
 export type Partition = { name: string; fromId: string; untilId: string }
 
-/** One process at a time; until the end of the transaction. */
+/** Allows one process at a time, until the end of the transaction. */
 export async function lockPartitions(tx: Tx): Promise<void> {
   await tx`select pg_advisory_xact_lock(${advisoryLock})`
   await tx.script(`set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${scanTimeoutMs}`)
@@ -23,8 +23,8 @@ export async function selectPartitionNames(db: Reader): Promise<string[]> {
 }
 
 /**
- * Makes a partition and moves into it what the default partition holds for it, while nobody writes there. Attaching,
- * unlike `create table … partition of`, lets others go on writing to the other partitions.
+ * Creates a partition and moves the rows that the default partition contains for it, while the default partition is
+ * locked. Attaching, unlike `create table … partition of`, does not block writes to other partitions.
  */
 export async function createPartition(tx: Tx, { name, fromId, untilId }: Partition): Promise<void> {
   await tx.script(`
@@ -36,8 +36,8 @@ export async function createPartition(tx: Tx, { name, fromId, untilId }: Partiti
 }
 
 /**
- * Drops a month of events. What carries an id of that month but occurred later (a bounce has the time of its message)
- * moves to the default partition, so that everything since `keptSince` is still there.
+ * Drops a month of events. Rows with an id of that month that occurred later (a bounce has the time of its message)
+ * move to the default partition, so that everything since `keptSince` is kept.
  */
 export async function dropPartition(tx: Tx, name: string, keptSince: Date): Promise<void> {
   const since = keptSince.toISOString()
@@ -50,7 +50,7 @@ export async function dropPartition(tx: Tx, name: string, keptSince: Date): Prom
     drop table late`)
 }
 
-/** What the default partition holds from before, a limited number at a time. Answers whether there may be more. */
+/** Deletes up to `limit` events before `keptSince` from the default partition. Returns whether there may be more. */
 export async function deleteStray(tx: Tx, keptSince: Date, limit: number): Promise<boolean> {
   const rows = await tx`
     delete from events_default
@@ -66,7 +66,7 @@ export async function setKeptSince(db: Writer, since: Date): Promise<void> {
     on conflict (only_row) do update set since = greatest(events_kept.since, excluded.since)`
 }
 
-/** Undefined while nothing was ever dropped. */
+/** Returns undefined if nothing was ever dropped. */
 export async function findKeptSince(db: Reader): Promise<Date | undefined> {
   const [row] = await db<{ since: Date }>`select since from events_kept`
   return row?.since

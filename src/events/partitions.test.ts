@@ -19,7 +19,7 @@ const placesOf = async (db: Db) => {
 const healthy = { countersDifferent: 0, firstsDifferent: 0 }
 const november = new Date('2026-11-15T12:00:00Z')
 
-test('this month and the next three get partitions, over the end of the year, once', async () => {
+test('this month and the next three get partitions, also across years, once', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const made = ['events_2026_11', 'events_2026_12', 'events_2027_01', 'events_2027_02']
@@ -29,7 +29,7 @@ test('this month and the next three get partitions, over the end of the year, on
   expect(await ensurePartitions(db, new Date('2026-12-01T00:00:00Z'))).toEqual(['events_2027_03'])
 })
 
-test('a partition takes its time, however short the time that requests have', async () => {
+test('creating a partition is not limited by the timeout of requests', async () => {
   await using testDb = await createTestDb()
   const hasty = openDb({ connection: testDb.connection, statementTimeoutMs: 100 })
   try {
@@ -48,7 +48,7 @@ test('a partition takes its time, however short the time that requests have', as
   }
 })
 
-test('an event lies in the month of its id, to the millisecond, and nothing is lost where there is none', async () => {
+test('an event is stored in the month of its id, or in the default partition', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   await ensurePartitions(db, november)
@@ -67,7 +67,7 @@ test('an event lies in the month of its id, to the millisecond, and nothing is l
   expect(await placesOf(db)).toEqual({ events_2026_11: 2, events_2026_12: 1, events_default: 2 })
 })
 
-test('a new partition takes over what the default partition holds for it, and an event recorded before stays known', async () => {
+test('a new partition receives its rows from the default partition, and duplicates are still detected', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -81,7 +81,7 @@ test('a new partition takes over what the default partition holds for it, and an
 const someoneWaits = (db: Db) =>
   until('somebody to wait for a lock', async () => (await db`select from pg_locks where not granted`).length > 0)
 
-test('an event that is being written while its month gets a partition is moved there', async () => {
+test('an event in flight while its partition is created is moved there', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -95,7 +95,7 @@ test('an event that is being written while its month gets a partition is moved t
   expect(await placesOf(db)).toEqual({ events_2026_11: 1 })
 })
 
-test('an event that waits to be written meanwhile is written there too', async () => {
+test('an event that waits for the lock is written there as well', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -112,14 +112,14 @@ test('an event that waits to be written meanwhile is written there too', async (
   expect(await placesOf(db)).toEqual({ events_2026_11: 1 })
 })
 
-test('old months go, their counters stay, and what occurred later with an id of that month is kept', async () => {
+test('old months are dropped, counters are kept, and later events with an id of that month are kept', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db, { messages: 2 })
   await ensurePartitions(db, new Date('2026-08-15'))
   const at = ['2026-07-20', '2026-08-20', '2026-09-20', '2026-10-20', '2026-11-14']
   const opens = at.map((time) => eventIn(world, 0, 'emailOpen', { at: time }))
-  // A bounce in October of a message of August.
+  // A bounce in October for a message of August.
   const late = {
     ...eventIn(world, 1, 'emailSoftBounce', { at: '2026-10-21' }),
     id: derivedEventId(opens[1]!.id as never, 'bounce'),
@@ -139,7 +139,7 @@ test('old months go, their counters stay, and what occurred later with an id of 
   expect(await dropOldEvents(db, 1, november)).toEqual([])
 })
 
-test('counters of dropped months are neither compared nor touched, and a message opened before stays counted then', async () => {
+test('counters of dropped months are not compared, and earlier first opens stay counted', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db, { messages: 2 })
@@ -155,7 +155,7 @@ test('counters of dropped months are neither compared nor touched, and a message
   expect(await storedCounts(db, world.organizationId, 'emailOpen')).toEqual({ total: 4, unique: 2, machine: 0 })
 })
 
-test('the running service keeps the partitions, by the setting', async () => {
+test('the running service maintains the partitions', async () => {
   await using app = await startTestApp({ EVENT_RETENTION_MONTHS: '2' })
   const month = (offset: number) => {
     const now = new Date()

@@ -21,8 +21,10 @@ const monthOf = (name: string) => {
   return match ? new Date(Date.UTC(Number(match[1]), Number(match[2]) - 1)) : undefined
 }
 
-/** One process at a time, and without the haste of a request: a month may hold hundreds of millions of events. */
-const alone = <Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+/**
+ * Runs in one process at a time and without the timeout of requests: a month may have hundreds of millions of events.
+ */
+const exclusively = <Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
   db.begin(
     async (tx) => {
       await lockPartitions(tx)
@@ -31,12 +33,15 @@ const alone = <Result>(db: Db, work: (tx: Tx) => Promise<Result>): Promise<Resul
     { unlimited: true },
   )
 
-/** Sees to it that this month and the next ones have partitions. What comes without one is in the default partition. */
+/**
+ * Creates missing partitions for this month and the next ones, and returns their names. Events without a partition go
+ * to the default partition.
+ */
 export async function ensurePartitions(db: Db, now = new Date()): Promise<string[]> {
   const months = Array.from({ length: monthsAhead + 1 }, (_, offset) => monthStart(now, offset))
   const existing = await selectPartitionNames(db)
   if (months.every((month) => existing.includes(nameOf(month)))) return []
-  return alone(db, async (tx) => {
+  return exclusively(db, async (tx) => {
     const known = new Set(await selectPartitionNames(tx))
     const missing = months.filter((month) => !known.has(nameOf(month)))
     for (const month of missing) {
@@ -48,29 +53,35 @@ export async function ensurePartitions(db: Db, now = new Date()): Promise<string
   })
 }
 
-/** Drops the months before the last `months` whole ones. Counters and first occurrences stay. */
+/**
+ * Drops all months before the last `months` whole ones, and returns their names. Counters and first occurrences are
+ * kept.
+ */
 export async function dropOldEvents(db: Db, months: number, now = new Date()): Promise<string[]> {
   const keptSince = monthStart(now, -months)
   const isOld = (name: string) => (monthOf(name) ?? keptSince) < keptSince
   const dropped: string[] = []
-  // First, so that at no moment the events are believed to be more complete than they are.
+  // Comes first, so that events are never considered more complete than they are.
   await setKeptSince(db.statement, keptSince)
   for (const name of (await selectPartitionNames(db)).filter(isOld)) {
-    await alone(db, async (tx) => {
+    await exclusively(db, async (tx) => {
       if (!(await selectPartitionNames(tx)).includes(name)) return
       await dropPartition(tx, name, keptSince)
       dropped.push(name)
     })
   }
   for (let more = true; more; ) {
-    more = await alone(db, (tx) => deleteStray(tx, keptSince, strayBatch))
+    more = await exclusively(db, (tx) => deleteStray(tx, keptSince, strayBatch))
   }
   return dropped
 }
 
-/** Makes partitions ahead and drops old ones. When it fails nothing is lost: the default partition takes the events. */
-export async function keepPartitions({ db, log, retentionMonths }: { db: Db; log: Log; retentionMonths: number }) {
-  const made = await ensurePartitions(db)
+/**
+ * Creates partitions in advance and drops old ones. If it fails, nothing is lost: the default partition receives the
+ * events.
+ */
+export async function maintainPartitions({ db, log, retentionMonths }: { db: Db; log: Log; retentionMonths: number }) {
+  const created = await ensurePartitions(db)
   const dropped = retentionMonths > 0 ? await dropOldEvents(db, retentionMonths) : []
-  if (made.length + dropped.length > 0) log.info({ made, dropped }, 'partitions of events')
+  if (created.length + dropped.length > 0) log.info({ created, dropped }, 'Maintained event partitions')
 }

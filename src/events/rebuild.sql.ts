@@ -3,19 +3,19 @@ import { counterRows } from './counters.sql.ts'
 
 const workMemory = '128MB'
 
-/** For a comparison all of it at one moment, whatever is recorded meanwhile. */
+/** `repeatable read` compares a consistent snapshot while recording continues. */
 export async function prepareToCompare(tx: Tx, isolation: 'repeatable read' | 'read committed'): Promise<void> {
   await tx.script(`
     set transaction isolation level ${isolation};
     set local work_mem = '${workMemory}'`)
 }
 
-/** Nothing is recorded until the end of the transaction. */
+/** Blocks recording until the end of the transaction. */
 export async function stopRecording(tx: Tx): Promise<void> {
   await tx.script('lock table events, first_occurrences, event_counters in share row exclusive mode')
 }
 
-/** What first occurrences and counters should be by the events that are kept: those since `since`. */
+/** Computes the expected first occurrences and counters from the stored events since `since`. */
 export async function recount(tx: Tx, since: Date): Promise<void> {
   await tx.script(`
     create temporary table expected_firsts (like first_occurrences including indexes) on commit drop;
@@ -25,7 +25,7 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
     select distinct on (1, 2, 3) organization_id, coalesce(message_id, contact_id), event_name, flow_id, occurred_at
     from events
     where not machine and event_name <> 'emailSent' and occurred_at >= ${since}
-      -- The first was before, among what is no longer kept.
+      -- The first occurrence is among events that are no longer stored.
       and not exists (
         select from first_occurrences as first
         where first.organization_id = events.organization_id
@@ -53,7 +53,7 @@ export type Differences = {
   firstsDifferent: number
 }
 
-/** Leaves the differences in temporary tables, and counts them. A counter of zeros is the same as none. */
+/** Stores the differences in temporary tables and counts them. A counter of zeros equals a missing one. */
 export async function compare(tx: Tx, since: Date): Promise<Differences> {
   await tx.script(`
     create temporary table different_counters on commit drop as
@@ -83,7 +83,7 @@ export async function compare(tx: Tx, since: Date): Promise<Differences> {
   return row!
 }
 
-/** Some of them in words, for a person. */
+/** Describes up to `limit` differences. */
 export async function describeDifferences(tx: Tx, limit: number): Promise<string[]> {
   const rows = await tx<{ words: string }>`
     (

@@ -32,7 +32,7 @@ test('a healthy database has no differences', async () => {
   expect(report.firsts).toBe(2)
 })
 
-test('an empty database has none either', async () => {
+test('an empty database has no differences', async () => {
   await using testDb = await createTestDb()
   expect(await rebuildCounters(testDb.db)).toMatchObject({ counters: 0, countersDifferent: 0, firstsDifferent: 0 })
 })
@@ -51,7 +51,7 @@ const tamperings = {
 }
 
 for (const [what, statement] of Object.entries(tamperings)) {
-  test(`${what} is found, told in words and corrected`, async () => {
+  test(`${what} is found, described and corrected`, async () => {
     await using testDb = await createTestDb()
     const { db } = testDb
     await recorded(testDb)
@@ -67,7 +67,7 @@ for (const [what, statement] of Object.entries(tamperings)) {
   })
 }
 
-test('what is recorded while counters are rebuilt is neither lost nor reported', async () => {
+test('events recorded during a rebuild are neither lost nor reported', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await recorded(testDb)

@@ -15,16 +15,16 @@ const theBeginning = new Date(0)
 const unlimited = { unlimited: true }
 
 export type RebuildReport = Differences & {
-  /** From when on single events are complete; null when none were ever dropped. Counters before stay as they are. */
+  /** The time since which events are complete; null if none were ever dropped. Earlier counters are not compared. */
   since: Date | null
-  /** The first of them in words. */
+  /** Descriptions of the first differences. */
   differences: string[]
   corrected: boolean
 }
 
 /**
- * Counts all events anew and compares: there must be no difference. If there is one, recording stops until the count was
- * repeated and the counters corrected. Without a difference nobody has to wait.
+ * Recounts all events and compares: there must be no difference. If there is one, recording stops while the count is
+ * repeated and the counters are corrected. Without a difference, nothing is blocked.
  */
 export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {}): Promise<RebuildReport> {
   const report = await db.begin(async (tx) => {

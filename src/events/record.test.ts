@@ -38,7 +38,7 @@ test('an event is written with its counters, in every grain, for its flow and fo
   )
 })
 
-test('an event recorded again changes nothing, be it in the same batch or later', async () => {
+test('recording an event again has no effect, in the same batch or later', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -56,7 +56,7 @@ test('an event recorded again changes nothing, be it in the same batch or later'
   expect(await db`select from jobs`).toHaveLength(1)
 })
 
-test('an id derived from a message is the same each time, differs by what happened, and carries the time', () => {
+test('a derived id is stable, differs by kind and contains the time', () => {
   const messageId = newId('msg')
   expect(derivedEventId(messageId, 'sent')).toBe(derivedEventId(messageId, 'sent'))
   expect(derivedEventId(messageId, 'sent')).not.toBe(derivedEventId(messageId, 'bounce'))
@@ -64,7 +64,7 @@ test('an id derived from a message is the same each time, differs by what happen
   expect(derivedEventId(messageId, 'sent').slice(0, 13)).toBe(messageId.slice(0, 13))
 })
 
-test('a message counts once, at its first occurrence by a person, in whatever order the events come', async () => {
+test('a message counts once, at its first human occurrence, for any order of events', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -86,7 +86,7 @@ test('a message counts once, at its first occurrence by a person, in whatever or
   ])
 })
 
-test('a bounce that comes before the news of sending stays: the message is bounced, and was sent', async () => {
+test('a bounce recorded before emailSent stays, and sent_at is set', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db, { messages: 3 })
@@ -131,7 +131,7 @@ test('hard bounces, complaints and unsubscriptions suppress the address; soft bo
 
 const addressOf = (email: string) => ({ email, emailKey: email.toLowerCase() })
 
-test('what bounced is the address the mail went to, not the one the contact has since been given', async () => {
+test('a bounce suppresses the address of the message, not the current one of the contact', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -140,7 +140,7 @@ test('what bounced is the address the mail went to, not the one the contact has 
   expect(await db`select email, email_key from suppressions`).toEqual([addressOf(world.messages[0]!.email)])
 })
 
-test('who unsubscribes after a change of address objects with the new one', async () => {
+test('unsubscribing after a change of address suppresses the new address', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -149,7 +149,7 @@ test('who unsubscribes after a change of address objects with the new one', asyn
   expect(await db`select email, email_key from suppressions`).toEqual([addressOf('new@example.com')])
 })
 
-test('of two bounces in one batch the hard one tells why, and what was suppressed stays so', async () => {
+test('of two bounces in one batch the hard one sets the reason, and suppressions stay', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db, { messages: 2 })
@@ -165,7 +165,7 @@ test('of two bounces in one batch the hard one tells why, and what was suppresse
   ])
 })
 
-test('each webhook that wants an event gets a delivery and a job; a paused one a failed delivery to replay', async () => {
+test('each subscribed webhook gets a delivery and a job; a paused one gets a failed delivery to replay', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -190,7 +190,7 @@ test('each webhook that wants an event gets a delivery and a job; a paused one a
   )
 })
 
-test('the recorder tells each caller whether its event was new, and hints when there is something to deliver', async () => {
+test('the recorder returns whether each event was new, and notifies workers of deliveries', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -207,12 +207,12 @@ test('the recorder tells each caller whether its event was new, and hints when t
   await hints.stop()
 })
 
-test('an event the database cannot take fails alone', async () => {
+test('an event that the database rejects fails alone', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
   const recorder = new EventRecorder({ db, hints: new Hints(db) })
-  // A flow without a message: nothing could be counted for it.
+  // A flow without a message cannot be counted.
   const bad = { ...eventIn(world, 0, 'emailOpen'), messageId: null }
   const events = [eventIn(world, 0, 'emailOpen'), bad, eventIn(world, 0, 'emailOpen'), eventIn(world, 0, 'emailOpen')]
   const settled = await Promise.allSettled(events.map((event) => recorder.record(event)))
@@ -220,7 +220,7 @@ test('an event the database cannot take fails alone', async () => {
   expect(await storedCounts(db, world.organizationId, 'emailOpen')).toEqual({ total: 3, unique: 1, machine: 0 })
 })
 
-test('characters that PostgreSQL cannot store are left out of what a mail server said', async () => {
+test('characters that PostgreSQL cannot store are removed from diagnostics', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world = await createWorld(db)
@@ -231,7 +231,7 @@ test('characters that PostgreSQL cannot store are left out of what a mail server
   expect(row!.diagnostic).toBe('550  no \ufffd such “user” 😀 \\u0000')
 })
 
-test('recorders in several processes neither lose nor double a count, nor wait for each other for ever', async () => {
+test('recorders in several processes neither lose nor double counts, nor deadlock', async () => {
   await using testDb = await createTestDb()
   const { db, connection } = testDb
   const world = await createWorld(db, { messages: 20, flows: 3 })
@@ -244,7 +244,7 @@ test('recorders in several processes neither lose nor double a count, nor wait f
       ? click(world, message, String(index % 5), { at })
       : eventIn(world, message, 'emailOpen', { at })
   })
-  // Every event is given to two of them, in different orders.
+  // Every event is passed to two of them, in different orders.
   const results = await Promise.all([
     ...events.map((event, index) => recorders[index % 3]!.record(event)),
     ...events.toReversed().map((event, index) => recorders[(index + 1) % 3]!.record(event)),

@@ -45,7 +45,7 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
         title: 'Waxwing',
         version,
         description:
-          'Email engagement: contacts, flows, events, metrics and webhooks. The public API takes an API key in `X-Api-Token`; the management API takes a JWT.',
+          'Email engagement: contacts, flows, events, metrics and webhooks. The public API is authenticated by an API key in `X-Api-Token`, the management API by a JWT.',
       },
       servers: [{ url: baseUrl }],
       tags: tagsInOrder.map((name) => ({ name })),

@@ -9,7 +9,7 @@ const BounceOut = Type.Object(
     reason: Type.Optional(Nullable(Type.String({ description: 'For example user_unknown, mailbox_full or blocked.' }))),
     diagnostic: Type.Optional(
       Nullable(
-        Type.String({ description: 'What the mail system wrote, shortened. Removed if the contact is erased.' }),
+        Type.String({ description: 'The text of the mail system, truncated. Removed if the contact is erased.' }),
       ),
     ),
     confidence: Type.Optional(
@@ -17,14 +17,14 @@ const BounceOut = Type.Object(
         type: 'string',
         enum: ['high', 'medium', 'low'],
         description:
-          'How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.',
+          'How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.',
       }),
     ),
     evidence: Type.Optional(
       Nullable(
         Type.String({
           description:
-            'The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased.',
+            'The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased.',
         }),
       ),
     ),
@@ -35,7 +35,7 @@ const BounceOut = Type.Object(
 /** The `data` of an event. Fields that are not described here are passed through. */
 export const EventDataOut = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
-  description: 'Depends on the event: `GET /event-types` has an example of each.',
+  description: 'Depends on the event type; `GET /event-types` has examples.',
   properties: { bounce: BounceOut },
   additionalProperties: true,
 })

@@ -23,7 +23,8 @@ export function noticeRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
       {
         schema: {
           tags: ['Organization'],
-          summary: `List the newest ${shown} notices about webhooks`,
+          summary: 'List recent notices',
+          description: `The newest ${shown} notices about failing and paused webhooks.`,
           response: answers(Type.Array(NoticeOut)),
         },
       },

@@ -17,7 +17,7 @@ export async function insertNotice(tx: Tx, notice: Omit<Notice, 'createdAt'>): P
     values (${notice.organizationId}, ${notice.id}, ${notice.kind}, ${notice.title}, ${notice.detail}, ${notice.webhookId})`
 }
 
-/** Per organization the newest so many stay. */
+/** Deletes all but the newest `keep` notices of the organization. */
 export async function trimNotices(tx: Tx, organizationId: OrganizationId, keep: number): Promise<void> {
   await tx`
     delete from notices
@@ -54,7 +54,7 @@ export async function insertNoticeMails(
 
 export type NoticeMailKey = { organizationId: OrganizationId; id: MessageId }
 
-/** Takes due mails for a while. Whoever asks at the same time waits for the rows and then finds them taken. */
+/** Claims due emails for the duration of the lease. Concurrent calls wait for the rows and then find them claimed. */
 export async function claimNoticeMails(
   db: Writer,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
@@ -73,7 +73,7 @@ export async function claimNoticeMails(
 export type NoticeMail = NoticeMailKey &
   Pick<Notice, 'title' | 'detail' | 'webhookId' | 'createdAt'> & { email: string; organizationName: string }
 
-/** Without those whose owner is no owner any more, and without those that are too old to be news. */
+/** Skips recipients that are no longer owners and notices that are too old. */
 export async function findNoticeMails(db: Reader, keys: NoticeMailKey[], daysMax: number): Promise<NoticeMail[]> {
   return db<NoticeMail>`
     select organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.created_at,

@@ -40,7 +40,7 @@ test('a webhook that is paused automatically creates a notice and an email to ev
   const member = await join(app, 'member@acme.example', 'member')
   const other = await registerOther(app)
   const webhook = await subscribe(app, 'Orders <b>&')
-  // The failure itself was reported before, so that only the pause is reported now.
+  // The failure was reported before, so only the pause is reported now.
   await app.db.statement`
     update webhooks
     set failing_since = now() - interval '4 days', last_attempt_at = now(), failing_notified_at = now()`
@@ -68,14 +68,14 @@ test('a webhook that is paused automatically creates a notice and an email to ev
   expect(await waiting(app)).toEqual([])
 })
 
-test('a mail goes out through the relay once, from the service’s own sender', async () => {
+test('a notice is sent through the relay once, from the sender of the service', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({}, ['serve'])
   const transport = openRelay(relay.url)
   const webhook = await subscribe(app)
   await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
 
-  // Both have seen the mail as due before either can take it.
+  // Both processes see the email as due before either can claim it.
   const both = await app.db.begin(async (tx) => {
     await tx`select from notice_mails for update`
     const runs = [mail(app, transport), mail(app, transport)]
@@ -103,7 +103,7 @@ test('a mail goes out through the relay once, from the service’s own sender', 
   expect(await waiting(app)).toEqual([])
 })
 
-test('a mail that is deferred is tried again with the same Message-ID; one that is refused is not', async () => {
+test('a deferred notice is retried with the same Message-ID; a rejected one is not', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({}, ['serve'])
   await join(app, 'refused@acme.example', 'owner')
@@ -130,7 +130,7 @@ test('a mail that is deferred is tried again with the same Message-ID; one that 
   expect(await waiting(app)).toEqual([])
 })
 
-test('whoever is no owner any more gets no mail, and old news is not sent', async () => {
+test('former owners receive no notices, and old notices are not sent', async () => {
   await using app = await startTestApp({}, ['serve'])
   const second = await join(app, 'second@acme.example', 'owner')
   const webhook = await subscribe(app)
@@ -146,7 +146,7 @@ test('whoever is no owner any more gets no mail, and old news is not sent', asyn
   expect(await waiting(app)).toEqual([])
 })
 
-test('the newest twenty are shown, and two hundred are kept', async () => {
+test('the newest twenty notices are listed, and two hundred are kept', async () => {
   await using app = await startTestApp({}, ['serve'])
   const webhook = await subscribe(app)
   await app.db.begin(async (tx) => {

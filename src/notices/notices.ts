@@ -2,7 +2,7 @@ import type { Tx } from '../db/db.ts'
 import { newId, type OrganizationId, type WebhookId } from '../values/ids.ts'
 import { insertNotice, insertNoticeMails, type Notice, selectOwnerIds, trimNotices } from './notices.sql.ts'
 
-/** Notices are for looking back a little, not an archive. */
+/** Notices are recent news, not an archive. */
 const keptPerOrganization = 200
 
 export type PausedWebhook = { organizationId: OrganizationId; id: WebhookId; name: string; failingSince: Date }

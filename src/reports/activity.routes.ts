@@ -13,7 +13,7 @@ const EventOut = Type.Object({
   id: Type.String(),
   event_name: oneOf(...eventNames),
   occurred_at: Timestamp,
-  machine: Type.Boolean({ description: 'Made by a scanner or privacy proxy.' }),
+  machine: Type.Boolean({ description: 'Whether the event was made by a scanner or privacy proxy.' }),
   machine_reason: Nullable(Type.String()),
   message_id: Nullable(Type.String()),
   flow_id: Nullable(Type.String()),
@@ -29,14 +29,17 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
       {
         schema: {
           tags: ['Events'],
-          summary: 'What happened, newest first',
+          summary: 'List events',
+          description: 'Newest first.',
           querystring: Type.Object({
             event_name: Type.Optional(oneOf(...eventNames)),
             flow_id: Type.Optional(Type.String()),
             contact_id: Type.Optional(Type.String()),
             machine: Type.Optional(oneOf('true', 'false')),
             after: Type.Optional(
-              Type.String({ description: 'The id of an event: only what occurred later. For a live list.' }),
+              Type.String({
+                description: 'The id of an event. Only returns events that occurred later, for live lists.',
+              }),
             ),
             ...pageQuery,
           }),

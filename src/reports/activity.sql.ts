@@ -14,14 +14,14 @@ export type ActivityRow = {
   flowId: FlowId | null
   flowName: string | null
   contactId: ContactId
-  /** Null once the contact was erased. */
+  /** Null if the contact was erased. */
   email: string | null
   firstName: string | null
   data: EventData
 }
 
-/** A place in the list: newest first, by time of occurrence and then by id. */
-export type Place = { occurredAt: Date; id: EventId }
+/** A position in the list: newest first, by time of occurrence and then by id. */
+export type Position = { occurredAt: Date; id: EventId }
 
 export type ActivityFilter = {
   organizationId: OrganizationId
@@ -29,10 +29,10 @@ export type ActivityFilter = {
   flowId: FlowId | undefined
   contactId: ContactId | undefined
   machine: boolean | undefined
-  /** Only what is older. */
-  before: Place | undefined
-  /** Only what is newer. */
-  after: Place | undefined
+  /** Only older events. */
+  before: Position | undefined
+  /** Only newer events. */
+  after: Position | undefined
   limit: number
 }
 
@@ -71,7 +71,7 @@ function ofContact(filter: ActivityFilter): Sql {
     where ${conditions(filter)} and contact_id = ${filter.contactId} and event_name = any (${names(filter)})`
 }
 
-/** The newest of each kind, read from the end of an index, and of these the newest. */
+/** The newest events of each kind, read from the end of an index, and of these the newest. */
 function byName(filter: ActivityFilter): Sql {
   return sql`
     select event.* from unnest(${names(filter)}::text[]) as kind (name)
@@ -84,8 +84,8 @@ function byName(filter: ActivityFilter): Sql {
 }
 
 /**
- * For what may be rare among the many: the counters tell in which quarters of an hour there is something, and only these
- * are looked at, as many as it takes for a page. Saves an index on the hottest table.
+ * For filters that may match few events: the counters show which quarter-hours contain matches, and only these are
+ * read, until a page is full. Avoids an index on the busiest table.
  */
 function byCounters(filter: ActivityFilter): Sql {
   const { organizationId, flowId, machine, before, limit } = filter
@@ -96,7 +96,7 @@ function byCounters(filter: ActivityFilter): Sql {
     select event.* from unnest(${names(filter)}::text[]) as kind (name)
     cross join lateral (
       select starts_at,
-        -- The quarter that the page before ended in may be used up, so it does not count.
+        -- The quarter-hour in which the previous page ended may be exhausted, so it is not counted.
         coalesce(sum(matching) filter (where starts_at + interval '15 minutes' <= ${newest}::timestamptz)
           over (order by starts_at desc rows between unbounded preceding and 1 preceding), 0) as newer
       from (
@@ -117,12 +117,12 @@ function byCounters(filter: ActivityFilter): Sql {
     where quarter.newer <= ${limit}`
 }
 
-export async function findEventPlace(
+export async function findEventPosition(
   db: Reader,
   organizationId: OrganizationId,
   id: EventId,
-): Promise<Place | undefined> {
-  const [row] = await db<Place>`
+): Promise<Position | undefined> {
+  const [row] = await db<Position>`
     select occurred_at, id from events where organization_id = ${organizationId} and id = ${id}`
   return row
 }

@@ -13,7 +13,7 @@ const worldOf = (app: TestApp, options: object = {}) =>
 const list = (app: TestApp, query: Record<string, string> = {}) =>
   app.manage('GET', `/organization/events?${new URLSearchParams(query)}`)
 
-test('an event is shown with its flow, its contact and what it carries', async () => {
+test('an event is listed with its flow, contact and data', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)
   const event = click(world, 0, 'a', { at: '2026-03-01T12:00:00.123Z', machine: true })
@@ -41,7 +41,7 @@ test('an event is shown with its flow, its contact and what it carries', async (
   })
 })
 
-test('what has no message, or no contact any more, says so by null', async () => {
+test('missing messages and erased contacts are null', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)
   await record(app.db, [eventIn(world, 0, 'contactUnsubscribe', { aboutContact: true, data: { method: 'api' } })])
@@ -51,7 +51,7 @@ test('what has no message, or no contact any more, says so by null', async () =>
   ])
 })
 
-test('a bounce stands where it occurred, though its id has the time of its message', async () => {
+test('a bounce is listed at its time, although its id has the time of its message', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)
   const messageId = world.messages[0]!.id
@@ -64,7 +64,7 @@ test('a bounce stands where it occurred, though its id has the time of its messa
   expect((await list(app)).body.data.map((event: { id: string }) => event.id)).toEqual(
     [bounce, open].map(({ id }) => toText('evt', id)),
   )
-  // And a live list that has seen the open gets it.
+  // A live list that has seen the open receives it as well.
   const newer = await list(app, { after: toText('evt', open.id) })
   expect(newer.body.data).toMatchObject([{ id: toText('evt', bounce.id) }])
   expect((await list(app, { after: toText('evt', bounce.id) })).body.data).toEqual([])
@@ -82,12 +82,12 @@ function expected(events: NewEvent[], filter: Filter): string[] {
     .map(({ id }) => id)
 }
 
-test('pages hold every event that fits the filter once, newest first, however they are filtered', async () => {
+test('pages contain every matching event once, newest first, for all filters', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const world: World = await createWorld(db, { messages: 6, flows: 3 })
   const other = await createWorld(db)
-  // Dense and sparse stretches of time, and moments with several events.
+  // Dense and sparse periods, and moments with several events.
   const names = ['emailSent', 'emailOpen', 'emailSoftBounce'] as const
   const events = Array.from({ length: 200 }, (_, index) => {
     const at = new Date(Date.UTC(2026, 2, 1) + Math.floor(index / 3) ** 2 * 20_000)
@@ -120,7 +120,7 @@ test('pages hold every event that fits the filter once, newest first, however th
   )
 })
 
-test('parameters that cannot be are refused by name; ids of nothing find nothing', async () => {
+test('invalid parameters are rejected by name; unknown ids match nothing', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)
   const other = await createWorld(app.db)

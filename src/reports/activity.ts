@@ -4,7 +4,7 @@ import { type Page, readPage, timePart, toPage, uuidPart } from '../http/paging.
 import { invalid } from '../values/errors.ts'
 import type { EventName } from '../values/event-types.ts'
 import { type EventId, type OrganizationId, parseId } from '../values/ids.ts'
-import { type ActivityRow, findEventPlace, type Place, selectActivity } from './activity.sql.ts'
+import { type ActivityRow, findEventPosition, type Position, selectActivity } from './activity.sql.ts'
 
 export type ActivityQuery = {
   event_name?: EventName
@@ -16,7 +16,7 @@ export type ActivityQuery = {
   limit?: string
 }
 
-/** What happened, newest first. */
+/** Returns a page of events, newest first. */
 export async function listActivity(
   db: Reader,
   organizationId: OrganizationId,
@@ -26,7 +26,7 @@ export async function listActivity(
   const after = query.after ? await readAfter(db, organizationId, query.after) : undefined
   const flowId = query.flow_id ? parseId('flw', query.flow_id) : undefined
   const contactId = query.contact_id ? parseId('con', query.contact_id) : undefined
-  // An id that cannot be is one of which there are no events.
+  // An invalid id matches no events.
   if ((query.flow_id && !flowId) || (query.contact_id && !contactId)) return { items: [], nextCursor: null }
   const rows = await selectActivity(db, {
     organizationId,
@@ -41,9 +41,9 @@ export async function listActivity(
   return toPage(rows, limit, ({ occurredAt, id }) => [occurredAt.toISOString(), id])
 }
 
-async function readAfter(db: Reader, organizationId: OrganizationId, text: string): Promise<Place> {
+async function readAfter(db: Reader, organizationId: OrganizationId, text: string): Promise<Position> {
   const id = parseId('evt', text)
-  if (!id) throw invalid({ path: 'after', problem: 'must be the id of an event, as in evt_…' })
-  // Of an event that is no longer kept the id still tells the time.
-  return (await findEventPlace(db, organizationId, id)) ?? { occurredAt: new Date(timeOfId(id)), id }
+  if (!id) throw invalid({ path: 'after', problem: 'must be the id of an event, such as evt_…' })
+  // The id of a deleted event still contains its time.
+  return (await findEventPosition(db, organizationId, id)) ?? { occurredAt: new Date(timeOfId(id)), id }
 }

@@ -18,8 +18,8 @@ export type SumRow = {
 }
 
 /**
- * Days as they are, or under the first of them when they are wanted as one sum; hours and quarters summed by the
- * midnight nearest to them and the side of it they lie on.
+ * Returns days individually, or summed under the first one; hours and quarters are summed by the nearest midnight and
+ * the side of it.
  */
 export async function selectSums(
   db: Reader,
@@ -28,7 +28,7 @@ export async function selectSums(
   daysAsOne: boolean,
 ): Promise<SumRow[]> {
   const { organizationId, eventNames, flowIds } = counted
-  // Conditions on the key's columns and no join, so that no plan can miss the key.
+  // Conditions on the key columns without a join, so that every plan uses the key.
   const wanted = sql`
     organization_id = ${organizationId} and event_name = any (${eventNames}::text[]) and flow_id = any (${flowIds}::uuid[])`
   const edges = (grain: 'hour' | 'quarter', seconds: number, stretches: SpanCounters['hours']) => sql`
@@ -37,7 +37,8 @@ export async function selectSums(
     from event_counters
     cross join lateral (select date_bin('1 day', starts_at + interval '12 hours', '2000-01-01Z')) as nearest (midnight)
     where ${wanted} and grain = ${grain}
-      -- Seconds, and counted up over there: thousands of times as text take longer than all the rest.
+      -- Seconds, expanded in the database: sending thousands of timestamps as text takes longer than the rest of the
+      -- query.
       and starts_at = any (array(
         select to_timestamp(second)
         from unnest(

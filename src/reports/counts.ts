@@ -4,7 +4,7 @@ import type { FlowId } from '../values/ids.ts'
 import { type Counted, selectSums } from './counts.sql.ts'
 import { type Count, countersOf, SpanSums } from './spans.ts'
 
-/** The counts between each two neighbouring bounds, for each kind of event and flow that was asked for. */
+/** Returns the counts between consecutive bounds for each event name and flow. */
 export async function countSpans(
   db: Reader,
   counted: Counted,

@@ -11,7 +11,7 @@ const EventTypeOut = Type.Object({
   example: Type.Object({
     event_name: oneOf(...eventNames),
     organization_id: Type.String(),
-    timestamp: Type.Integer({ description: 'When it occurred, in seconds since 1970.' }),
+    timestamp: Type.Integer({ description: 'When the event occurred, in seconds since 1970.' }),
     data: EventDataOut,
   }),
 })
@@ -28,7 +28,8 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags: ['Events'],
-          summary: 'List the kinds of events, each with an example of what a webhook receives',
+          summary: 'List event types',
+          description: 'Each with an example of the webhook payload.',
           response: answers(Type.Array(EventTypeOut)),
         },
       },
@@ -37,7 +38,7 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
   }
 }
 
-/** Made by what makes the bodies of deliveries, so it cannot differ from them. */
+/** Built by the same function as deliveries, so it cannot differ from them. */
 function exampleOf(eventName: EventName) {
   const { machine = false, ...data } = eventTypes[eventName].example
   const body = webhookBody({

@@ -7,9 +7,11 @@ import { emailEventMetric } from './metrics.ts'
 import { daysMax } from './period.ts'
 
 const count = {
-  total: Type.Integer({ description: 'Every event.' }),
-  unique: Type.Integer({ description: 'Messages, by the first occurrence made by a person; adds up over days.' }),
-  machine: Type.Integer({ description: 'The part of the total made by a scanner or privacy proxy.' }),
+  total: Type.Integer({ description: 'All events.' }),
+  unique: Type.Integer({
+    description: 'Messages, counted at the first occurrence made by a person. Adds up over days.',
+  }),
+  machine: Type.Integer({ description: 'Events of the total that were made by a scanner or privacy proxy.' }),
 }
 export const CountOut = Type.Object(count)
 export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })
@@ -23,10 +25,10 @@ const MetricOut = Type.Object({
   series: Type.Array(Type.Object({ date: Day, ...count })),
 })
 
-/** For the document. What is given is checked by `readPeriod`, which names all that is wrong with it at once. */
+/** For documentation only. `readPeriod` validates the parameters and reports all problems at once. */
 export const periodQuery = {
   start_date: Day,
-  end_date: Type.String({ format: 'date', description: `Included; at most ${daysMax} days.` }),
+  end_date: Type.String({ format: 'date', description: `Inclusive. At most ${daysMax} days.` }),
   timezone: Type.Optional(Type.String({ description: 'IANA time zone.' })),
   flow_id: Type.Optional(Type.String()),
 }
@@ -40,7 +42,7 @@ export function metricRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
         attachValidation: true,
         schema: {
           tags: ['Public API'],
-          summary: 'Count one kind of event by day',
+          summary: 'Get the daily counts of an event',
           querystring: Type.Object({ event_name: oneOf(...eventNames), ...periodQuery }),
           response: answers(MetricOut),
         },

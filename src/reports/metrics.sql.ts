@@ -12,8 +12,8 @@ export async function flowExists(db: Reader, organizationId: OrganizationId, id:
 export type FlowSent = { id: FlowId; name: string; sent: number }
 
 /**
- * The flows that sent the most between two bounds; of all flows, or of the one that is asked for. Each flow is looked up by
- * the key of the counters, where no plan can miss it: 20,000 flows of which 2,000 sent on each of 30 days take 0.2 s.
+ * Returns the flows that sent the most within a period; of all flows, or only the given one. Each flow is looked up by
+ * the key of the counters, which every plan uses: 20,000 flows, of which 2,000 sent on each of 30 days, take 0.2 s.
  */
 export async function selectTopFlows(
   db: Reader,
@@ -27,7 +27,7 @@ export async function selectTopFlows(
   return db<FlowSent>`
     select flows.id, flows.name, counted.sent
     from flows
-    -- Most flows of a long list sent nothing, which one day's counter tells.
+    -- Most flows of a long list sent nothing, which a single day counter shows.
     cross join lateral (
       select from event_counters
       where ${sentByFlow} and grain = 'day'

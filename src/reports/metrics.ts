@@ -6,16 +6,19 @@ import { parseIdParam } from '../values/id-params.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { countSpans } from './counts.ts'
 import { flowExists } from './metrics.sql.ts'
-import { boundsOf, datesOf, type Given, type Period, readEventName, readPeriod } from './period.ts'
+import { boundsOf, datesOf, type Period, type PeriodInput, readEventName, readPeriod } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
 
 export type Metric = Period & { eventName: EventName } & Count & { series: ({ date: string } & Count)[] }
 
-/** How often one kind of event happened on each day. Read from counters, so it does not matter how many there are. */
+/**
+ * Counts one kind of event by day. Reads counters, so the cost does not depend on the number of events. Throws
+ * `Refusal` if the parameters are invalid or the flow does not exist.
+ */
 export async function emailEventMetric(
   db: Reader,
   organizationId: OrganizationId,
-  given: Given & { flow_id?: unknown },
+  given: PeriodInput & { flow_id?: unknown },
 ): Promise<Metric> {
   const problems: FieldProblem[] = []
   const eventName = readEventName(given.event_name, problems)
@@ -36,7 +39,7 @@ export async function emailEventMetric(
   }
 }
 
-/** All flows when none is named. A flow of another organization does not exist. */
+/** Returns the flow, or all flows if none is given. Throws `Refusal` if it does not exist in this organization. */
 export async function readFlow(db: Reader, organizationId: OrganizationId, given: unknown): Promise<FlowId> {
   if (given === undefined) return allFlows
   const id = parseIdParam('flw', String(given))

@@ -19,7 +19,7 @@ const OverviewOut = Type.Object({
   end_date: Day,
   timezone: Type.String(),
   totals: CountsOut,
-  previous: Type.Object(counts, { description: 'As many days right before.' }),
+  previous: Type.Object(counts, { description: 'The preceding period of the same length.' }),
   series: Type.Array(Type.Object({ date: Day, ...counts })),
   top_flows: Type.Array(
     Type.Object({
@@ -38,8 +38,8 @@ const ChecklistOut = Type.Object({
   sent: Type.Boolean(),
   opened: Type.Boolean(),
   clicked: Type.Boolean(),
-  flow: Type.Boolean({ description: 'There is a flow of your own.' }),
-  contacts: Type.Boolean({ description: 'There are contacts that you added or imported.' }),
+  flow: Type.Boolean({ description: 'Whether a flow other than the sample flow exists.' }),
+  contacts: Type.Boolean({ description: 'Whether contacts were added or imported.' }),
   api_key: Type.Boolean(),
   webhook: Type.Boolean(),
 })
@@ -52,7 +52,8 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         attachValidation: true,
         schema: {
           tags: ['Events'],
-          summary: 'Count all kinds of events by day',
+          summary: 'Get an overview',
+          description: 'Daily counts of all event types, totals, and the flows that sent the most.',
           querystring: Type.Object(periodQuery),
           response: answers(OverviewOut),
         },
@@ -76,7 +77,7 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
 
     api.get(
       '/checklist',
-      { schema: { tags: ['Events'], summary: 'Get the state of the first steps', response: answers(ChecklistOut) } },
+      { schema: { tags: ['Events'], summary: 'Get the onboarding checklist', response: answers(ChecklistOut) } },
       async (request) => {
         const { organizationId } = memberOf(request)
         const { apiKey, ...done } = await read(organizationId, (tx) => findChecklist(tx, organizationId))

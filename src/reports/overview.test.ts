@@ -14,7 +14,7 @@ const overview = (app: TestApp, query: Record<string, string> = {}) =>
 const none = { total: 0, unique: 0, machine: 0 }
 const nothing = Object.fromEntries(eventNames.map((name) => [name, none]))
 
-test('one call answers the days, the totals, those of as many days before, and the flows that sent the most', async () => {
+test('the overview returns days, totals, previous totals and top flows', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app, { messages: 4, flows: 3 })
   const other = await createWorld(app.db)
@@ -65,7 +65,7 @@ test('one call answers the days, the totals, those of as many days before, and t
   expect((await overview(app, { flow_id: toText('flw', other.flowIds[0]!) })).status).toBe(404)
 })
 
-test('a flow that sent stands among the top ones however many are newer, with what it sent in the days of any zone', async () => {
+test('top flows include old flows, with counts by days of any zone', async () => {
   await using app = await startTestApp()
   const quarters = Array.from({ length: 2 * 24 * 4 }, (_, index) => Date.UTC(2026, 2, 1) + index * 15 * 60_000)
   const world = await worldOf(app, { messages: quarters.length, flows: 1 })
@@ -86,7 +86,7 @@ test('a flow that sent stands among the top ones however many are newer, with wh
   }
 })
 
-test('days are those of the organization unless another zone is asked for', async () => {
+test('days are those of the organization’s zone by default', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)
   await record(app.db, [eventIn(world, 0, 'emailSent', { at: '2026-03-02T20:00:00Z' })])
@@ -100,7 +100,7 @@ test('days are those of the organization unless another zone is asked for', asyn
   expect(await days({})).toEqual(['Asia/Tokyo', 0, 1])
 })
 
-test('an overview of impossible days names what is wrong', async () => {
+test('an overview with invalid days is rejected with the problems', async () => {
   await using app = await startTestApp()
   const answer = await overview(app, { start_date: '2026-02-30', timezone: 'nowhere' })
   expect(answer.status).toBe(422)
@@ -108,7 +108,7 @@ test('an overview of impossible days names what is wrong', async () => {
   expect((await app.manage('GET', '/organization/overview')).body.error.fields).toHaveLength(2)
 })
 
-test('the checklist tells which first steps are done', async () => {
+test('the checklist shows which steps are completed', async () => {
   await using app = await startTestApp()
   const checklist = async () => (await app.manage('GET', '/organization/checklist')).body.data
   const nothing = {
@@ -140,7 +140,7 @@ test('the checklist tells which first steps are done', async () => {
   })
 })
 
-test('the kinds of events are listed, each with an example of what a webhook receives', async () => {
+test('event types are listed, each with an example payload', async () => {
   await using app = await startTestApp()
   const { body } = await app.manage('GET', '/event-types')
   expect(body.data.map((type: { event_name: string }) => type.event_name)).toEqual([...eventNames])
@@ -162,7 +162,7 @@ test('the kinds of events are listed, each with an example of what a webhook rec
   })
 })
 
-test('a contact unsubscribed through the API is an event, and is told to webhooks', async () => {
+test('unsubscribing through the API records an event and triggers webhooks', async () => {
   await using app = await startTestApp()
   const world = await worldOf(app)
   await createWebhook(app.db, world.organizationId, { eventTypes: ['contactUnsubscribe'] })

@@ -5,7 +5,7 @@ import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { countSpans } from './counts.ts'
 import { selectTopFlows } from './metrics.sql.ts'
 import { readFlow } from './metrics.ts'
-import { boundBefore, boundsOf, datesOf, type Given, type Period, readPeriod } from './period.ts'
+import { boundsOf, datesOf, type Period, type PeriodInput, previousStart, readPeriod } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
 
 export type Counts = Record<EventName, Count>
@@ -20,7 +20,7 @@ export type TopFlow = {
 }
 export type Overview = Period & {
   totals: Counts
-  /** The totals of as many days right before. */
+  /** The totals of the preceding period of the same length. */
   previous: Counts
   series: ({ date: string } & Counts)[]
   topFlows: TopFlow[]
@@ -28,11 +28,11 @@ export type Overview = Period & {
 
 const topMax = 10
 
-/** What the dashboard shows, for all kinds of events at once. */
+/** Returns the data of the dashboard for all event types. Throws `Refusal` if the parameters are invalid. */
 export async function getOverview(
   db: Reader,
   organizationId: OrganizationId,
-  given: Given & { flow_id?: unknown },
+  given: PeriodInput & { flow_id?: unknown },
   defaultZone: string,
 ): Promise<Overview> {
   const period = readPeriod(given, defaultZone)
@@ -40,7 +40,7 @@ export async function getOverview(
   const bounds = boundsOf(period)
   const counted = { organizationId, eventNames, flowIds: [flowId] }
   const [countOf, topFlows] = await Promise.all([
-    countSpans(db, counted, [boundBefore(period), ...bounds]),
+    countSpans(db, counted, [previousStart(period), ...bounds]),
     listTopFlows(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!]),
   ])
 

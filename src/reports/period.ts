@@ -7,7 +7,7 @@ export const daysMax = 731
 const firstDate = '1970-01-01'
 const lastDate = '2999-12-31'
 
-/** Whole days of a time zone, both ends included. */
+/** Whole days in a time zone, both ends included. */
 export type Period = { startDate: string; endDate: string; timezone: string; days: number }
 
 export const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
@@ -19,31 +19,31 @@ export const datesOf = ({ startDate, days }: Period): string[] =>
 export const boundsOf = ({ timezone, startDate, days }: Period): number[] =>
   dayBounds(timezone, new Date(midnightOf(startDate)), days)
 
-/** When the period of the same length right before begins. */
-export const boundBefore = ({ timezone, startDate, days }: Period): number =>
+/** Returns the start of the preceding period of the same length. */
+export const previousStart = ({ timezone, startDate, days }: Period): number =>
   dayBounds(timezone, new Date(midnightOf(startDate) - days * dayMs), 0)[0]!
 
-export type Given = { event_name?: unknown; start_date?: unknown; end_date?: unknown; timezone?: unknown }
+export type PeriodInput = { event_name?: unknown; start_date?: unknown; end_date?: unknown; timezone?: unknown }
 
-/** Reads what was asked for and names everything that is wrong with it at once. */
-export function readPeriod(given: Given, defaultZone: string, problems: FieldProblem[] = []): Period {
+/** Parses the parameters. Throws `Refusal` with all problems at once. */
+export function readPeriod(given: PeriodInput, defaultZone: string, problems: FieldProblem[] = []): Period {
   const startDate = readDate('start_date', given.start_date, problems)
   const endDate = readDate('end_date', given.end_date, problems)
   const timezone = given.timezone ?? defaultZone
   if (typeof timezone !== 'string' || !isTimeZone(timezone))
     problems.push({
       path: 'timezone',
-      problem: 'must be a time zone of the IANA database, such as UTC, Europe/Berlin or Asia/Kolkata',
+      problem: 'must be an IANA time zone, such as UTC, Europe/Berlin or Asia/Kolkata',
     })
 
   let days = 0
   if (startDate !== undefined && endDate !== undefined) {
     days = (midnightOf(endDate) - midnightOf(startDate)) / dayMs + 1
-    if (days < 1) problems.push({ path: 'end_date', problem: `must be the same as start_date (${startDate}) or later` })
+    if (days < 1) problems.push({ path: 'end_date', problem: `must not be before start_date (${startDate})` })
     if (days > daysMax)
       problems.push({
         path: 'end_date',
-        problem: `must be at most ${daysMax} days from start_date, both included: ${dateOf(midnightOf(startDate) + (daysMax - 1) * dayMs)} or earlier`,
+        problem: `must be at most ${daysMax} days after start_date, both included: ${dateOf(midnightOf(startDate) + (daysMax - 1) * dayMs)} or earlier`,
       })
   }
   const [first, ...more] = problems
@@ -52,9 +52,9 @@ export function readPeriod(given: Given, defaultZone: string, problems: FieldPro
 }
 
 function readDate(path: string, given: unknown, problems: FieldProblem[]): string | undefined {
-  if (given === undefined) problems.push({ path, problem: 'is required: a date as YYYY-MM-DD' })
+  if (given === undefined) problems.push({ path, problem: 'is required, in the format YYYY-MM-DD' })
   else if (typeof given !== 'string' || !isDate(given))
-    problems.push({ path, problem: `must be a date as YYYY-MM-DD, from ${firstDate} to ${lastDate}` })
+    problems.push({ path, problem: `must be a date in the format YYYY-MM-DD, from ${firstDate} to ${lastDate}` })
   else return given
   return undefined
 }
@@ -62,13 +62,13 @@ function readDate(path: string, given: unknown, problems: FieldProblem[]): strin
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < firstDate || text > lastDate) return false
   const time = midnightOf(text)
-  // The 30th of February is read as the 1st or 2nd of March.
+  // Date.parse reads February 30 as March 1 or 2.
   return !Number.isNaN(time) && dateOf(time) === text
 }
 
 export function readEventName(given: unknown, problems: FieldProblem[]): EventName {
   if (typeof given === 'string' && isEventName(given)) return given
-  const needed = given === undefined ? 'is required' : 'is not known'
-  problems.push({ path: 'event_name', problem: `${needed}: one of ${eventNames.join(', ')}` })
+  const problem = given === undefined ? 'is required' : 'is unknown'
+  problems.push({ path: 'event_name', problem: `${problem}; must be one of ${eventNames.join(', ')}` })
   return 'emailSent'
 }

@@ -1,6 +1,6 @@
-// Sums over days that need not begin at midnight UTC. Such a day is the UTC day nearest to it, plus what lies between its
-// own begin and that midnight, minus the same at its end: one counter of a day and a few of hours and quarters, instead
-// of 24 hours or 96 quarters. A year of days in India is 2,900 rows this way, not 35,000.
+// Sums over days that may not start at midnight UTC. Such a day is the nearest UTC day, plus the time between its start
+// and that midnight, minus the same at its end: one day counter and a few of hours and quarters, instead of 24 hours or
+// 96 quarters. A year of days in India takes 2,900 rows this way instead of 35,000.
 
 const quarterMs = 15 * 60_000
 const hourMs = 4 * quarterMs
@@ -16,11 +16,11 @@ export const plus = (a: Count, b: Count, sign = 1): Count => ({
 
 type Stretch = { from: number; until: number }
 
-/** The counters to read for spans of time between bounds. */
+/** The counters to read for the spans between bounds. */
 export type SpanCounters = {
-  /** Whole days: from the first midnight up to the last. */
+  /** Whole days, from the first midnight to the last. */
   days: Stretch
-  /** What lies between a bound and the midnight nearest to it: whole hours, and quarters at the bound. */
+  /** The time between a bound and its nearest midnight: whole hours, and quarters at the bound. */
   hours: Stretch[]
   quarters: Stretch[]
 }
@@ -32,7 +32,7 @@ export function countersOf(bounds: readonly number[]): SpanCounters {
   const quarters: Stretch[] = []
   for (const bound of new Set(bounds)) {
     const midnight = nearestMidnight(bound)
-    // A bound that is on no quarter (some zones before 1973) counts as the quarter it lies in.
+    // A bound that is not on a quarter-hour (some zones before 1973) is rounded down.
     const quarter = Math.floor(bound / quarterMs) * quarterMs
     if (bound < midnight) {
       const firstHour = Math.ceil(bound / hourMs) * hourMs
@@ -47,13 +47,14 @@ export function countersOf(bounds: readonly number[]): SpanCounters {
   return { days: { from: nearestMidnight(bounds[0]!), until: nearestMidnight(bounds.at(-1)!) }, hours, quarters }
 }
 
-/** One span's counters: the sum of all of these, each times its sign, is what happened in it. */
+/** The counters of a span: their sum, each multiplied by its sign, is the count of the span. */
 export type SignedStretch = Stretch & { grain: 'day' | 'hour' | 'quarter'; sign: 1 | -1 }
 
 export function stretchesOf(from: number, until: number): SignedStretch[] {
   return [
     { grain: 'day', from: nearestMidnight(from), until: nearestMidnight(until), sign: 1 },
-    // From a start to a later midnight lies what the days lack; from an earlier one to it, what they have too much.
+    // Time from a start to a later midnight is missing in the days; time from an earlier midnight to it is counted too
+    // much.
     ...edgeOf(from, from < nearestMidnight(from) ? 1 : -1),
     ...edgeOf(until, until < nearestMidnight(until) ? -1 : 1),
   ]
@@ -65,7 +66,7 @@ function edgeOf(bound: number, sign: 1 | -1): SignedStretch[] {
   return [...hours.map(ofGrain('hour')), ...quarters.map(ofGrain('quarter'))]
 }
 
-/** What was read: a whole day's count, or that of the hours and quarters before or after a midnight. */
+/** Sums by midnight: of whole days, and of the hours and quarters before or after a midnight. */
 export class SpanSums {
   readonly #days = new Map<number, Count>()
   readonly #before = new Map<number, Count>()
@@ -76,11 +77,11 @@ export class SpanSums {
     map.set(midnight, plus(map.get(midnight) ?? noCount, count))
   }
 
-  /** The count of each span between two neighbouring bounds. */
+  /** Returns the count of each span between consecutive bounds. */
   between(bounds: readonly number[]): Count[] {
     return bounds.slice(1).map((until, index) => {
       const from = bounds[index]!
-      // Two equal bounds are a day that a zone jumped over.
+      // Equal bounds represent a day that the zone skipped.
       if (from === until) return noCount
       let sum = plus(this.#edge(from), this.#edge(until), -1)
       const last = nearestMidnight(until)
@@ -89,7 +90,7 @@ export class SpanSums {
     })
   }
 
-  /** From the bound to the midnight nearest to it; less than nothing when that comes first. */
+  /** The count from the bound to its nearest midnight; negative if the midnight comes first. */
   #edge(bound: number): Count {
     const midnight = nearestMidnight(bound)
     if (bound < midnight) return this.#before.get(midnight) ?? noCount

@@ -21,9 +21,9 @@ const TimelineOut = Type.Object({
   subject: Nullable(Type.String()),
   status: Nullable(Type.String()),
   machine: Type.Boolean(),
-  detail: Nullable(Type.String({ description: 'The clicked link, the reason of a bounce, the way of unsubscribing.' })),
+  detail: Nullable(Type.String({ description: 'The clicked link, the bounce reason or the unsubscribe method.' })),
   evidence: Nullable(
-    Type.String({ description: 'The line of the reply or the bounce mail that decided how a bounce was classified.' }),
+    Type.String({ description: 'The line of the SMTP reply or bounce email that determined the classification.' }),
   ),
   change: Nullable(oneOf(...changes)),
   fields: Nullable(Type.Array(Type.String(), { description: 'The fields that an edit changed.' })),
@@ -52,7 +52,8 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
       {
         schema: {
           tags: ['Contacts'],
-          summary: 'List the messages, events and changes of a contact, newest first',
+          summary: 'List the timeline of a contact',
+          description: 'Messages, events and changes, newest first.',
           params: Type.Object({ id: Type.String() }),
           querystring: Type.Object(pageQuery),
           response: pages(TimelineOut),

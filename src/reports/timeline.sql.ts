@@ -13,7 +13,7 @@ import {
 export type TimelineEntry = {
   kind: 'message' | 'event' | 'change'
   id: string
-  /** The entries are sorted by `place`; `at` is the time that is shown. */
+  /** Entries are sorted by `place`; `at` is the displayed time. */
   place: Date
   at: Date
   eventName: string | null
@@ -37,8 +37,8 @@ export type TimelineEntry = {
   actorName: string | null
 }
 
-/** A place in the timeline: newest first, by time and then by id. */
-export type Place = { at: Date; id: string }
+/** A position in the timeline: newest first, by time and then by id. */
+export type Position = { at: Date; id: string }
 
 const firstId = '00000000-0000-0000-0000-000000000000'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -59,7 +59,7 @@ export async function selectTimeline(
   db: Reader,
   organizationId: OrganizationId,
   contactId: ContactId,
-  { limit, before }: { limit: number; before: Place | undefined },
+  { limit, before }: { limit: number; before: Position | undefined },
 ): Promise<TimelineEntry[]> {
   return db<TimelineEntry>`
     with entries as (
@@ -135,8 +135,10 @@ export async function selectTimeline(
     order by entries.place desc, entries.id desc`
 }
 
-/** The ids of the messages behind a place, which may be that of an event whose id has another time. */
-function messagesBefore(place: Place | undefined): string {
+/**
+ * Returns an upper bound of the message ids after a position, which may be that of an event whose id has another time.
+ */
+function messagesBefore(place: Position | undefined): string {
   if (!place) return lastId
   const [first, next] = [leastId('msg', place.at.getTime()), leastId('msg', place.at.getTime() + 1)]
   if (place.id < first) return first

@@ -1,8 +1,10 @@
-// Calendar days of a time zone as stretches of UTC, by the zone's rules that Node carries.
+// Calendar days of a time zone as ranges of UTC, using the time zone data of Node.js.
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** Since 1970 no zone has changed its offset twice within so many days, so looking this often finds every change. */
+/**
+ * Since 1970 no zone has changed its offset twice within this time, so sampling at this interval finds every change.
+ */
 const lookEveryMs = 7 * dayMs
 const zoneName = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 const zonesMax = 1_000
@@ -10,7 +12,7 @@ const zonesMax = 1_000
 const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
 const fieldsPattern = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+)$/
 
-/** Making a format takes longer than all that is done with it for one answer, so they are kept. */
+/** Creating a formatter takes longer than using it for one response, so formatters are cached. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function findFormat(zone: string): Intl.DateTimeFormat | undefined {
@@ -26,12 +28,12 @@ function findFormat(zone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** Whether this is a zone of the IANA database, in whatever case. */
+/** Returns whether this is an IANA time zone, regardless of case. */
 export const isTimeZone = (name: string): boolean => findFormat(name) !== undefined
 
 /**
- * When each of so many days begins in the zone, and when the last one ends: one more than there are days. A day has
- * 23 or 25 hours when clocks change, and none where a zone jumped over the date line.
+ * Returns the start of each day in the zone, and the end of the last one: one more value than days. A day has 23 or 25
+ * hours if clocks change, and none if the zone skipped it by crossing the date line.
  */
 export function dayBounds(zone: string, firstDay: Date, days: number): number[] {
   const from = +firstDay
@@ -40,7 +42,7 @@ export function dayBounds(zone: string, firstDay: Date, days: number): number[] 
   const bounds: number[] = []
   let current = 0
   for (let midnight = from; midnight <= until; midnight += dayMs) {
-    // The first moment at which the clocks show this midnight or, if they jump over it, something later.
+    // The first moment at which local time is this midnight or, if it is skipped, later.
     for (; ; current++) {
       const { startsAt, offset } = stretches[current]!
       const bound = Math.max(startsAt, midnight - offset)
@@ -55,7 +57,7 @@ export function dayBounds(zone: string, firstDay: Date, days: number): number[] 
 
 type Stretch = { startsAt: number; offset: number }
 
-/** Dashboards ask for the same days again and again. */
+/** Dashboards request the same days repeatedly. */
 const knownStretches = new Map<string, Stretch[]>()
 const stretchesMax = 1_000
 
@@ -72,7 +74,7 @@ function offsetStretches(zone: string, from: number, until: number): Stretch[] {
 
 function findStretches(zone: string, from: number, until: number): Stretch[] {
   const format = findFormat(zone)
-  if (!format) throw new Error(`There is no time zone ${zone}.`)
+  if (!format) throw new Error(`Unknown time zone ${zone}.`)
   let offset = offsetAt(format, from)
   const stretches = [{ startsAt: from, offset }]
   for (let at = from; at < until; at += lookEveryMs) {
@@ -84,7 +86,7 @@ function findStretches(zone: string, from: number, until: number): Stretch[] {
   return stretches
 }
 
-/** The minute at which the offset becomes what it is at the end. */
+/** Returns the minute at which the offset changes to that at the end. */
 function findChange(format: Intl.DateTimeFormat, from: number, until: number): number {
   const before = offsetAt(format, from)
   let [low, high] = [from, until]

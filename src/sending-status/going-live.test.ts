@@ -7,31 +7,31 @@ const live = { ...relay, BASE_URL: 'https://mail.acme.example', MAIL_FROM: 'Acme
 
 const problemsOf = (environment: Environment) => liveProblems(readConfig(environment))
 
-test('nothing is wrong while no relay is set, or when links and sender are known to the world', () => {
+test('there are no problems without a relay, or with a public base URL and sender', () => {
   expect(problemsOf({})).toEqual([])
   expect(problemsOf(live)).toEqual([])
   expect(problemsOf({ ...live, BASE_URL: 'http://waxwing.corp.internal' })).toEqual([])
   expect(problemsOf({ ...live, BASE_URL: 'http://8.8.8.8:3000' })).toEqual([])
 })
 
-test('with a relay, a sender at localhost and links that lead to this machine are faults', () => {
+test('with a relay, a localhost sender and local links are faults', () => {
   expect(problemsOf({ ...relay, PORT: '4000' })).toEqual([
     {
       severity: 'fault',
       message:
-        'Links in mail lead to http://localhost:4000, which other people cannot open: set BASE_URL to the public address.',
+        'Links in emails point to http://localhost:4000, which other people cannot open. Set BASE_URL to the public address.',
     },
     {
       severity: 'fault',
       message:
-        'Flows that name no sender send from hello@localhost, which others refuse: set MAIL_FROM to an address of your domain.',
+        'Flows without a sender use hello@localhost, which other mail servers reject. Set MAIL_FROM to an address of your domain.',
     },
   ])
   for (const host of ['127.0.0.1:3000', '192.168.1.20', '10.0.0.5:3000', '[::1]:3000', '[fd00::1]', 'wax.localhost'])
     expect(problemsOf({ ...live, BASE_URL: `http://${host}` }), host).toMatchObject([{ severity: 'fault' }])
 })
 
-test('a relay on this machine may be one that only shows mail, so they are hints', () => {
+test('with a relay on this machine, the problems are hints', () => {
   for (const host of ['localhost:1025', '127.0.0.1', '[::1]:25'])
     expect(problemsOf({ SMTP_URL: `smtp://${host}` }), host).toMatchObject([{ severity: 'hint' }, { severity: 'hint' }])
 })

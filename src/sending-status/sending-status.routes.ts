@@ -7,15 +7,15 @@ import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type MailSettings, mailboxText } from '../messages/outgoing.ts'
 import { liveProblems } from './going-live.ts'
-import { findSendingFigures } from './sending-status.sql.ts'
-import type { Sending } from './sending-status.ts'
+import { findSendingQueue } from './sending-status.sql.ts'
+import type { SendingStatus } from './sending-status.ts'
 
 const queuedMax = 10_000
 
-const forOperators = 'Only for owners of the organization that runs this installation; empty for everybody else.'
+const forOperators = 'Only returned to owners of the organization that operates this installation.'
 
 const SendingOut = Type.Object({
-  details: Type.Boolean({ description: 'Whether you may see and check the settings of the mail relay.' }),
+  details: Type.Boolean({ description: 'Whether you can see and check the settings of the mail server.' }),
   transport: oneOf('inbox', 'smtp'),
   relay: Nullable(
     Type.Object(
@@ -32,16 +32,17 @@ const SendingOut = Type.Object({
   state: oneOf('ok', 'failing', 'unknown'),
   last_error: Nullable(Type.String({ description: forOperators })),
   next_attempt_at: Nullable(
-    Type.String({ format: 'date-time', description: 'When the unreachable mail server is tried again.' }),
+    Type.String({ format: 'date-time', description: 'When the unreachable mail server is retried.' }),
   ),
   last_sent_at: Nullable(Timestamp),
-  queued: Type.Integer({ description: `Mails that wait to be sent; ${queuedMax} means at least so many.` }),
+  queued: Type.Integer({ description: `Pending emails. Counted up to ${queuedMax}.` }),
   problems: Type.Array(Type.Object({ severity: oneOf('fault', 'hint'), message: Type.String() }), {
-    description: 'Settings to change before mail goes to other people; hints when the relay is on this machine.',
+    description:
+      'Settings to change before email is sent to other people; hints if the mail server is on this machine.',
   }),
   dkim: Nullable(Type.Object({ domain: Type.String(), selector: Type.String() })),
   bounce_domain: Nullable(Type.String()),
-  bounce_providers: Type.Array(Type.String(), { description: 'Those that tell bounces and complaints by HTTP.' }),
+  bounce_providers: Type.Array(Type.String(), { description: 'Providers that report bounces and complaints by HTTP.' }),
   records: Type.Array(
     Type.Object({
       type: oneOf('TXT', 'MX'),
@@ -59,7 +60,7 @@ const tags = ['Sending']
 export type SendingRouteParts = {
   config: Config
   read: BoundedRead
-  sending: Sending
+  sending: SendingStatus
   dkim: DkimSigner | undefined
   settings: MailSettings
   bounceProviders: string[]
@@ -69,7 +70,7 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
   return async (api) => {
     api.get(
       '/sending',
-      { schema: { tags, summary: 'Where mail goes, and what to set in the DNS', response: answers(SendingOut) } },
+      { schema: { tags, summary: 'Get the sending status', response: answers(SendingOut) } },
       async (request) => ok(await sendingOut(parts, memberOf(request))),
     )
 
@@ -79,7 +80,8 @@ export function sendingRoutes(parts: SendingRouteParts): FastifyPluginAsyncTypeb
         onRequest: requireOperator,
         schema: {
           tags,
-          summary: 'Test the mail relay and look up the DNS records (operators)',
+          summary: 'Check the mail server and the DNS records',
+          description: 'Only for owners of the organization that operates this installation.',
           response: answers(SendingOut),
         },
       },
@@ -96,9 +98,9 @@ async function sendingOut(
   member: Member,
 ) {
   const { organizationId } = member
-  const figures = await read(organizationId, (tx) => findSendingFigures(tx, organizationId, queuedMax))
-  const { queued, lastSentAt } = figures
-  const { state, lastError, nextTryAt } = sending.health(figures)
+  const queue = await read(organizationId, (tx) => findSendingQueue(tx, organizationId, queuedMax))
+  const { queued, lastSentAt } = queue
+  const { state, lastError, nextTryAt } = sending.health(queue)
   const details = isOperator(member)
   return {
     details,
@@ -119,7 +121,7 @@ async function sendingOut(
   }
 }
 
-/** Never the password. */
+/** Never includes the password. */
 const relayOut = ({ host, port, tls, credentials }: SmtpTarget) => ({
   host,
   port,

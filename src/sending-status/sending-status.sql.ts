@@ -1,15 +1,18 @@
 import type { Reader } from '../db/db.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
-export type SendingFigures = { queued: number; waitingSince: Date | null; lastSentAt: Date | null }
+export type SendingQueue = { queued: number; waitingSince: Date | null; lastSentAt: Date | null }
 
-/** How many mails wait, counted up to a limit, since when, and when the last one went out. By indexes, whatever the number. */
-export async function findSendingFigures(
+/**
+ * Returns the number of pending emails, counted up to a limit, the time of the oldest one, and when the last email was
+ * sent. All parts use indexes.
+ */
+export async function findSendingQueue(
   db: Reader,
   organizationId: OrganizationId,
   countMax: number,
-): Promise<SendingFigures> {
-  const [row] = await db<SendingFigures>`
+): Promise<SendingQueue> {
+  const [row] = await db<SendingQueue>`
     select
       (select count(*) from (
         select from jobs where organization_id = ${organizationId} and kind = 'message.send' limit ${countMax}

@@ -18,7 +18,7 @@ async function send(app: TestApp): Promise<void> {
 
 const sending = async (app: TestApp) => (await app.manage('GET', '/organization/sending')).body.data
 
-test('without a relay mail goes to the inbox, and there is nothing to set', async () => {
+test('without a relay emails go to the inbox, and no records are needed', async () => {
   await using app = await startTestApp()
   expect(await sending(app)).toEqual({
     details: true,
@@ -41,7 +41,7 @@ test('without a relay mail goes to the inbox, and there is nothing to set', asyn
   await until('the mail to be sent', async () => (await sending(app)).last_sent_at)
 })
 
-test('it says by which way bounces come back', async () => {
+test('the status shows how bounces are received', async () => {
   const environment = {
     BOUNCE_DOMAIN: 'bounce.acme.example',
     BOUNCE_SMTP_PORT: '0',
@@ -55,7 +55,7 @@ test('it says by which way bounces come back', async () => {
   })
 })
 
-test('a check tries the relay and looks the records up; others then see what it found', async () => {
+test('a check tests the relay and the DNS records, and its result is stored', async () => {
   await using relay = await startRelay()
   const zone: Record<string, string[]> = { '_dmarc.acme.example': ['v=DMARC1; p=none'] }
   await using names = await startNameServer(
@@ -92,7 +92,7 @@ test('a check tries the relay and looks the records up; others then see what it 
   expect((await another.manage('GET', '/organization/sending')).body.data).toEqual(checked.body.data)
 })
 
-test('a relay that is down is told with its reason, mails wait, and other organizations’ do not count', async () => {
+test('a relay that is down is reported with its reason, and emails of other organizations are not counted', async () => {
   const gone = await startRelay()
   await gone.stop()
   await using app = await startTestApp({ SMTP_URL: gone.url })
@@ -107,17 +107,20 @@ test('a relay that is down is told with its reason, mails wait, and other organi
   expect((await other.manage('GET', '/organization/sending')).body.data.queued).toBe(0)
 })
 
-test('mail that nobody takes up is told, also by a process that sends none itself', async () => {
+test('emails that no process sends are reported, also by a process that does not send', async () => {
   await using relay = await startRelay()
   await using app = await startTestApp({ SMTP_URL: relay.url }, ['serve'])
   await send(app)
   expect(await sending(app)).toMatchObject({ state: 'unknown', queued: 1 })
   await app.db.statement`update jobs set due_at = now() - interval '3 minutes'`
-  expect(await sending(app)).toMatchObject({ state: 'failing', last_error: expect.stringContaining('none goes out') })
+  expect(await sending(app)).toMatchObject({
+    state: 'failing',
+    last_error: expect.stringContaining('none are being sent'),
+  })
   expect((await app.call('GET', '/metrics')).text).not.toContain('waxwing_relay_up')
 })
 
-test('the relay’s password is in no answer, and settings that do not suit a relay are', async () => {
+test('the relay password is never returned, and unsuitable settings are', async () => {
   const environment = { SMTP_URL: 'smtps://someone:secret-password@relay.acme.example' }
   await using app = await startTestApp(environment, ['serve'])
   const answer = await app.manage('GET', '/organization/sending')
@@ -126,7 +129,7 @@ test('the relay’s password is in no answer, and settings that do not suit a re
   expect(answer.body.data.problems.map(({ severity }: { severity: string }) => severity)).toEqual(['fault', 'fault'])
 })
 
-test('only owners of the first organization see the relay, its error and the settings; others see whether it works', async () => {
+test('only owners of the first organization see details of the relay; others see whether it works', async () => {
   const gone = await startRelay()
   await gone.stop()
   const environment = {

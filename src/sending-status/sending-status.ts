@@ -3,39 +3,39 @@ import { parseSmtpUrl, type SmtpTarget, type Transport } from '@waxwing/smtp-cli
 import type { DkimSigner } from '../mail/dkim.ts'
 import { lookUpRecords, type RecordState, type RecordToSet, recordsToSet, unchecked } from '../mail/dns-records.ts'
 import type { MailSettings } from '../messages/outgoing.ts'
-import type { SendingFigures } from './sending-status.sql.ts'
+import type { SendingQueue } from './sending-status.sql.ts'
 
 const relayWithinMs = 15_000
-/** What was seen so long ago says nothing about now. */
+/** Older observations are ignored. */
 const freshMs = 60 * 60 * 1000
-/** Longer than a working sender leaves the oldest mail while no other goes out, pauses between tries included. */
+/** Longer than the oldest email stays pending while sending works, including pauses between attempts. */
 const stuckMs = 2 * 60 * 1000
 const stuck =
-  'Emails are pending but none goes out. See the log of the sending processes (waxwing start, waxwing work).'
+  'Emails are pending but none are being sent. Check the log of the sending processes (waxwing start, waxwing work).'
 
-export type SendingParts = {
+export type SendingStatusParts = {
   relay: Transport | undefined
   relayUrl: string | undefined
   dkim: DkimSigner | undefined
   settings: MailSettings
-  /** Other than the machine's own, for tests. */
+  /** Name servers to use instead of those of the machine, for tests. */
   nameServers?: readonly string[] | undefined
 }
 
 type Check = { at: Date; problem: string | null; records: RecordState[] }
 export type Health = { state: 'ok' | 'failing' | 'unknown'; lastError: string | null; nextTryAt: Date | null }
 
-/** Where mail goes, whether that works, and what has to stand in the DNS. The same for every organization. */
-export class Sending {
+/** The status of the relay and the DNS records that it needs. The same for all organizations. */
+export class SendingStatus {
   readonly target: SmtpTarget | undefined
-  readonly #parts: SendingParts
+  readonly #parts: SendingStatusParts
   readonly #records: RecordToSet[]
   /** Emails sent before this process started may have used other settings. */
   readonly #startedAtMs = Date.now()
   #last: Check | undefined
   #checking: Promise<void> | undefined
 
-  constructor(parts: SendingParts) {
+  constructor(parts: SendingStatusParts) {
     const { relayUrl, dkim, settings } = parts
     this.#parts = parts
     this.target = relayUrl === undefined ? undefined : parseSmtpUrl(relayUrl)
@@ -56,8 +56,8 @@ export class Sending {
     return this.#records.map((record, index) => ({ ...record, ...(this.#last?.records[index] ?? unchecked) }))
   }
 
-  /** By what is seen here, and by what is stored: mail may be sent by another process. */
-  health({ lastSentAt, waitingSince }: Pick<SendingFigures, 'lastSentAt' | 'waitingSince'>, now = Date.now()): Health {
+  /** Combines the state of this process with the database, since another process may be sending. */
+  health({ lastSentAt, waitingSince }: Pick<SendingQueue, 'lastSentAt' | 'waitingSince'>, now = Date.now()): Health {
     const state = this.#parts.relay?.state()
     if (state?.kind === 'down') return { state: 'failing', lastError: state.reason, nextTryAt: state.nextTryAt }
     const nextTryAt = null
@@ -73,7 +73,7 @@ export class Sending {
     return { state: problem === null ? 'ok' : 'failing', lastError: problem, nextTryAt }
   }
 
-  /** Tries the relay and the name servers. Whoever asks while it goes on gets the same check. */
+  /** Checks the relay and the DNS records. Concurrent calls share one check. */
   check(): Promise<void> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined
@@ -98,7 +98,7 @@ export class Sending {
       sleep(relayWithinMs, undefined, { signal: late.signal }).catch(() => undefined),
     ])
     late.abort()
-    if (!state) return `the relay did not answer within ${relayWithinMs / 1000} seconds`
+    if (!state) return `the relay did not respond within ${relayWithinMs / 1000} seconds`
     return state.kind === 'down' ? state.reason : null
   }
 }

@@ -3,7 +3,7 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import { newId } from '../values/ids.ts'
 import { AddressPolicy } from './address-policy.ts'
 
-test('an answer that is under way while the setting is changed does not count after it', async () => {
+test('a pending lookup does not override a changed setting', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const id = newId('org')

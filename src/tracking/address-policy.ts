@@ -3,12 +3,14 @@ import { within } from '../runtime/within.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { findKeepsAddresses } from './tracking.sql.ts'
 
-/** A change that another process made counts after this time at the latest. */
+/** A change made by another process takes effect after this time at the latest. */
 const knownForMs = 10_000
 const organizationsMax = 10_000
-const patienceMs = 100
+const timeoutMs = 100
 
-/** Whether an organization keeps the addresses of its readers. Where it cannot be told in time, it does not. */
+/**
+ * Whether an organization stores the IP addresses of recipients. Assumes that it does not if the lookup takes too long.
+ */
 export class AddressPolicy {
   readonly #db: Reader
   readonly #known = new Map<OrganizationId, { keeps: boolean; untilMs: number }>()
@@ -18,14 +20,14 @@ export class AddressPolicy {
     this.#db = db
   }
 
-  /** A promise only when it has to be: what is known costs no turn of the event loop. */
+  /** Returns a promise only if a lookup is needed, since a cached value costs no turn of the event loop. */
   keepsAddresses(organizationId: OrganizationId): boolean | Promise<boolean> {
     const known = this.#known.get(organizationId)
     if (known && known.untilMs > Date.now()) return known.keeps
     return this.#asking.get(organizationId) ?? this.#ask(organizationId)
   }
 
-  /** The setting was changed: what is known, or is being asked for, may be from before. */
+  /** Drops the cached value and pending lookups after the setting was changed. */
   forget(organizationId: OrganizationId): void {
     this.#known.delete(organizationId)
     this.#asking.delete(organizationId)
@@ -33,7 +35,7 @@ export class AddressPolicy {
 
   #ask(organizationId: OrganizationId): Promise<boolean> {
     const found = findKeepsAddresses(this.#db, organizationId).catch(() => undefined)
-    const asking = within(patienceMs, found).then((keeps) => {
+    const asking = within(timeoutMs, found).then((keeps) => {
       if (this.#asking.get(organizationId) !== asking) return false
       this.#asking.delete(organizationId)
       if (keeps === undefined) return false

@@ -11,7 +11,7 @@ import { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { type MessageId, newId, toText } from '../values/ids.ts'
-import { takeBounceMail } from './bounce-mail.ts'
+import { processIncomingBounce } from './bounce-mail.ts'
 
 const domain = 'bounces.acme.example'
 const listening = { BOUNCE_DOMAIN: domain, BOUNCE_SMTP_PORT: '0', BOUNCE_SMTP_HOST: '127.0.0.1' }
@@ -49,7 +49,7 @@ async function recipient(name = `person${++people}`) {
 }
 const give = (to: string, raw: string, from = '') => deliver(app.app.bouncePort()!, from, to, raw)
 
-test('only addresses that were signed get mail in', async () => {
+test('only signed addresses accept email', async () => {
   const { bounceAddress } = await recipient()
   const forged = bounceAddress.replace(/^b-../, 'b-zz')
   const wrong = [
@@ -62,7 +62,7 @@ test('only addresses that were signed get mail in', async () => {
   expect(await give(bounceAddress.toUpperCase(), 'Subject: x\r\n\r\nx')).toMatchObject({ kind: 'accepted' })
 })
 
-test('the same bounce told twice is one event', async () => {
+test('a bounce reported twice is one event', async () => {
   const { email, bounceAddress, events } = await recipient()
   const raw = deliveryStatusMail(bounceAddress, { recipient: email })
   await give(bounceAddress, raw)
@@ -72,14 +72,14 @@ test('the same bounce told twice is one event', async () => {
   ])
 })
 
-test('a recipient refused in the session and returned by mail as well bounced once', async () => {
+test('a recipient rejected in the session and by email bounces once', async () => {
   const { email, bounceAddress, events } = await recipient(`nobody${++people}`)
   expect(await events()).toHaveLength(1)
   await give(bounceAddress, deliveryStatusMail(bounceAddress, { recipient: email }))
   expect(await events()).toHaveLength(1)
 })
 
-test('a full mailbox is a soft bounce and suppresses nobody; gone for good later, it is a hard one', async () => {
+test('a full mailbox is a soft bounce without suppression, and can become a hard bounce later', async () => {
   const { email, bounceAddress, events } = await recipient()
   await give(
     bounceAddress,
@@ -93,7 +93,7 @@ test('a full mailbox is a soft bounce and suppresses nobody; gone for good later
   expect(await suppressions()).toHaveLength(1)
 })
 
-test('news of a delay changes nothing: how it ends is told later', async () => {
+test('a delay notification has no effect', async () => {
   const { email, ids, bounceAddress, events } = await recipient()
   const delay = { action: 'delayed', status: '4.4.1', code: 421, text: 'Connection timed out', recipient: email }
   await give(bounceAddress, deliveryStatusMail(bounceAddress, delay))
@@ -103,7 +103,7 @@ test('news of a delay changes nothing: how it ends is told later', async () => {
   expect(await events()).toMatchObject([{ eventName: 'emailSoftBounce' }])
 })
 
-test('what bounces behind a forwarder is the bounce of the address that was written to', async () => {
+test('a bounce behind a forwarder counts for the original recipient', async () => {
   const { email, bounceAddress, events } = await recipient()
   await give(bounceAddress, deliveryStatusMail(bounceAddress, { recipient: 'moved@elsewhere.example' }))
   expect(await events()).toMatchObject([{ eventName: 'emailHardBounce' }])
@@ -111,7 +111,7 @@ test('what bounces behind a forwarder is the bounce of the address that was writ
   expect(suppression?.email).toBe(email)
 })
 
-test('a complaint is recorded with what it was about, and stops all mail', async () => {
+test('a complaint is recorded with its message and stops all email', async () => {
   const { email, bounceAddress, events } = await recipient()
   await give(bounceAddress, complaintMail(bounceAddress))
   expect(await events()).toMatchObject([{ eventName: 'emailComplaint', data: { feedback_type: 'abuse' } }])
@@ -135,7 +135,7 @@ test.each(['fraud', 'opt-out', 'other'])('a feedback report of the type %s is a 
   expect(await events()).toMatchObject([{ eventName: 'emailComplaint', data: { feedback_type: feedbackType } }])
 })
 
-test('an absence notice and an answer of a person are taken and mean nothing', async () => {
+test('out-of-office notices and replies are accepted and ignored', async () => {
   const { bounceAddress, events } = await recipient()
   const away = 'From: Ada <ada@example.com>\r\nSubject: Out of office\r\nAuto-Submitted: auto-replied\r\n\r\nI am away.'
   const thanks = 'From: Ada <ada@example.com>\r\nSubject: Re: Order\r\n\r\nThank you!'
@@ -144,7 +144,7 @@ test('an absence notice and an answer of a person are taken and mean nothing', a
   expect(await events()).toEqual([])
 })
 
-test('a mail to the unsubscribe address unsubscribes, once; a program’s answer to it does not', async () => {
+test('an email to the unsubscribe address unsubscribes once; an automatic reply does not', async () => {
   const { email, unsubscribeAddress, events } = await recipient()
   const wish = 'From: ada@example.com\r\nSubject: unsubscribe\r\n\r\n'
   await give(unsubscribeAddress, wish, '')
@@ -155,7 +155,7 @@ test('a mail to the unsubscribe address unsubscribes, once; a program’s answer
   expect(await app.subscription(email)).toBe('unsubscribed')
 })
 
-test('where the signed message is gone, the Message-ID or the queue id finds the one that is meant', async () => {
+test('if the signed message does not exist, the Message-ID or the queue id identifies it', async () => {
   const byMessageId = await recipient()
   const byQueueId = await recipient()
   await app.db.statement`update messages set queue_id = 'QUEUED42' where id = ${byQueueId.ids.messageId}`
@@ -168,7 +168,7 @@ test('where the signed message is gone, the Message-ID or the queue id finds the
   expect(await byQueueId.events()).toHaveLength(1)
 })
 
-test('nobody can report on the mail of another organization', async () => {
+test('a report cannot affect messages of another organization', async () => {
   const victim = await recipient()
   const stranger = { ...app.ids, organizationId: newId('org'), messageId: newId('msg') }
   const address = `${tokens.sign('bounce', stranger)}@${domain}`
@@ -177,7 +177,7 @@ test('nobody can report on the mail of another organization', async () => {
   expect(await victim.events()).toEqual([])
 })
 
-test('a mail that cannot be recorded is not taken, so that its sender tries again', async () => {
+test('an email that cannot be recorded is not accepted, so that its sender retries', async () => {
   const { bounceAddress, email, events } = await recipient()
   await app.db.statement.script(
     "alter table events add constraint shut check (event_name <> 'emailHardBounce') not valid",
@@ -203,7 +203,7 @@ test.each([
   const hints = new Hints(app.db)
   const parts = { db: app.db, hints, tokens, events: new EventRecorder({ db: app.db, hints }), tasks, log }
 
-  await takeBounceMail(parts, { recipients: [bounceAddress], sender: '', raw: Buffer.from('anything') })
+  await processIncomingBounce(parts, { recipients: [bounceAddress], sender: '', raw: Buffer.from('anything') })
 
   expect(logged).toMatchObject([{ messageId: ids.messageId, bytes: 8 }])
   expect(await events()).toEqual([])

@@ -14,7 +14,7 @@ import { findMessages } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
 import { isComplaint, recordVerdicts, type Verdict } from './verdicts.ts'
 
-export type BounceMailParts = {
+export type IncomingBounceParts = {
   db: Db
   hints: Hints
   tokens: Tokens
@@ -23,17 +23,17 @@ export type BounceMailParts = {
   log: Log
 }
 
-/** The addresses at which mail is taken: those that we signed. */
-export function isOurAddress(tokens: Tokens, address: string): boolean {
+/** Returns whether we signed the address; email to other addresses is rejected. */
+export function isSignedAddress(tokens: Tokens, address: string): boolean {
   const local = localPart(address)
   return Boolean(tokens.verify('bounce', local) ?? tokens.verify('unsubscribe_by_mail', local))
 }
 
-/** Takes in one mail of the bounce listener. Resolves when all that follows from it is committed. */
-export async function takeBounceMail(parts: BounceMailParts, mail: ReceivedMail): Promise<void> {
+/** Processes one email of the bounce listener. Resolves when everything that follows from it is committed. */
+export async function processIncomingBounce(parts: IncomingBounceParts, mail: ReceivedMail): Promise<void> {
   const locals = [...new Set(mail.recipients.map(localPart))]
   const leaving = locals.flatMap((local) => parts.tokens.verify('unsubscribe_by_mail', local) ?? [])
-  // A program that answers or returns mails writes without a sender: that is nobody's wish.
+  // Automatic replies and bounces have an empty sender and do not express a wish to unsubscribe.
   if (leaving.length > 0 && mail.sender !== '') await unsubscribeByMail(parts, leaving)
 
   const bounced = locals.flatMap((local) => {
@@ -47,34 +47,39 @@ export async function takeBounceMail(parts: BounceMailParts, mail: ReceivedMail)
 }
 
 /**
- * In a task process, since anybody who received a mail can send a bounce of any shape. Returns undefined if the mail takes
- * more time or memory than it may, or cannot be classified at all: a retry would end the same way, so it is accepted and what
- * it means stays undetermined.
+ * Runs in a task process, since anyone who received an email can send a bounce of any content. Returns undefined if the
+ * email exceeds the limits of time or memory or cannot be classified: a retry would end the same way, so it is accepted
+ * as undetermined.
  */
 async function classify(
-  { tasks, log }: BounceMailParts,
+  { tasks, log }: IncomingBounceParts,
   { organizationId, messageId }: AddressIds,
   raw: Buffer,
 ): Promise<BounceReport | undefined> {
   try {
-    // The listener bounds how many mails it has in hand, so they may wait for their turn.
+    // The listener limits the number of emails in progress, so they may wait for their turn.
     return await tasks.run(classifyBounceMail, { organizationId, input: raw, whenFull: 'wait' })
   } catch (error) {
     if (error instanceof Refusal && !(error instanceof TaskLimitExceeded)) throw error
-    log.warn({ err: error, messageId, bytes: raw.length }, 'A bounce mail could not be classified and is undetermined')
+    log.warn(
+      { err: error, messageId, bytes: raw.length },
+      'A bounce could not be classified and counts as undetermined',
+    )
     return undefined
   }
 }
 
-async function unsubscribeByMail(parts: BounceMailParts, keys: Parameters<typeof findMessages>[1]): Promise<void> {
+async function unsubscribeByMail(parts: IncomingBounceParts, keys: Parameters<typeof findMessages>[1]): Promise<void> {
   for (const { id: messageId, organizationId, flowId, contactId } of await findMessages(parts.db, keys)) {
     const about = { organizationId, messageId, flowId, contactId }
     await recordUnsubscription(parts, { ...about, id: newId('evt'), method: 'one_click', occurredAt: new Date() })
   }
 }
 
-/** The envelope's address names the message; what else the mail tells counts where that message is gone. */
-async function recordBounce(parts: BounceMailParts, local: string, report: BounceReport): Promise<void> {
+/**
+ * The envelope address identifies the message. The other clues of the email are used if that message no longer exists.
+ */
+async function recordBounce(parts: IncomingBounceParts, local: string, report: BounceReport): Promise<void> {
   const clues = {
     signed: [local, ...report.returnAddresses],
     messageIds: report.originalMessageId ? [report.originalMessageId] : [],
@@ -86,14 +91,15 @@ async function recordBounce(parts: BounceMailParts, local: string, report: Bounc
 }
 
 /**
- * A mail went to one address. Behind a forwarder it is another that bounces, so any result will do. News of a delay is
- * none: whoever sent it is still trying, and will tell how it ends. Nor is a report that nobody complained in.
+ * Returns the verdict on the message. It was sent to one address, but with a forwarder another one bounces, so any
+ * result counts. Delay notifications are ignored because the final outcome follows, and so are reports that are not
+ * complaints.
  */
 function verdictOn(email: string, results: BounceResult[]): Verdict | undefined {
-  const told = results.filter(
+  const relevant = results.filter(
     ({ kind, reason, feedbackType = 'abuse' }) => kind !== 'none' && reason !== 'delayed' && isComplaint(feedbackType),
   )
-  const result = told.find(({ recipient }) => recipient === email.toLowerCase()) ?? told[0]
+  const result = relevant.find(({ recipient }) => recipient === email.toLowerCase()) ?? relevant[0]
   if (!result) return undefined
   const { kind, status, replyCode, reason, diagnostic, confidence, evidence } = result
   return kind === 'hard' || kind === 'soft'

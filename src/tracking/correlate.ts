@@ -3,9 +3,9 @@ import type { AddressIds, Tokens } from '../secrets/tokens.ts'
 import { type MessageId, parseId } from '../values/ids.ts'
 import { findMessageByQueueId, findMessages, findMessagesOfAnyone, type SentMessage } from './tracking.sql.ts'
 
-/** What a report says about which of our messages it is about, the surest first. */
+/** The clues in a report about the message it refers to, most reliable first. */
 export type Clues = {
-  /** Texts that may be the signed id of a message: the local part of its envelope sender, or its header. */
+  /** Candidates for the signed id of a message: the local part of its envelope sender, or its header. */
   signed: readonly string[]
   /** Message-IDs, with or without angle brackets. */
   messageIds: readonly string[]
@@ -14,8 +14,8 @@ export type Clues = {
 }
 
 /**
- * Finds the messages of many reports at once. Where a signed id names an organization, only its messages are looked
- * at, however little else is found: nobody can speak about the mail of others.
+ * Finds the messages of many reports at once. If a signed id names an organization, only its messages are searched, so
+ * that no one can report on messages of others.
  */
 export async function findReported(
   db: Reader,
@@ -48,7 +48,7 @@ function leadOf(tokens: Tokens, { signed, messageIds, queueIds = [] }: Clues): L
   }
 }
 
-/** The signed message, and those named by Message-ID in the same organization. */
+/** Returns the keys of the signed message and of those named by Message-ID in the same organization. */
 function keysOf({ signed, named }: Lead): AddressIds[] {
   const [first] = signed
   return first ? [...signed, ...named.map((messageId) => ({ ...first, messageId }))] : []

@@ -12,7 +12,7 @@ import { recordUnsubscription } from './unsubscribe.ts'
 
 export type HitsSetup = { db: Db; hints: Hints; events: EventRecorder; log: Log; metrics: Registry; dataDir: string }
 
-/** Ties the keeping of hits to the database and to the folder of the spool. */
+/** Connects the recording of hits to the database and the spool directory. */
 export function createHits({ db, hints, events, log, metrics, dataDir }: HitsSetup): Hits {
   const writer = (recorder: EventRecorder) => (entry: Entry) =>
     'event' in entry ? recorder.record(entry.event) : recordUnsubscription({ db, hints }, entry.unsubscription)

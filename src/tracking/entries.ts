@@ -2,9 +2,9 @@ import type { NewEvent } from '../events/record.ts'
 import { eventNames } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
-/** Someone left by a link of one of our mails, or by mail. */
+/** An unsubscription through the link of an email, or by email. */
 export type Unsubscription = {
-  /** Of the event that it becomes, unless the contact had left before. */
+  /** The id of its event, unless the contact had unsubscribed before. */
   id: EventId
   organizationId: OrganizationId
   messageId: MessageId
@@ -14,12 +14,12 @@ export type Unsubscription = {
   occurredAt: Date
 }
 
-/** What readers do, and what must not be lost once they were answered. */
+/** An action of a recipient, which must not be lost after the response. */
 export type Entry = { event: NewEvent } | { unsubscription: Unsubscription }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Reads a spooled line. Undefined for what was not written whole. */
+/** Parses a spooled line. Returns undefined if it is incomplete. */
 export function readEntry(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line) as Entry

@@ -9,7 +9,7 @@ const limitOf = () => new HitLimit(new Registry())
 const allowed = (limit: HitLimit, id: MessageId, count: number, atMs: number) =>
   Array.from({ length: count }, () => limit.allows(id, atMs)).filter(Boolean).length
 
-test('a message has a burst, then five hits a second, and a thousand a day', () => {
+test('a message allows a burst, then five hits per second and a thousand per day', () => {
   const limit = limitOf()
   const [id, other] = [newId('msg'), newId('msg')]
   expect(allowed(limit, id, 200, 0)).toBe(50)
@@ -22,14 +22,14 @@ test('a message has a burst, then five hits a second, and a thousand a day', () 
   expect(allowed(limit, id, 200, 24 * 3_600_000)).toBe(50)
 })
 
-test('a clock that is set back takes no hits away', () => {
+test('a clock set back removes no hits', () => {
   const limit = limitOf()
   const id = newId('msg')
   expect(allowed(limit, id, 10, 1_000_000)).toBe(10)
   expect(allowed(limit, id, 10, 0)).toBe(10)
 })
 
-test('the messages that are remembered are bounded, the one hit longest ago is forgotten first', () => {
+test('the number of tracked messages is bounded, and the least recently hit is evicted first', () => {
   const limit = limitOf()
   const [busy, quiet] = [newId('msg'), newId('msg')]
   expect(allowed(limit, quiet, 60, 0)).toBe(50)
@@ -42,7 +42,7 @@ test('the messages that are remembered are bounded, the one hit longest ago is f
   expect(limit.allows(quiet, 0)).toBe(true)
 })
 
-test('hits beyond the limit are answered and counted, but neither stored nor delivered', async () => {
+test('hits beyond the limit get a response and are counted, but neither stored nor delivered', async () => {
   await using app = await startWithReader()
   const { ids } = app
   await createWebhook(app.db, ids.organizationId)

@@ -1,24 +1,24 @@
 import { Counter, type Registry } from 'prom-client'
 import type { MessageId } from '../values/ids.ts'
 
-/** A scanner follows all links of a mail at once, so the burst is far above what a person does. */
+/** A scanner follows all links of an email at once, so the burst is far above what a person does. */
 const burstMax = 50
 const hitsPerSecond = 5
 const hitsPerDayMax = 1_000
-/** About 10 MB. Beyond it the messages that were hit longest ago start again with a full bucket. */
+/** About 10 MB. Beyond this number, the least recently hit messages start again with a full bucket. */
 const messagesMax = 50_000
 const dayMs = 24 * 60 * 60 * 1000
 
 type Bucket = { tokens: number; filledAtMs: number; dayStartedAtMs: number; hitsToday: number }
 
 /**
- * A token bucket for each message. Anyone who has the URL of a pixel can request it without end, and each stored hit
- * becomes an event and a delivery for every webhook; beyond the limit a hit is answered and counted, but not stored.
+ * A token bucket per message. Anyone with the URL of a pixel can request it endlessly, and each stored hit becomes an
+ * event and a delivery per webhook. Beyond the limit, a hit gets a normal response and is counted, but not stored.
  *
- * Kept in memory without a query: each process allows the limit once, and a restart starts again.
+ * Kept in memory without a query: each process allows the limit once, and a restart resets it.
  */
 export class HitLimit {
-  /** In the order of their last hit. */
+  /** Ordered by their last hit. */
   readonly #buckets = new Map<MessageId, Bucket>()
   readonly #limited: Counter
 
@@ -30,12 +30,12 @@ export class HitLimit {
     })
   }
 
-  /** Messages that are remembered. */
+  /** The number of tracked messages. */
   get size(): number {
     return this.#buckets.size
   }
 
-  /** Whether this hit is to be stored. */
+  /** Returns whether this hit should be stored. */
   allows(messageId: MessageId, nowMs = Date.now()): boolean {
     let bucket = this.#buckets.get(messageId)
     if (bucket) this.#buckets.delete(messageId)
@@ -51,7 +51,7 @@ export class HitLimit {
 }
 
 function take(bucket: Bucket, nowMs: number): boolean {
-  // A clock that was set back must not take tokens away.
+  // A clock that is set back must not remove tokens.
   const seconds = Math.max(0, nowMs - bucket.filledAtMs) / 1000
   bucket.tokens = Math.min(burstMax, bucket.tokens + seconds * hitsPerSecond)
   bucket.filledAtMs = nowMs

@@ -9,12 +9,15 @@ const agentsKnownMax = 2_000
 
 type Kind = 'open' | 'click'
 
-/** Turns requests into events. Of the requester, an event has the user agent, and the address if it is to be kept. */
-export class HitMaker {
-  // The same few agents come again and again, and looking for all scanners in one takes longer than all else here.
+/**
+ * Creates events from requests. An event contains the user agent and, if the organization stores IP addresses, the IP
+ * address.
+ */
+export class HitEvents {
+  // A few user agents make up most requests, and matching all patterns takes longer than everything else here.
   readonly #reasons = { open: new Map<string, MachineReason | null>(), click: new Map<string, MachineReason | null>() }
 
-  make(kind: Kind, ids: MailIds & { url?: string }, request: FastifyRequest, keepsAddress: boolean): NewEvent {
+  create(kind: Kind, ids: MailIds & { url?: string }, request: FastifyRequest, keepsAddress: boolean): NewEvent {
     const userAgent = userAgentOf(request)
     const reason = this.#reasonOf(kind, userAgent)
     const data: NewEvent['data'] = { user_agent: userAgent }

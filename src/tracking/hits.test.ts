@@ -54,15 +54,15 @@ function start(change: Partial<HitsParts> = {}, spoolLimits = {}) {
   return { hits, written, rewritten, figure, folder, logged }
 }
 
-test('what is committed is recorded and goes nowhere else', async () => {
+test('a committed entry is not spooled', async () => {
   const { hits, written, rewritten } = start()
   const entry = { event: event() }
-  expect(await hits.keep(entry)).toBe('recorded')
+  expect(await hits.record(entry)).toBe('recorded')
   await hits.replay()
   expect([written, rewritten]).toEqual([[entry], []])
 })
 
-test('a database that says nothing is taken for away, and is not asked again until it answers', async () => {
+test('an unresponsive database counts as unavailable and is not used until it responds', async () => {
   let asked = 0
   const write = () => {
     asked++
@@ -70,54 +70,54 @@ test('a database that says nothing is taken for away, and is not asked again unt
   }
   const { hits, rewritten } = start({ write })
   const entries = [{ event: event() }, { event: event() }, { event: event() }]
-  expect(await hits.keep(entries[0]!)).toBe('spooled')
-  expect(hits.isAway).toBe(true)
-  expect(await Promise.all(entries.slice(1).map((entry) => hits.keep(entry)))).toEqual(['spooled', 'spooled'])
+  expect(await hits.record(entries[0]!)).toBe('spooled')
+  expect(hits.isDatabaseDown).toBe(true)
+  expect(await Promise.all(entries.slice(1).map((entry) => hits.record(entry)))).toEqual(['spooled', 'spooled'])
   expect(asked).toBe(1)
   await hits.replay()
-  expect(hits.isAway).toBe(false)
+  expect(hits.isDatabaseDown).toBe(false)
   expect(rewritten).toEqual(entries)
 })
 
-test('a hit waits for a database that is busy, and no longer when nothing is committed any more', async () => {
+test('a hit waits longer for a busy database, until nothing is committed anymore', async () => {
   let nowMs = 1_000_000
   const slow = { event: event() }
   const write = (entry: Entry) => (entry === slow ? never() : Promise.resolve())
   const { hits } = start({ write, nowMs: () => nowMs })
   let kept: string | undefined
-  const waiting = hits.keep(slow).then((outcome) => (kept = outcome))
+  const waiting = hits.record(slow).then((outcome) => (kept = outcome))
   const look = () => new Promise((resolve) => setTimeout(resolve, 100))
   for (let n = 0; n < 4; n++) {
     nowMs += 150
-    await hits.keep({ event: event() })
+    await hits.record({ event: event() })
     await look()
   }
-  expect([kept, hits.isAway]).toEqual([undefined, false])
+  expect([kept, hits.isDatabaseDown]).toEqual([undefined, false])
   nowMs += 250
   expect(await waiting).toBe('spooled')
-  expect(hits.isAway).toBe(true)
+  expect(hits.isDatabaseDown).toBe(true)
 })
 
-test('while the database stays away, what is spooled stays', async () => {
+test('spooled entries stay while the database is unavailable', async () => {
   const { hits, rewritten } = start({
     write: () => Promise.reject(fault('ECONNREFUSED')),
     rewrite: () => Promise.reject(fault('57P03')),
   })
-  expect(await hits.keep({ event: event() })).toBe('spooled')
+  expect(await hits.record({ event: event() })).toBe('spooled')
   await hits.replay()
   await hits.replay()
-  expect([hits.isAway, rewritten]).toEqual([true, []])
+  expect([hits.isDatabaseDown, rewritten]).toEqual([true, []])
 })
 
-test('what does not fit is counted, and the database is looked for all the same', async () => {
+test('entries beyond the spool limit are counted as lost, and recovery is still detected', async () => {
   const { hits, figure } = start({ write: () => Promise.reject(fault('ECONNREFUSED')) }, { bytesMax: 10 })
-  expect(await hits.keep({ event: event() })).toBe('lost')
+  expect(await hits.record({ event: event() })).toBe('lost')
   expect(await figure('waxwing_hits_lost_total')).toBe(1)
   await hits.replay()
-  expect(hits.isAway).toBe(false)
+  expect(hits.isDatabaseDown).toBe(false)
 })
 
-test('what the database will never take is counted and does not hold up the rest of the spool', async () => {
+test('entries that the database rejects are counted as lost and do not block the spool', async () => {
   const bad = { event: event() }
   const good = { event: event() }
   const taken: Entry[] = []
@@ -129,33 +129,33 @@ test('what the database will never take is counted and does not hold up the rest
       taken.push(entry)
     },
   })
-  await Promise.all([hits.keep(bad), hits.keep(good)])
+  await Promise.all([hits.record(bad), hits.record(good)])
   await hits.replay()
   expect(taken).toEqual([good])
   expect(await figure('waxwing_hits_lost_total')).toBe(1)
 })
 
-const stuckFile = 'A file of the spool cannot be taken; it stays for later'
+const stuckFile = 'A spool file could not be replayed and is kept'
 
-test('a file that cannot be taken does not keep the database away, and is told of once', async () => {
+test('a file that cannot be replayed does not count as an outage and is logged once', async () => {
   let isAway = true
   const write = async () => {
     if (isAway) throw fault('ECONNREFUSED')
   }
   const { hits, folder, logged } = start({ write, rewrite: write })
   mkdirSync(join(folder, 'not-a-file.jsonl'), { recursive: true })
-  expect(await hits.keep({ event: event() })).toBe('spooled')
+  expect(await hits.record({ event: event() })).toBe('spooled')
   await hits.replay()
-  expect(hits.isAway).toBe(true)
+  expect(hits.isDatabaseDown).toBe(true)
   isAway = false
   await hits.replay()
   await hits.replay()
-  expect(hits.isAway).toBe(false)
-  expect(await hits.keep({ event: event() })).toBe('recorded')
-  expect(logged).toEqual(['The database does not answer; hits go to the spool', stuckFile])
+  expect(hits.isDatabaseDown).toBe(false)
+  expect(await hits.record({ event: event() })).toBe('recorded')
+  expect(logged).toEqual(['The database is unavailable; hits go to the spool', stuckFile])
 })
 
-test('a hit that cannot be recorded for another reason holds up no other', async () => {
+test('a hit that fails for another reason does not block others', async () => {
   const bad = { event: event() }
   const taken: Entry[] = []
   const { hits, folder, logged } = start({
@@ -168,26 +168,26 @@ test('a hit that cannot be recorded for another reason holds up no other', async
   mkdirSync(folder)
   writeFileSync(join(folder, 'a.jsonl'), `${JSON.stringify(bad)}\n`)
   const good = { event: event() }
-  await hits.keep(good)
+  await hits.record(good)
   await hits.replay()
-  expect([taken, hits.isAway, logged.at(-1)]).toEqual([[good], false, stuckFile])
+  expect([taken, hits.isDatabaseDown, logged.at(-1)]).toEqual([[good], false, stuckFile])
 })
 
-test('a spool that cannot be written is told of at the start, and then only by what is lost', async () => {
+test('a spool that is not writable is logged at startup, and afterwards only losses are', async () => {
   const { hits, folder, logged, figure } = start({ write: () => Promise.reject(fault('ECONNREFUSED')) })
   writeFileSync(folder, 'where the folder should be')
   await hits.checkSpool()
-  expect(logged).toEqual(['The spool cannot be written: hits are lost while the database is away'])
-  expect(await Promise.all([1, 2, 3].map(() => hits.keep({ event: event() })))).toEqual(['lost', 'lost', 'lost'])
+  expect(logged).toEqual(['The spool is not writable: hits are lost while the database is unavailable'])
+  expect(await Promise.all([1, 2, 3].map(() => hits.record({ event: event() })))).toEqual(['lost', 'lost', 'lost'])
   for (let n = 0; n < 3; n++) await hits.replay()
-  expect(hits.isAway).toBe(false)
+  expect(hits.isDatabaseDown).toBe(false)
   expect(await figure('waxwing_hits_lost_total')).toBe(3)
-  expect(logged.slice(1)).toEqual(['The database does not answer; hits go to the spool', 'Hits are lost', stuckFile])
+  expect(logged.slice(1)).toEqual(['The database is unavailable; hits go to the spool', 'Hits were lost', stuckFile])
 })
 
-test('at the end, whoever still waits is answered from the spool', async () => {
+test('pending hits are spooled on shutdown', async () => {
   const { hits } = start({ write: never })
-  const waiting = hits.keep({ event: event() })
+  const waiting = hits.record({ event: event() })
   await hits.close()
   expect(await waiting).toBe('spooled')
 })

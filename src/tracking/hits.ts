@@ -4,19 +4,22 @@ import type { Log } from '../runtime/log.ts'
 import { type Entry, readEntry } from './entries.ts'
 import { NotNow, type Spool } from './spool.ts'
 
-/** When nothing at all is committed for so long, the database is away. A reader is then answered within 300 ms. */
+/**
+ * If nothing is committed for this long, the database counts as unavailable. The reader then gets a response within 300
+ * ms.
+ */
 const patienceMs = 200
-/** While other hits are committed, the database is busy and one may wait longer. */
+/** While other hits are being committed, the database is busy and a hit may wait longer. */
 const busyPatienceMs = 2_000
 const lookEveryMs = 20
 const lossesLoggedEveryMs = 1_000
 
 export type HitsParts = {
-  /** Resolves when the entry is committed. May be given the same entry twice. */
+  /** Resolves when the entry is committed. May be called twice with the same entry. */
   write: (entry: Entry) => Promise<unknown>
-  /** The same, on a way of its own, which is not blocked by what hangs on the other. */
+  /** Same as `write`, through a separate recorder, so that a stalled batch cannot block the replay. */
   rewrite: (entry: Entry) => Promise<unknown>
-  /** Resolves when the database answers. */
+  /** Resolves when the database responds. */
   probe: () => Promise<unknown>
   spool: Spool
   log: Log
@@ -24,28 +27,28 @@ export type HitsParts = {
   nowMs?: () => number
 }
 
-/** `lost`: neither the database nor the spool could take it; it was counted and logged. */
-export type Kept = 'recorded' | 'spooled' | 'lost'
+/** `lost`: neither the database nor the spool accepted the entry; it was counted and logged. */
+export type HitOutcome = 'recorded' | 'spooled' | 'lost'
 
-type Waiting = { entry: Entry; sinceMs: number; settle: ((kept: Kept) => void) | undefined }
+type Waiting = { entry: Entry; sinceMs: number; settle: ((outcome: HitOutcome) => void) | undefined }
 
 /**
- * Keeps what readers do. While the database answers, an entry is kept when it is committed; when it does not, when it
- * stands in the spool, from which `replay` brings it to the database. Entries carry their event's id, so that one
- * that went both ways counts once.
+ * Records opens, clicks and unsubscriptions durably. While the database is available, an entry is recorded when it is
+ * committed; otherwise when it is written to the spool, from which `replay` brings it into the database. Entries
+ * contain the id of their event, so that one that took both ways counts once.
  */
 export class Hits {
   readonly #parts: HitsParts
   readonly #nowMs: () => number
   readonly #spooled: Counter
   readonly #lost: Counter
-  #away = false
+  #isDatabaseDown = false
   #committedAtMs = 0
   #waiting: Waiting[] = []
   #timer: NodeJS.Timeout | undefined
   #lossesSinceLog = 0
   #lossLoggedAtMs = 0
-  /** What of the spool could not be taken lately. */
+  /** Files of the spool that could not be replayed last time. */
   #stuck = new Set<string>()
 
   constructor(parts: HitsParts) {
@@ -54,12 +57,12 @@ export class Hits {
     const registers = [parts.metrics]
     this.#spooled = new Counter({
       name: 'waxwing_hits_spooled_total',
-      help: 'Hits that waited on the disk for the database',
+      help: 'Hits that were spooled to disk while the database was unavailable',
       registers,
     })
     this.#lost = new Counter({
       name: 'waxwing_hits_lost_total',
-      help: 'Hits that neither the database nor the spool could take',
+      help: 'Hits that neither the database nor the spool accepted',
       registers,
     })
     const { spool } = parts
@@ -73,18 +76,18 @@ export class Hits {
     })
   }
 
-  /** Whether the database is known not to answer. */
-  get isAway(): boolean {
-    return this.#away
+  /** Whether the database is known to be unavailable. */
+  get isDatabaseDown(): boolean {
+    return this.#isDatabaseDown
   }
 
   /** Never rejects. */
-  keep(entry: Entry): Promise<Kept> {
-    if (this.#away) return this.#spool(entry)
+  record(entry: Entry): Promise<HitOutcome> {
+    if (this.#isDatabaseDown) return this.#spool(entry)
     return new Promise((resolve) => {
       const waiting: Waiting = { entry, sinceMs: this.#nowMs(), settle: resolve }
       this.#waiting.push(waiting)
-      this.#timer ??= setInterval(() => this.#lookForLate(), lookEveryMs)
+      this.#timer ??= setInterval(() => this.#expireLate(), lookEveryMs)
       this.#parts.write(entry).then(
         () => this.#committed(waiting),
         (error) => this.#failed(waiting, error),
@@ -92,30 +95,36 @@ export class Hits {
     })
   }
 
-  /** Says so at the start when the spool is of no use: while the database is away it would be too late. */
+  /** Logs a warning at startup if the spool is not writable, since it would be too late during an outage. */
   async checkSpool(): Promise<void> {
     await this.#parts.spool
       .check()
       .catch((error: unknown) =>
-        this.#parts.log.warn({ err: error }, 'The spool cannot be written: hits are lost while the database is away'),
+        this.#parts.log.warn(
+          { err: error },
+          'The spool is not writable: hits are lost while the database is unavailable',
+        ),
       )
   }
 
-  /** Brings what is spooled to the database. To be called again and again: it also finds out when the database is back. */
+  /**
+   * Brings spooled entries into the database. Has to be called periodically: it also detects when the database is
+   * available again.
+   */
   async replay(): Promise<void> {
     const { probe, log } = this.#parts
     try {
       const count = await this.#replaySpool()
-      if (this.#away && count === 0) await probe()
-      if (this.#away) log.info('The database answers again')
-      if (count > 0) log.info({ count }, 'Spooled hits are recorded')
-      this.#away = false
+      if (this.#isDatabaseDown && count === 0) await probe()
+      if (this.#isDatabaseDown) log.info('The database is available again')
+      if (count > 0) log.info({ count }, 'Recorded spooled hits')
+      this.#isDatabaseDown = false
     } catch (error) {
       if (!(error instanceof NotNow || isConnectionFault(error))) throw error
     }
   }
 
-  /** Answers everybody who still waits. */
+  /** Settles all pending entries. */
   async close(): Promise<void> {
     const waiting = this.#waiting.filter(({ settle }) => settle)
     await Promise.all(waiting.map((each) => this.#fallBack(each)))
@@ -128,8 +137,8 @@ export class Hits {
     this.#settle(waiting, 'recorded')
   }
 
-  #settle(waiting: Waiting, kept: Kept): void {
-    waiting.settle?.(kept)
+  #settle(waiting: Waiting, outcome: HitOutcome): void {
+    waiting.settle?.(outcome)
     waiting.settle = undefined
   }
 
@@ -138,13 +147,13 @@ export class Hits {
       this.#lose(error)
       this.#settle(waiting, 'lost')
     } else {
-      if (isConnectionFault(error)) this.#goAway((error as Error).message)
+      if (isConnectionFault(error)) this.#markDatabaseDown((error as Error).message)
       void this.#fallBack(waiting)
     }
   }
 
-  /** One timer for all: a timer for each hit would cost more than the hit. */
-  #lookForLate(): void {
+  /** One timer for all hits: a timer per hit would cost more than the hit. */
+  #expireLate(): void {
     const nowMs = this.#nowMs()
     const isBusy = nowMs - this.#committedAtMs < patienceMs
     const lateMs = nowMs - (isBusy ? busyPatienceMs : patienceMs)
@@ -152,7 +161,7 @@ export class Hits {
     this.#waiting = still.filter(({ sinceMs }) => sinceMs > lateMs)
     for (const waiting of still) {
       if (waiting.sinceMs > lateMs) continue
-      if (!isBusy) this.#goAway(`no commit within ${patienceMs} ms`)
+      if (!isBusy) this.#markDatabaseDown(`no commit within ${patienceMs} ms`)
       void this.#fallBack(waiting)
     }
     if (this.#waiting.length > 0) return
@@ -160,16 +169,16 @@ export class Hits {
     this.#timer = undefined
   }
 
-  #goAway(because: string): void {
-    if (!this.#away) this.#parts.log.warn({ because }, 'The database does not answer; hits go to the spool')
-    this.#away = true
+  #markDatabaseDown(because: string): void {
+    if (!this.#isDatabaseDown) this.#parts.log.warn({ because }, 'The database is unavailable; hits go to the spool')
+    this.#isDatabaseDown = true
   }
 
   async #fallBack(waiting: Waiting): Promise<void> {
     if (waiting.settle) this.#settle(waiting, await this.#spool(waiting.entry))
   }
 
-  async #spool(entry: Entry): Promise<Kept> {
+  async #spool(entry: Entry): Promise<HitOutcome> {
     try {
       await this.#parts.spool.append(entry)
       this.#spooled.inc()
@@ -186,9 +195,8 @@ export class Hits {
     const count = await spool.replay(
       (lines) => this.#rewriteAll(lines),
       (file, error) => {
-        // Told once, and not every second.
-        if (!this.#stuck.has(file))
-          log.error({ err: error, file }, 'A file of the spool cannot be taken; it stays for later')
+        // Logged once, not on every attempt.
+        if (!this.#stuck.has(file)) log.error({ err: error, file }, 'A spool file could not be replayed and is kept')
         this.#stuck.add(file)
         stuck.add(file)
       },
@@ -211,7 +219,7 @@ export class Hits {
     this.#lost.inc()
     this.#lossesSinceLog++
     if (Date.now() - this.#lossLoggedAtMs < lossesLoggedEveryMs) return
-    this.#parts.log.error({ err: error, lost: this.#lossesSinceLog }, 'Hits are lost')
+    this.#parts.log.error({ err: error, lost: this.#lossesSinceLog }, 'Hits were lost')
     this.#lossesSinceLog = 0
     this.#lossLoggedAtMs = Date.now()
   }

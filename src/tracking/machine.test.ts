@@ -3,7 +3,7 @@ import { machineReason } from './machine.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 
-test('programs that people read mail with are people', () => {
+test('mail apps and browsers count as human', () => {
   for (const agent of [
     firefox,
     'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
@@ -20,21 +20,21 @@ test('programs that people read mail with are people', () => {
   }
 })
 
-test('an image fetched by Gmail’s or Yahoo’s proxy was fetched for a person', () => {
+test('images fetched by the proxies of Gmail and Yahoo count as human', () => {
   expect(
     machineReason('open', 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)'),
   ).toBeNull()
   expect(machineReason('open', 'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html')).toBeNull()
 })
 
-test('Apple’s privacy proxy is told by a user agent of exactly one word, on opens alone', () => {
+test('Apple’s privacy proxy is recognized by its exact user agent, on opens only', () => {
   expect(machineReason('open', 'Mozilla/5.0')).toBe('privacy_proxy')
   expect(machineReason('open', ' Mozilla/5.0 ')).toBe('privacy_proxy')
   expect(machineReason('click', 'Mozilla/5.0')).toBeNull()
   expect(machineReason('open', 'Mozilla/5.0 (Macintosh)')).toBeNull()
 })
 
-test('scanners, previews, crawlers and scripts are machines, each for its reason', () => {
+test('scanners, previews, crawlers and scripts are machines, each with its reason', () => {
   const agents: [string, string][] = [
     ['BarracudaCentral/1.0', 'security_scanner'],
     ['Mozilla/5.0 (compatible; Proofpoint URL Defense)', 'security_scanner'],
@@ -60,11 +60,11 @@ test('scanners, previews, crawlers and scripts are machines, each for its reason
   for (const [agent, reason] of agents) expect([agent, machineReason('click', agent)]).toEqual([agent, reason])
 })
 
-test('a hit without a user agent is a machine’s', () => {
+test('a hit without a user agent is made by a machine', () => {
   for (const agent of [undefined, null, '', '   ']) expect(machineReason('open', agent)).toBe('no_user_agent')
 })
 
-test('a user agent of great length is answered at once', () => {
+test('a very long user agent is classified quickly', () => {
   expect(machineReason('open', 'a'.repeat(1_000_000))).toBeNull()
   expect(machineReason('open', '-'.repeat(1_000_000))).toBeNull()
 })

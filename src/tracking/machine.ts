@@ -1,7 +1,7 @@
-// Opens and clicks that no person made are labelled, never dropped: a label can be wrong, and a count that was never
-// written cannot be put right.
+// Opens and clicks made by machines are labelled, not dropped: a label can be wrong, and a count that was never stored
+// cannot be corrected.
 
-/** Why a hit is taken for a machine's; the names are stored with the event. */
+/** Why a hit is considered to be made by a machine. Stored with the event. */
 export type MachineReason =
   | 'privacy_proxy'
   | 'security_scanner'
@@ -13,8 +13,8 @@ export type MachineReason =
 
 const userAgentLengthMax = 1_000
 
-// Left out on purpose: GoogleImageProxy and its kin, which fetch when a person opens the mail, and libraries that mail
-// programs load images with, such as okhttp.
+// Deliberately not included: GoogleImageProxy and similar ones, which fetch when a person opens the email, and HTTP
+// libraries of mail apps, such as okhttp.
 const patterns: [MachineReason, RegExp][] = [
   [
     'security_scanner',
@@ -30,7 +30,7 @@ const patterns: [MachineReason, RegExp][] = [
       slackbot slack-imgproxy twitterbot facebookexternalhit facebot linkedinbot ^whatsapp/ telegrambot discordbot
       skypeuripreview embedly iframely link\\s?preview mastodon redditbot`),
   ],
-  // A Cubot is a telephone.
+  // Cubot is a brand of phones.
   [
     'crawler',
     alternatives(
@@ -49,11 +49,11 @@ function alternatives(words: string): RegExp {
   return new RegExp(words.trim().split(/\s+/).join('|'), 'i')
 }
 
-/** Null where a person is the likelier. */
+/** Returns null if the hit was probably made by a person. */
 export function machineReason(kind: 'open' | 'click', userAgent: string | null | undefined): MachineReason | null {
   const agent = userAgent?.trim().slice(0, userAgentLengthMax) ?? ''
   if (agent === '') return 'no_user_agent'
-  // Apple Mail Privacy Protection loads every image, opened or not, and calls itself exactly this.
+  // Apple Mail Privacy Protection loads every image, opened or not, with exactly this user agent.
   if (kind === 'open' && agent === 'Mozilla/5.0') return 'privacy_proxy'
   return patterns.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
 }

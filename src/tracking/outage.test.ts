@@ -67,7 +67,7 @@ test.each(['cut', 'hang'] as const)(
   },
 )
 
-test('who unsubscribes while the database is away is unsubscribed when it is back', async () => {
+test('an unsubscription during an outage takes effect when the database is back', async () => {
   await using app = await startBehindProxy()
   await app.proxy.cut()
   expect((await app.get(app.leave)).text).toContain('Unsubscribe?')
@@ -80,7 +80,7 @@ test('who unsubscribes while the database is away is unsubscribed when it is bac
   expect(await app.subscription()).toBe('unsubscribed')
 })
 
-test('a replay that is repeated records nothing twice', async () => {
+test('a repeated replay records nothing twice', async () => {
   await using app = await startBehindProxy()
   await app.proxy.cut()
   await app.get(app.open)
@@ -92,7 +92,7 @@ test('a replay that is repeated records nothing twice', async () => {
   expect(await app.events()).toHaveLength(2)
 })
 
-test('a file in the spool that cannot be read keeps nothing else from being recorded', async () => {
+test('an unreadable spool file does not block others', async () => {
   await using app = await startBehindProxy()
   const folder = join(app.config.DATA_DIR, 'spool')
   mkdirSync(join(folder, '0.jsonl'), { recursive: true })
@@ -109,7 +109,7 @@ test('a file in the spool that cannot be read keeps nothing else from being reco
   await until('all but that file to be gone', () => app.spooled().join() === '0.replay')
 })
 
-test('without database and spool a link still leads on, losses are counted, and nothing is claimed to be kept', async () => {
+test('without database and spool, links still redirect and losses are counted', async () => {
   await using app = await startBehindProxy()
   rmSync(join(app.config.DATA_DIR, 'spool'), { recursive: true })
   writeFileSync(join(app.config.DATA_DIR, 'spool'), 'where the folder should be')
@@ -122,7 +122,7 @@ test('without database and spool a link still leads on, losses are counted, and 
   expect(await app.figure('waxwing_hits_lost_total')).toBe(3)
 })
 
-test('operators get their figures, and a plain no for readiness, while the database hangs', async () => {
+test('metrics work and readiness fails while the database is unresponsive', async () => {
   await using app = await startBehindProxy()
   app.proxy.hang()
   const [metrics, ready] = await Promise.all([app.get('/metrics'), app.get('/ready')])

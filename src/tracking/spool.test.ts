@@ -32,7 +32,7 @@ async function contentOf(spool: Spool): Promise<unknown[]> {
 
 const noFault = () => expect.unreachable()
 
-test('what was appended is replayed in order, once, by whichever process comes', async () => {
+test('lines are replayed in order, once, by any process', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
   await Promise.all(Array.from({ length: 1_200 }, (_, n) => spool.append({ n })))
@@ -43,7 +43,7 @@ test('what was appended is replayed in order, once, by whichever process comes',
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('lines written while another process takes the file away are not lost', async () => {
+test('lines written while another process claims the file are not lost', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
   const thief = openSpool(folder)
@@ -55,7 +55,7 @@ test('lines written while another process takes the file away are not lost', asy
   expect(new Set(found.map((line) => (line as { n: number }).n))).toEqual(new Set(numbers))
 })
 
-test('a line that a crash tore is left out, and those before it are not', async () => {
+test('a line truncated by a crash is skipped, and earlier ones are not', async () => {
   const folder = newFolder()
   await openSpool(folder).append({ n: 1 })
   const [name] = readdirSync(folder)
@@ -63,7 +63,7 @@ test('a line that a crash tore is left out, and those before it are not', async 
   expect(await contentOf(openSpool(folder))).toEqual([{ n: 1 }, { n: 2 }])
 })
 
-test('a file whose replay failed, or whose replayer died, is replayed again', async () => {
+test('a file whose replay failed or crashed is replayed again', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
   await spool.append({ n: 1 })
@@ -75,7 +75,7 @@ test('a file whose replay failed, or whose replayer died, is replayed again', as
   expect(await contentOf(openSpool(folder))).toEqual([{ n: 1 }])
 })
 
-test('a file that cannot be read, or whose lines cannot be taken, stays, is told of, and holds up no other', async () => {
+test('a file that cannot be read or replayed is kept and reported, and does not block others', async () => {
   const folder = newFolder()
   mkdirSync(join(folder, 'a-folder.jsonl'), { recursive: true })
   writeFileSync(join(folder, 'bad.jsonl'), '{"n":"bad"}\n')
@@ -99,7 +99,7 @@ test('a file that cannot be read, or whose lines cannot be taken, stays, is told
   expect(await contentOf(spool)).toEqual([{ n: 'bad' }])
 })
 
-test('a file that cannot be removed is taken once', async () => {
+test('a file that cannot be deleted is replayed once', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
   await spool.append({ n: 1 })
@@ -120,7 +120,7 @@ test('a file that cannot be removed is taken once', async () => {
   expect([taken, faults, readdirSync(folder)]).toEqual([['{"n":1}'], 1, []])
 })
 
-test('it can be asked beforehand whether anything can be written', async () => {
+test('check detects a spool that is not writable', async () => {
   const folder = newFolder()
   await openSpool(folder).check()
   expect(readdirSync(folder)).toEqual([])
@@ -128,7 +128,7 @@ test('it can be asked beforehand whether anything can be written', async () => {
   await expect(openSpool(join(folder, 'file')).check()).rejects.toThrow('EEXIST')
 })
 
-test('it takes as much as it may, says when it is full, and has room again after a replay', async () => {
+test('the spool rejects lines when full, and has room again after a replay', async () => {
   const folder = newFolder()
   const spool = openSpool(folder, { bytesMax: 100 })
   const line = { text: 'x'.repeat(28) } // 40 bytes on the disk
@@ -141,7 +141,7 @@ test('it takes as much as it may, says when it is full, and has room again after
   expect(await contentOf(spool)).toHaveLength(1)
 })
 
-test('files are kept small enough to be read whole', async () => {
+test('files are limited in size', async () => {
   const folder = newFolder()
   const spool = openSpool(folder, { fileBytesMax: 50 })
   for (let n = 0; n < 10; n++) await spool.append({ n, text: 'x'.repeat(30) })
@@ -149,7 +149,7 @@ test('files are kept small enough to be read whole', async () => {
   expect(await contentOf(spool)).toHaveLength(10)
 })
 
-test('foreign files in its folder are left alone', async () => {
+test('other files in the directory are ignored', async () => {
   const folder = newFolder()
   const spool = openSpool(folder)
   await spool.append({ n: 1 })
@@ -159,6 +159,6 @@ test('foreign files in its folder are left alone', async () => {
   expect(readdirSync(folder)).toEqual(['README'])
 })
 
-test('nothing to replay is no fault', async () => {
+test('an empty spool is not an error', async () => {
   expect(await contentOf(openSpool(newFolder()))).toEqual([])
 })

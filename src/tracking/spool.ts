@@ -6,9 +6,9 @@ import { newId } from '../values/ids.ts'
 const MiB = 1024 * 1024
 
 export type SpoolLimits = {
-  /** Of all files together; some 500,000 hits. */
+  /** Total size of all files; about 500,000 hits. */
   bytesMax: number
-  /** A file is read whole when it is replayed. */
+  /** Size of a file, which is read as a whole on replay. */
   fileBytesMax: number
 }
 export const spoolLimits: SpoolLimits = { bytesMax: 256 * MiB, fileBytesMax: 8 * MiB }
@@ -24,18 +24,18 @@ export class SpoolFull extends Error {
   }
 }
 
-/** What `take` throws when no other file can be taken now either. */
+/** Thrown by `take` if no other file can be processed now either. */
 export class NotNow extends Error {}
 
 type OpenFile = { handle: FileHandle; path: string; bytes: number }
 
 /**
- * Lines that wait on the disk for the database to come back. `append` resolves when the line is on the disk, in groups as
- * commits are.
+ * Lines on disk that wait for the database. `append` resolves when the line is on disk; lines are written in groups,
+ * like commits.
  *
- * Whoever replays a file renames it first and then reads it; whoever writes looks after each write whether the file still
- * has its name, and writes the lines again into a new file if not. So any process may replay what any other wrote or
- * left behind, without a lock: a line may be replayed twice, and is never missed.
+ * A replaying process renames a file before reading it. A writing process checks after each write that its file still
+ * exists under its name, and otherwise writes the lines to a new file. So any process can replay files of any other
+ * without a lock: a line may be replayed twice, but is never missed.
  */
 export class Spool {
   readonly #directory: string
@@ -43,7 +43,7 @@ export class Spool {
   readonly #writer: Batcher<string, void>
   #file: OpenFile | undefined
   #bytes = 0
-  /** The sizes of files that were taken whole and only have to be removed: nothing is added to them any more. */
+  /** Sizes of files that were replayed completely and only have to be deleted; nothing is appended to them. */
   readonly #taken = new Map<string, number>()
 
   constructor(directory: string, limits: Partial<SpoolLimits> = {}) {
@@ -60,17 +60,17 @@ export class Spool {
     })
   }
 
-  /** As far as this process knows. */
+  /** The size as known to this process. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Rejects with SpoolFull, or with what the disk says. */
+  /** Rejects with `SpoolFull`, or with the error of the file system. */
   append(content: unknown): Promise<void> {
     return this.#writer.add(`${JSON.stringify(content)}\n`)
   }
 
-  /** Rejects with what the disk says when nothing can be written. */
+  /** Rejects with the error of the file system if the spool is not writable. */
   async check(): Promise<void> {
     const file = await this.#open()
     await this.#leave(file)
@@ -78,9 +78,9 @@ export class Spool {
   }
 
   /**
-   * Gives all lines to `take`, some hundred at a time, and removes each file after its last line was taken. Answers with
-   * how many there were. What cannot be taken stays for the next time and is told to `onFault`; the other files go on,
-   * unless `take` throws NotNow.
+   * Passes all lines to `take`, a few hundred at a time, and deletes each file after its last line. Returns the number
+   * of lines. A file that fails is kept for the next time and reported to `onFault`; the others continue, unless `take`
+   * throws `NotNow`.
    */
   async replay(
     take: (lines: string[]) => Promise<void>,
@@ -120,7 +120,7 @@ export class Spool {
     if (!this.#taken.has(path)) {
       const text = await readFile(path, 'utf8').catch(missing)
       if (text === undefined) return 0
-      // What stands behind the last line break was torn by a crash, and nobody was told that it is kept.
+      // Text after the last line break was truncated by a crash, and was never reported as written.
       const lines = text.split('\n').slice(0, -1)
       count = lines.length
       for (let from = 0; from < count; from += linesPerReplay) await take(lines.slice(from, from + linesPerReplay))
@@ -132,7 +132,7 @@ export class Spool {
     return count
   }
 
-  /** Undefined when another process was quicker. */
+  /** Returns undefined if another process was faster. */
   async #claim(name: string): Promise<string | undefined> {
     const path = join(this.#directory, name)
     if (name.endsWith('.replay')) return path
@@ -148,7 +148,7 @@ export class Spool {
         await file.handle.appendFile(bytes)
         await file.handle.datasync()
       } catch (error) {
-        // Half a line may stand there now: nothing may be written behind it.
+        // The file may end with a partial line: nothing may be appended to it.
         await this.#leave(file)
         throw error
       }
@@ -158,7 +158,7 @@ export class Spool {
       if (!isThere || file.bytes >= this.#limits.fileBytesMax) await this.#leave(file)
       if (isThere) return
     }
-    throw new Error('The spool’s files are taken away faster than they can be written.')
+    throw new Error('The spool files are replayed faster than they can be written.')
   }
 
   async #open(): Promise<OpenFile> {
@@ -179,7 +179,7 @@ export class Spool {
   }
 }
 
-/** So that the file's name is on the disk as well. */
+/** Makes the directory entry of the file durable. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   await directory.sync().finally(() => directory.close())

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { MailIds, Tokens } from '../secrets/tokens.ts'
 import type { AddressPolicy } from './address-policy.ts'
-import { HitMaker } from './hit.ts'
+import { HitEvents } from './hit.ts'
 import type { HitLimit } from './hit-limit.ts'
 import type { Hits } from './hits.ts'
 import type { PageSender } from './page.ts'
@@ -21,28 +21,28 @@ type WithToken = { Params: { token: string } }
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
 /**
- * The pixel and the links of our mails. What was answered 200 or 302 to a GET is kept durably, up to the limit of its message; HEAD, with which scanners
- * and previews look, records nothing.
+ * The pixel and the links of emails. A GET request answered with 200 or 302 is recorded durably, up to the limit of its
+ * message. HEAD requests, which scanners and previews use, record nothing.
  */
 export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: TrackingParts): FastifyPluginAsync {
-  const maker = new HitMaker()
-  const keep = async (kind: 'open' | 'click', ids: MailIds & { url?: string }, request: FastifyRequest) => {
+  const hitEvents = new HitEvents()
+  const record = async (kind: 'open' | 'click', ids: MailIds & { url?: string }, request: FastifyRequest) => {
     if (!hitLimit.allows(ids.messageId)) return 'limited' as const
-    const known = hits.isAway ? false : addresses.keepsAddresses(ids.organizationId)
+    const known = hits.isDatabaseDown ? false : addresses.keepsAddresses(ids.organizationId)
     const keepsAddress = typeof known === 'boolean' ? known : await known
-    return hits.keep({ event: maker.make(kind, ids, request, keepsAddress) })
+    return hits.record({ event: hitEvents.create(kind, ids, request, keepsAddress) })
   }
   const sendPixel = (reply: FastifyReply, status: number) => reply.code(status).type('image/gif').send(pixel)
-  // The destination was made an address of visible ASCII characters when it was signed.
-  const leadOn = (reply: FastifyReply, url: string, status = 302) => reply.code(status).header('location', url).send()
+  // The destination was encoded as visible ASCII when it was signed.
+  const redirect = (reply: FastifyReply, url: string, status = 302) => reply.code(status).header('location', url).send()
 
   const options = { exposeHeadRoute: false, schema: { hide: true } } as const
   return async (server) => {
     server.get<WithToken>('/t/o/:token', options, async (request, reply) => {
       const ids = tokens.verify('open', request.params.token)
       if (!ids) return sendPixel(reply, 404)
-      const kept = await keep('open', ids, request)
-      return sendPixel(reply, kept === 'lost' ? 503 : 200)
+      const outcome = await record('open', ids, request)
+      return sendPixel(reply, outcome === 'lost' ? 503 : 200)
     })
     server.head<WithToken>('/t/o/:token', options, async (request, reply) =>
       sendPixel(reply, tokens.verify('open', request.params.token) ? 200 : 404),
@@ -50,16 +50,16 @@ export function trackingRoutes({ tokens, hits, hitLimit, addresses, pages }: Tra
     server.get<WithToken>('/t/c/:token', options, async (request, reply) => {
       const click = tokens.verify('click', request.params.token)
       if (!click || !isLocation(click.url)) return pages.send(reply, 404, unknownLinkPage)
-      const kept = await keep('click', click, request)
-      // The reader gets there in any case, but a 302 would claim that it was kept.
-      return leadOn(reply, click.url, kept === 'lost' ? 307 : 302)
+      const outcome = await record('click', click, request)
+      // The reader is redirected in any case, but a 302 would claim that the click was recorded.
+      return redirect(reply, click.url, outcome === 'lost' ? 307 : 302)
     })
     server.head<WithToken>('/t/c/:token', options, async (request, reply) => {
       const click = tokens.verify('click', request.params.token)
-      return click && isLocation(click.url) ? leadOn(reply, click.url) : pages.send(reply, 404, unknownLinkPage)
+      return click && isLocation(click.url) ? redirect(reply, click.url) : pages.send(reply, 404, unknownLinkPage)
     })
   }
 }
 
-/** What a Location header can carry, and a mail's link may lead to. */
+/** Whether the URL is valid in a Location header and as the link of an email. */
 const isLocation = (url: string) => /^https?:\/\/[\x21-\x7e]+$/i.test(url)

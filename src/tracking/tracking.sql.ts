@@ -1,12 +1,12 @@
 import type { Reader } from '../db/db.ts'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
-/** Resolves when the database answers. */
+/** Resolves when the database responds. */
 export async function askDatabase(db: Reader): Promise<void> {
   await db`select 1`
 }
 
-/** False for an organization that is gone, too. */
+/** Returns false also if the organization does not exist. */
 export async function findKeepsAddresses(db: Reader, organizationId: OrganizationId): Promise<boolean> {
   const [row] = await db<{ keepAddresses: boolean }>`
     select keep_addresses from organizations where id = ${organizationId}`
@@ -15,7 +15,7 @@ export async function findKeepsAddresses(db: Reader, organizationId: Organizatio
 
 export type Recipient = {
   organizationName: string
-  /** Null, as is the subscription, when the contact was erased. */
+  /** Null, like the subscription, if the contact was erased. */
   email: string | null
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
 }
@@ -55,7 +55,7 @@ export async function findMessages(
     join messages using (organization_id, id)`
 }
 
-/** There is no index for this rare question: it looks through the newest messages only. */
+/** There is no index for this rare query: it searches the newest messages only. */
 const queueIdLookBack = 10_000
 
 export async function findMessageByQueueId(
@@ -79,10 +79,7 @@ export async function findMessageByQueueId(
   return row
 }
 
-/**
- * By the message's id alone, as a provider may name it: each organization is asked by its own key, since the index begins
- * with it.
- */
+/** Finds messages by id alone, as providers name them. Looks into each organization, since the index starts with it. */
 export async function findMessagesOfAnyone(db: Reader, messageIds: MessageId[]): Promise<SentMessage[]> {
   if (messageIds.length === 0) return []
   return db<SentMessage>`

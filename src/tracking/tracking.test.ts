@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-test('a pixel is a GIF of 43 bytes that no cache keeps, and counts as an open before it is answered', async () => {
+test('a pixel is an uncached GIF of 43 bytes, and the open is recorded before the response', async () => {
   const reader = await app.newReader()
   const { ids } = reader
   const response = await fetch(`${app.url}/t/o/${tokens.sign('open', ids)}`, { headers: { 'user-agent': person } })
@@ -32,14 +32,14 @@ test('a pixel is a GIF of 43 bytes that no cache keeps, and counts as an open be
   ])
 })
 
-test('a link leads to its signed destination and counts as a click before it is answered', async () => {
+test('a link redirects to its signed destination, and the click is recorded before the response', async () => {
   const reader = await app.newReader()
   const answer = await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: shop })}`)
   expect([answer.status, answer.headers.get('location')]).toEqual([302, shop])
   expect(await reader.events()).toMatchObject([{ eventName: 'emailClick', machine: false, data: { url: shop } }])
 })
 
-test('HEAD is answered as GET is, and records nothing', async () => {
+test('HEAD responds like GET and records nothing', async () => {
   const reader = await app.newReader()
   const open = await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, {}, 'HEAD')
   const click = await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: shop })}`, {}, 'HEAD')
@@ -50,7 +50,7 @@ test('HEAD is answered as GET is, and records nothing', async () => {
   expect(await reader.events()).toEqual([])
 })
 
-test('a token that was changed in any way leads nowhere and records nothing', async () => {
+test('a modified token is rejected and records nothing', async () => {
   const reader = await app.newReader()
   const click = tokens.sign('click', { ...reader.ids, url: shop })
   const change = (token: string, at: number, to: string) => token.slice(0, at) + to + token.slice(at + 1)
@@ -71,7 +71,7 @@ test('a token that was changed in any way leads nowhere and records nothing', as
   expect(await reader.events()).toEqual([])
 })
 
-test('a token of one purpose or of another secret is nothing to a route of another', async () => {
+test('a token for another purpose or with another secret is rejected', async () => {
   const reader = await app.newReader()
   const open = tokens.sign('open', reader.ids)
   const click = tokens.sign('click', { ...reader.ids, url: shop })
@@ -92,7 +92,7 @@ test('a token of one purpose or of another secret is nothing to a route of anoth
   expect(await app.subscription(reader.email)).not.toBe('unsubscribed')
 })
 
-test('a token that is endless or no text gets the answer that every bad one gets', async () => {
+test('an overlong or malformed token is rejected like any other', async () => {
   for (const token of ['a'.repeat(10_000), 'abc%', 'abc%zz', 'abc%ff%41', 'abc%?ref=50%']) {
     const answers = await Promise.all([
       app.get(`/t/o/${token}`),
@@ -109,7 +109,7 @@ test('a token that is endless or no text gets the answer that every bad one gets
   }
 })
 
-test('a signed destination that is no web address is not led to', async () => {
+test('a signed destination that is not a web address is not redirected to', async () => {
   const reader = await app.newReader()
   for (const url of ['javascript:alert(1)', 'https://shop.example/\r\nset-cookie: a=b', 'ftp://shop.example/']) {
     const answer = await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url })}`)
@@ -117,7 +117,7 @@ test('a signed destination that is no web address is not led to', async () => {
   }
 })
 
-test('machines are labelled by what they call themselves, and counted', async () => {
+test('machines are labelled by their user agent and counted', async () => {
   const reader = await app.newReader()
   const open = `/t/o/${tokens.sign('open', reader.ids)}`
   await app.get(open, { 'user-agent': 'Mozilla/5.0' })
@@ -130,14 +130,14 @@ test('machines are labelled by what they call themselves, and counted', async ()
   ])
 })
 
-test('three links of a mail within three seconds are a machine’s, also the first', async () => {
+test('clicks on three links within three seconds are labelled as a machine, including the first', async () => {
   const reader = await app.newReader()
   for (const page of [1, 2, 3])
     await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: `https://shop.example/${page}` })}`)
   expect((await reader.events()).map(({ machineReason }) => machineReason)).toEqual(['burst', 'burst', 'burst'])
 })
 
-test('a user agent is kept as one short line', async () => {
+test('a user agent is stored as one short line', async () => {
   const reader = await app.newReader()
   await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, { 'user-agent': `a\tb${'c'.repeat(5_000)}` })
   const [event] = await reader.events()
@@ -145,7 +145,7 @@ test('a user agent is kept as one short line', async () => {
   expect(event!.data.user_agent!.startsWith('a bccc')).toBe(true)
 })
 
-test('the address of a reader is kept only if the organization keeps addresses', async () => {
+test('IP addresses are stored only if the organization enables it', async () => {
   const reader = await app.newReader()
   const from = { 'x-forwarded-for': '203.0.113.7' }
   await app.get(`/t/o/${tokens.sign('open', reader.ids)}`, from)
@@ -164,7 +164,7 @@ test('the address of a reader is kept only if the organization keeps addresses',
   expect((await reader.events()).map(({ data }) => data.ip)).toEqual([undefined, '203.0.113.7'])
 })
 
-test('whether addresses are kept can be changed, and counts at once', async () => {
+test('changing whether IP addresses are stored takes effect immediately', async () => {
   const reader = await app.newReader()
   const open = `/t/o/${tokens.sign('open', reader.ids)}`
   for (const keep_addresses of [true, false, true, false]) {
@@ -179,8 +179,8 @@ test('whether addresses are kept can be changed, and counts at once', async () =
   ])
 })
 
-test('hits of many readers at once are each recorded once', async () => {
-  // 40 hits of each message stay below its limit.
+test('concurrent hits are each recorded once', async () => {
+  // 40 hits per message stay below the limit.
   const readers = await Promise.all(Array.from({ length: 5 }, () => app.newReader()))
   const paths = readers.map(({ ids }) => `/t/o/${tokens.sign('open', ids)}`)
   const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => app.get(paths[n % 5]!)))
@@ -190,7 +190,7 @@ test('hits of many readers at once are each recorded once', async () => {
   expect(new Set(events.flat().map(({ id }) => id)).size).toBe(200)
 })
 
-test('after an erasure, opens and clicks of old emails count but keep no address, program or link', async () => {
+test('after an erasure, opens and clicks of old emails count without personal data', async () => {
   await app.manage('PATCH', '/organization', { keep_addresses: true })
   const reader = await app.newReader()
   await app.manage('DELETE', `/organization/contacts/${toText('con', reader.ids.contactId)}`)

@@ -22,21 +22,21 @@ export type UnsubscribeParts = { db: Db; baseUrl: string; tokens: Tokens; hits: 
 type WithToken = { Params: { token: string }; Body: unknown }
 
 const bodyBytesMax = 16_384
-/** How long the page waits for the names that it shows. */
+/** How long the page waits for the names it shows. */
 const namesWithinMs = 250
 const retryAfterSeconds = 5
 
 /**
- * The way out of every mail. GET and HEAD only show the page, since scanners follow links; POST unsubscribes, by the
- * page's button or, as RFC 8058 has it, by the mail program's. Once unsubscribed, a further POST changes nothing.
+ * The unsubscribe page. GET and HEAD only show it, since scanners follow links. POST unsubscribes, by the button of the
+ * page or, with RFC 8058, by that of the mail app. Further POST requests have no effect.
  */
 export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: UnsubscribeParts): FastifyPluginAsync {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/u`
   const pathsOf = (token: string): Paths => ({ unsubscribe: `${prefix}/${token}`, undo: `${prefix}/${token}/undo` })
 
-  /** Undefined when the database does not answer: the page then does without names. */
+  /** Returns undefined if the database is unavailable; the page then shows no names. */
   const recipientOf = async ({ organizationId, contactId }: MailIds): Promise<Recipient | undefined> => {
-    if (hits.isAway) return undefined
+    if (hits.isDatabaseDown) return undefined
     const found = findRecipient(db, organizationId, contactId).catch((error) => {
       if (isConnectionFault(error)) return undefined
       throw error
@@ -52,7 +52,7 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
     pages.send(reply.header('retry-after', retryAfterSeconds), 503, unavailablePage)
 
   return async (server) => {
-    takeAnyBody(server)
+    acceptAnyBody(server)
     const options = { bodyLimit: bodyBytesMax, schema: { hide: true } } as const
 
     server.get<WithToken>('/u/:token', options, async (request, reply) => {
@@ -71,8 +71,8 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
       if (!ids) return pages.send(reply, 404, unknownLinkPage)
       const method = isOneClick(request) ? 'one_click' : 'page'
       const unsubscription = { ...ids, id: newId('evt'), method, occurredAt: new Date() } as const
-      const kept = await hits.keep({ unsubscription })
-      if (kept === 'lost') return unavailable(reply)
+      const outcome = await hits.record({ unsubscription })
+      if (outcome === 'lost') return unavailable(reply)
       return show(reply, ids, (recipient) => unsubscribedPage(recipient, pathsOf(token)))
     })
 
@@ -80,7 +80,7 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
       const { token } = request.params
       const ids = tokens.verify('unsubscribe', token)
       if (!ids) return pages.send(reply, 404, unknownLinkPage)
-      if (hits.isAway) return unavailable(reply)
+      if (hits.isDatabaseDown) return unavailable(reply)
       try {
         await undoUnsubscription(db, ids.organizationId, ids.contactId)
       } catch (error) {
@@ -92,8 +92,8 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
   }
 }
 
-/** The token says it all. A mail program must not fail for the way in which it wraps two words. */
-function takeAnyBody(server: Parameters<FastifyPluginAsync>[0]): void {
+/** Accepts any content type, since clients encode the one-click body differently. Only the token matters. */
+function acceptAnyBody(server: Parameters<FastifyPluginAsync>[0]): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
 }

@@ -13,7 +13,7 @@ const linkOf = ({ ids }: Pick<Reader, 'ids'>) => `/u/${tokens.sign('unsubscribe'
 const post = (path: string, raw = '', type = 'application/x-www-form-urlencoded') =>
   callUrl('POST', `${app.url}${path}`, { raw, headers: { 'content-type': type } })
 
-test('the page names the organization and masks the address, and looking at it changes nothing', async () => {
+test('the page names the organization, masks the address, and has no side effects', async () => {
   const reader = await app.newReader()
   const page = await app.get(linkOf(reader))
   expect(page.status).toBe(200)
@@ -25,7 +25,7 @@ test('the page names the organization and masks the address, and looking at it c
   expect(await app.subscription(reader.email)).toBe('not_subscribed')
 })
 
-test('the page’s button unsubscribes, stops marketing mail, and is recorded once however often it is pressed', async () => {
+test('the button unsubscribes, stops marketing email and is recorded once', async () => {
   const reader = await app.newReader()
   const first = await post(linkOf(reader))
   const second = await post(linkOf(reader))
@@ -58,7 +58,7 @@ test.each(oneClickBodies)('one click in a mail program unsubscribes: %s', async 
   expect(await reader.events()).toMatchObject([{ eventName: 'contactUnsubscribe', data: { method: 'one_click' } }])
 })
 
-test('an unsubscription can be undone, and made again', async () => {
+test('an unsubscription can be undone and repeated', async () => {
   const reader = await app.newReader()
   await post(linkOf(reader))
   const undone = await post(`${linkOf(reader)}/undo`)
@@ -77,14 +77,14 @@ test('undoing without an unsubscription changes nothing', async () => {
   expect(await app.subscription(reader.email)).toBe('not_subscribed')
 })
 
-test('pressing the button many times at once is one event', async () => {
+test('pressing the button many times is one event', async () => {
   const reader = await app.newReader()
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(linkOf(reader))))
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
   expect(await reader.events()).toHaveLength(1)
 })
 
-test('an erased contact is not subscribed, and pressing the button again changes nothing', async () => {
+test('an erased contact is not subscribed, and the button has no effect', async () => {
   const reader = await app.newReader()
   await app.db.statement`delete from contacts where id = ${reader.ids.contactId}`
   const nothing = 'You’re not subscribed'
@@ -94,7 +94,7 @@ test('an erased contact is not subscribed, and pressing the button again changes
   expect(await reader.events()).toEqual([])
 })
 
-test('the page allows no script, nothing from elsewhere, and does not run what a name contains', async () => {
+test('the page allows no scripts or external resources, and escapes names', async () => {
   const reader = await app.newReader()
   await app.db.statement`update organizations set name = '<script>alert(1)</script> **& Co**'`
   const page = await app.get(linkOf(reader))
@@ -106,13 +106,13 @@ test('the page allows no script, nothing from elsewhere, and does not run what a
   expect(policy).not.toContain('unsafe')
 })
 
-test('the buttons lead to where the service is published', async () => {
+test('the buttons use the public base URL', async () => {
   await using published = await startWithReader({ BASE_URL: 'https://acme.example/mail' })
   const page = await published.get(linkOf(published))
   expect(page.text).toContain(`action="/mail${linkOf(published)}"`)
 })
 
-test('a body that is far too large is refused', async () => {
+test('an oversized body is rejected', async () => {
   const reader = await app.newReader()
   expect((await post(linkOf(reader), 'x'.repeat(100_000))).status).toBe(413)
   expect(await reader.events()).toEqual([])

@@ -7,7 +7,10 @@ import type { ContactId, OrganizationId } from '../values/ids.ts'
 import type { Unsubscription } from './entries.ts'
 import { findRecipient } from './tracking.sql.ts'
 
-/** Nothing new happens, and nothing is recorded, when the contact had unsubscribed before. */
+/**
+ * Unsubscribes the contact and records the event. Returns false, and records nothing, if the contact had unsubscribed
+ * before.
+ */
 export async function recordUnsubscription(
   { db, hints }: { db: Db; hints: Hints },
   { method, ...event }: Unsubscription,
@@ -22,7 +25,7 @@ export async function recordUnsubscription(
   return isNew
 }
 
-/** Takes an unsubscription back. Whoever had not unsubscribed stays as they are. */
+/** Reverts an unsubscription. Has no effect if the contact is not unsubscribed. */
 export async function undoUnsubscription(db: Db, organizationId: OrganizationId, contactId: ContactId): Promise<void> {
   await inTransaction(db, async (tx) => {
     const recipient = await findRecipient(tx, organizationId, contactId)

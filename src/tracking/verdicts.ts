@@ -2,29 +2,31 @@ import { derivedEventId, type EventRecorder, type NewEvent } from '../events/rec
 import type { BounceDetail } from '../values/event-types.ts'
 import type { SentMessage } from './tracking.sql.ts'
 
-/** What became of a message, as a bounce mail or a provider tells it. */
+/** The outcome of a message according to a bounce or a provider. */
 export type Verdict = { kind: 'bounce'; bounce: BounceDetail } | { kind: 'complaint'; feedbackType: string }
-export type Told = { message: SentMessage; occurredAt: Date; verdict: Verdict }
+export type MessageReport = { message: SentMessage; occurredAt: Date; verdict: Verdict }
 
-/** What mail systems tell of a mail by themselves (RFC 6591: its signature failed), or the opposite of a complaint. */
+/**
+ * Reports that mail systems generate automatically (RFC 6591: its signature failed), and the opposite of a complaint.
+ */
 const noComplaints = new Set(['auth-failure', 'virus', 'not-spam'])
 
-/** Whether a feedback report (RFC 5965) of this type is a recipient's wish for no more mail. */
+/** Returns whether a feedback report (RFC 5965) of this type is a complaint of the recipient. */
 export const isComplaint = (feedbackType: string): boolean => !noComplaints.has(feedbackType.toLowerCase())
 
 const feedbackTypeLengthMax = 100
 const diagnosticLengthMax = 1_000
 
 /**
- * Records what was told of our messages; answers with how many were new. A message bounces hard once, soft once and is
- * complained about once, however often and by whomever that is told, our own SMTP session included.
+ * Records outcomes of messages and returns how many were new. A message has at most one hard bounce, one soft bounce
+ * and one complaint, regardless of how often they are reported, including by our own SMTP session.
  */
-export async function recordVerdicts(recorder: EventRecorder, told: Told[]): Promise<number> {
-  const recorded = await Promise.all(told.map((each) => recorder.record(eventOf(each))))
+export async function recordVerdicts(recorder: EventRecorder, reports: MessageReport[]): Promise<number> {
+  const recorded = await Promise.all(reports.map((each) => recorder.record(eventOf(each))))
   return recorded.filter(Boolean).length
 }
 
-function eventOf({ message, occurredAt, verdict }: Told): NewEvent {
+function eventOf({ message, occurredAt, verdict }: MessageReport): NewEvent {
   const { organizationId, id: messageId, flowId, contactId } = message
   const outcome = outcomeOf(verdict)
   const id = derivedEventId(messageId, outcome.eventName)

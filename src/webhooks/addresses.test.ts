@@ -48,7 +48,7 @@ test.each([
   for (const address of addresses) expect(isPublicAddress(address), address).toBe(true)
 })
 
-test('whatever ipaddr.js knows as special is not public', () => {
+test('every range that ipaddr.js considers special is not public', () => {
   const octets = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 4, maxLength: 4 })
   const groups = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 7, maxLength: 7 })
   const heads = fc.constantFrom(0, 0x64, 0x100, 0x2001, 0x2002, 0x2620, 0x3fff, 0x5f00, 0xfc00, 0xfe80, 0xfec0, 0xff02)

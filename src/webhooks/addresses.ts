@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Every IPv4 range that is not a public host (IANA's special-purpose registry), and what else must not be reached. */
+/** IPv4 ranges that are not public (IANA special-purpose registry), and other addresses that must not be reached. */
 const refusedIPv4 = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -24,12 +24,14 @@ const refusedIPv4 = [
 ]
 
 /**
- * The one IPv6 block that holds public hosts. Outside of it lie loopback, link-local, unique and site local,
- * multicast, discard, and the forms that carry an IPv4 address: mapped, compatible, translated and NAT64.
+ * The only IPv6 block with public hosts. Outside of it are loopback, link-local, unique local, site-local, multicast
+ * and discard addresses, and those that contain an IPv4 address: mapped, compatible, translated and NAT64.
  */
 const publicIPv6 = '2000::/3'
 
-/** What is not a public host within that block. Forms that carry an IPv4 address are refused whatever they carry. */
+/**
+ * Ranges within that block that are not public. Addresses that contain an IPv4 address are rejected regardless of it.
+ */
 const refusedIPv6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarking, ORCHID, drone ids and others
   '2001:db8::/32', // documentation
@@ -42,7 +44,10 @@ const refused4 = rangesOf('ipv4', refusedIPv4)
 const refused6 = rangesOf('ipv6', refusedIPv6)
 const public6 = rangesOf('ipv6', [publicIPv6])
 
-/** Whether a webhook may be posted there. What is not an address, or carries a zone (`fe80::1%eth0`), is not public. */
+/**
+ * Returns whether webhooks may be posted to this address. False if it is not an IP address or has a zone
+ * (`fe80::1%eth0`).
+ */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !refused4.check(address, 'ipv4')
   if (!isIPv6(address) || address.includes('%')) return false

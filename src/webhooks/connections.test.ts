@@ -13,7 +13,7 @@ function startSafePost(limits: Partial<ConnectionLimits> = {}) {
 
 const acknowledged = { kind: 'acknowledged' }
 
-test('posts one after the other share a connection', async () => {
+test('sequential posts share a connection', async () => {
   await using receiver = await startReceiver((response) => response.end('ok'))
   using safe = startSafePost()
 
@@ -23,7 +23,7 @@ test('posts one after the other share a connection', async () => {
   expect(receiver.count.connections).toBe(1)
 })
 
-test('posts at the same time each have a connection, and all are used again', async () => {
+test('concurrent posts use separate connections, which are reused', async () => {
   await using receiver = await startReceiver((response) => response.end('ok'))
   using safe = startSafePost()
   const atOnce = () => Promise.all(Array.from({ length: 8 }, () => safe.to(receiver.url())))
@@ -34,7 +34,7 @@ test('posts at the same time each have a connection, and all are used again', as
   expect(receiver.count.connections).toBe(8)
 })
 
-test('a TLS session is not resumed once its certificate was checked too long ago', async () => {
+test('a TLS session is not resumed if its certificate was verified too long ago', async () => {
   const resumed: boolean[] = []
   await using receiver = await startRawReceiver((socket) => {
     resumed.push(socket.isSessionReused())
@@ -51,7 +51,7 @@ test('a TLS session is not resumed once its certificate was checked too long ago
   await second
 })
 
-test('while a connection is open, the next to the same origin resumes its TLS session', async () => {
+test('a second connection to an origin resumes the TLS session', async () => {
   const resumed: boolean[] = []
   await using receiver = await startRawReceiver((socket) => {
     resumed.push(socket.isSessionReused())
@@ -60,7 +60,7 @@ test('while a connection is open, the next to the same origin resumes its TLS se
   using safe = startSafePost()
 
   expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
-  // The second hangs on the first connection, so the third needs a new one.
+  // The second post occupies the first connection, so the third needs a new one.
   const second = safe.to(receiver.url())
   expect(await safe.to(receiver.url())).toMatchObject(acknowledged)
   expect(resumed).toEqual([false, false, true])
@@ -69,7 +69,7 @@ test('while a connection is open, the next to the same origin resumes its TLS se
   await second
 })
 
-test('a hanging receiver holds up no other post to the same origin', async () => {
+test('an unresponsive receiver does not delay other posts to the same origin', async () => {
   await using receiver = await startReceiver((response, { path }) => path === '/hang' || response.end())
   using safe = startSafePost()
   const origin = receiver.url().replace(/\/hook.*/, '')
@@ -81,7 +81,7 @@ test('a hanging receiver holds up no other post to the same origin', async () =>
   await Promise.all(hanging)
 })
 
-test('a receiver that closed an idle connection gets the next post over a new one', async () => {
+test('a post after the receiver closed the idle connection uses a new one', async () => {
   await using receiver = await startReceiver((response) => response.end('ok'))
   using safe = startSafePost()
 
@@ -92,7 +92,7 @@ test('a receiver that closed an idle connection gets the next post over a new on
   expect(receiver.posts).toHaveLength(3)
 })
 
-test('a receiver that closes a used connection on the next request gets that request again, once, over a new one', async () => {
+test('a request on a connection that the receiver closes is sent once more over a new one', async () => {
   const requestsBySocket = new WeakMap<object, number>()
   await using receiver = await startRawReceiver((socket) => {
     const requests = (requestsBySocket.get(socket) ?? 0) + 1
@@ -107,7 +107,7 @@ test('a receiver that closes a used connection on the next request gets that req
   expect(receiver.count.connections).toBe(2)
 })
 
-test('a receiver that closes a fresh connection is not asked again', async () => {
+test('a request is not repeated if the receiver closes a new connection', async () => {
   await using receiver = await startRawReceiver((socket) => socket.destroy())
   using safe = startSafePost()
 
@@ -115,7 +115,7 @@ test('a receiver that closes a fresh connection is not asked again', async () =>
   expect(receiver.count.connections).toBe(1)
 })
 
-test('a receiver that says it will close the connection is believed', async () => {
+test('Connection: close of the receiver is respected', async () => {
   await using receiver = await startReceiver((response) => response.setHeader('connection', 'close').end())
   using safe = startSafePost()
 
@@ -124,7 +124,7 @@ test('a receiver that says it will close the connection is believed', async () =
   expect(receiver.count.connections).toBe(3)
 })
 
-test('an idle connection is closed after its time, whether or not the receiver offered to keep it longer', async () => {
+test('an idle connection is closed after its timeout, even if the receiver offers a longer one', async () => {
   await using offering = await startReceiver((response) => response.end())
   await using silent = await startRawReceiver((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'))
   using safe = startSafePost({ idleMs: 50 })
@@ -136,7 +136,7 @@ test('an idle connection is closed after its time, whether or not the receiver o
   }
 })
 
-test('a connection that has grown old is closed after its answer, so that the name is checked again', async () => {
+test('an old connection is closed after its response, so that the name is checked again', async () => {
   await using receiver = await startReceiver((response) => response.end())
   using safe = startSafePost({ ageMsMax: -1 })
 
@@ -159,7 +159,7 @@ test.each<[string, Partial<ConnectionLimits>]>([
   expect(receiver.count.connections).toBe(5 + 3)
 })
 
-test('a connection whose answer was cut off is not used again', async () => {
+test('a connection with a truncated response is not reused', async () => {
   await using receiver = await startReceiver((response) => response.end('x'.repeat(100_000)))
   using safe = startSafePost()
 

@@ -5,19 +5,19 @@ import { type DialOptions, dial, type Opening } from './dial.ts'
 import { Unreachable } from './unreachable.ts'
 
 export type ConnectionLimits = {
-  /** Connections kept for the next post: in all, and for one origin. */
+  /** Idle connections kept for the next post: in total and per origin. */
   idleMax: number
   idlePerOriginMax: number
-  /** How long one is kept unused. A receiver's own Keep-Alive hint may shorten it. */
+  /** How long a connection is kept idle. The receiver's Keep-Alive hint may shorten it. */
   idleMs: number
-  /** A connection in steady use is closed after this, so that the name is resolved and checked again. */
+  /** Maximum age of a connection, so that the name is resolved and checked again. */
   ageMsMax: number
-  /** How long TLS sessions are resumed after a full handshake. The next one checks the certificate again. */
+  /** How long TLS sessions are resumed after a full handshake. The next handshake verifies the certificate again. */
   sessionMsMax: number
 }
 
 export const defaultLimits: ConnectionLimits = {
-  // As many as there are deliveries under way at once: a new https connection costs both sides milliseconds of CPU.
+  // As many as the deliveries in flight: a new https connection costs both sides milliseconds of CPU time.
   idleMax: 1_000,
   idlePerOriginMax: 16,
   idleMs: 10_000,
@@ -26,26 +26,26 @@ export const defaultLimits: ConnectionLimits = {
 }
 
 const headerBytesMax = 16 * 1024
-// What may arrive in one exchange, framing included. Ends answers that are endless in ways the parser skips over.
+// Bytes received per exchange, including framing. Ends responses that are endless in ways that the parser skips.
 const wireBytesMax = 256 * 1024
 
 type Origin = {
   readonly url: string
   readonly open: Set<Connection>
   readonly idle: Connection[]
-  /** The last TLS session: the next connection resumes it and saves the certificates, on both sides. */
+  /** The last TLS session. The next connection resumes it, which saves both sides the certificate verification. */
   session: Buffer | undefined
-  /** When the certificate was last checked by a full handshake. */
+  /** When the certificate was last verified by a full handshake. */
   verifiedAtMs: number
 }
 
-/** One connection, used by one post at a time. */
+/** A connection, used by one post at a time. */
 export type Connection = {
   readonly origin: Origin
   readonly client: Client
   readonly openedAtMs: number
   idle: boolean
-  /** An answer was read over the present socket, so the receiver may have closed it since. */
+  /** True if a response was read over the current socket, so the receiver may have closed it since. */
   used: boolean
   dropped: boolean
   opening: Opening | undefined
@@ -54,14 +54,14 @@ export type Connection = {
 }
 
 /**
- * Connections by origin. Each post in flight has one of its own, so nobody waits behind a slow receiver here; how many
- * posts are in flight is the caller's to bound. What is idle is bounded here.
+ * Connections by origin. Each post in flight has its own connection, so none waits for a slow receiver. Callers limit
+ * the number of posts in flight; idle connections are limited here.
  */
 export function createConnections(options: DialOptions, limits: ConnectionLimits) {
   const origins = new Map<string, Origin>()
   let idleCount = 0
 
-  /** The connection that was used last, so that the others grow old and close. */
+  /** Returns the most recently used connection, so that the others expire. */
   function take(url: string): Connection {
     const connection = origins.get(url)?.idle.pop()
     if (!connection) return open(url)
@@ -74,7 +74,7 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
   function open(url: string): Connection {
     const origin = origins.get(url) ?? { url, open: new Set(), idle: [], session: undefined, verifiedAtMs: 0 }
     const client = new Client(url, {
-      // The deadline of the post covers these two.
+      // The timeout of the post covers these two.
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: headerBytesMax,
@@ -102,8 +102,8 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
     return connection
   }
 
-  /** After a complete answer. */
-  function giveBack(connection: Connection): void {
+  /** Returns a connection to the pool after a complete response. */
+  function release(connection: Connection): void {
     if (connection.dropped) return
     const { origin, openedAtMs } = connection
     const tooOld = performance.now() - openedAtMs > limits.ageMsMax
@@ -117,7 +117,7 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
     origin.idle.push(connection)
   }
 
-  /** Closes it at once, whatever state it is in. */
+  /** Closes the connection immediately, in any state. */
   function drop(connection: Connection): void {
     if (connection.dropped) return
     connection.dropped = true
@@ -130,7 +130,7 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
     origin.open.delete(connection)
     if (origin.open.size === 0) origins.delete(origin.url)
     connection.client.destroy(ignore)
-    // The client knows its socket only once that is connected.
+    // The client does not know its socket until it is connected.
     connection.opening?.destroy()
   }
 
@@ -138,7 +138,7 @@ export function createConnections(options: DialOptions, limits: ConnectionLimits
     for (const origin of origins.values()) for (const connection of origin.open) drop(connection)
   }
 
-  return { take, open, giveBack, drop, close }
+  return { take, open, release, drop, close }
 }
 
 export type Connections = ReturnType<typeof createConnections>
@@ -150,13 +150,13 @@ function connect(
   callback: buildConnector.Callback,
 ): void {
   const target = { protocol, hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
-  const hold = (opening: Opening) => {
+  const onOpening = (opening: Opening) => {
     connection.opening = opening
     if (connection.dropped) opening.destroy()
   }
   const { origin } = connection
   const isFresh = performance.now() - origin.verifiedAtMs < options.sessionMsMax
-  dial({ ...target, session: isFresh ? origin.session : undefined }, options, hold).then(
+  dial({ ...target, session: isFresh ? origin.session : undefined }, options, onOpening).then(
     (socket) => {
       if (socket instanceof TLSSocket && !socket.isSessionReused()) origin.verifiedAtMs = performance.now()
       socket.on('session', (session: Buffer) => {
@@ -174,7 +174,7 @@ function watched(connection: Connection, socket: Socket): Socket {
   connection.bytesAllowed = socket.bytesRead + wireBytesMax
   socket.on('readable', () => {
     if (socket.bytesRead > connection.bytesAllowed) {
-      socket.destroy(new Unreachable(`sent more than ${wireBytesMax / 1024} KiB without completing its answer`))
+      socket.destroy(new Unreachable(`sent more than ${wireBytesMax / 1024} KiB without completing its response`))
     }
   })
   return socket

@@ -1,4 +1,4 @@
-/** Something that waits. `before` and `after` belong to the line it stands in. */
+/** An entry in the list of deadlines, linked by `before` and `after`. */
 export type Waiting = {
   readonly startedAtMs: number
   before: Waiting | undefined
@@ -7,9 +7,9 @@ export type Waiting = {
 }
 
 /**
- * One timer for everything that waits equally long: whoever came first expires first, so only the head of the line is
- * watched. An AbortSignal for each request halves the rate of posts, and a Set in place of the links triples the work of
- * the garbage collector.
+ * One timer for all entries with the same timeout: the oldest entry expires first, so only the head of the list is
+ * watched. An AbortSignal per request halves the rate of posts, and a Set instead of links triples the work of the
+ * garbage collector.
  */
 export function createDeadlines(timeoutMs: number) {
   let first: Waiting | undefined
@@ -26,7 +26,7 @@ export function createDeadlines(timeoutMs: number) {
 
   function remove(waiting: Waiting): void {
     const { before, after } = waiting
-    if (!before && waiting !== first) return // it has left already
+    if (!before && waiting !== first) return // Already removed.
     if (before) before.after = after
     else first = after
     if (after) after.before = before
@@ -42,7 +42,7 @@ export function createDeadlines(timeoutMs: number) {
       const leftMs = first.startedAtMs + timeoutMs - now
       if (leftMs > 0) {
         timer = setTimeout(watch, Math.ceil(leftMs))
-        // Whoever waits holds a socket or a query, and those keep the process alive.
+        // Pending entries hold a socket or a query, which keep the process alive.
         timer.unref()
         return
       }

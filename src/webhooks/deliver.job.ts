@@ -8,7 +8,7 @@ import { Batcher } from '../runtime/batcher.ts'
 import type { Log } from '../runtime/log.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { toText } from '../values/ids.ts'
-import { type DeliveryEnding, type DeliveryRow, findDeliveriesToSend, recordAttempts } from './deliver.sql.ts'
+import { type DeliveryResult, type DeliveryRow, findDeliveriesToSend, recordAttempts } from './deliver.sql.ts'
 import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
 import type { DeliveryMetrics } from './metrics.ts'
@@ -25,7 +25,7 @@ export type DeliverParts = {
   safePost: SafePost
   metrics: DeliveryMetrics
   retryDelays: RetryDelays
-  /** Requests under way at once to one endpoint. */
+  /** Concurrent requests to one endpoint. */
   laneWidthMax: number
 }
 
@@ -33,23 +33,23 @@ const inFlightMax = 1_000
 const laneWidthFirst = 2
 const recordBatchMax = 500
 const recordWaitingMax = 10_000
-/** Short, since a delivery whose record is lost with the process is posted again. */
+/** Short, because a delivery whose record is lost in a crash is posted again. */
 const recordPaceMs = 25
 const recordTries = 5
-/** When this process has nothing left to connect with, something has to end first. */
+/** Pause after this process ran out of resources to connect. */
 const restMs = 1_000
 const restLoggedEveryMs = 60_000
 
-/** Posts events to endpoints. May run twice for one delivery: receivers tell by the webhook-id header. */
+/** Posts events to endpoints. May run more than once per delivery; receivers deduplicate by the webhook-id header. */
 export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
-  const records = new Batcher<DeliveryEnding, void>({
+  const records = new Batcher<DeliveryResult, void>({
     name: 'record attempts',
     itemsMax: recordBatchMax,
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
-    run: async (endings) => {
-      await persisting(() => retrying(recordTries, () => recordAttempts(parts.db.statement, endings)))
-      return endings.map(() => ({ ok: true, value: undefined }))
+    run: async (results) => {
+      await persisting(() => retrying(recordTries, () => recordAttempts(parts.db.statement, results)))
+      return results.map(() => ({ ok: true, value: undefined }))
     },
   })
 
@@ -60,7 +60,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     restUntil = now + restMs
     if (now - restLoggedAt < restLoggedEveryMs) return
     restLoggedAt = now
-    parts.log.warn({ because }, 'Webhooks wait: this process cannot open connections')
+    parts.log.warn({ because }, 'Webhook deliveries are paused: this process cannot open connections')
   }
 
   return {
@@ -72,12 +72,12 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     load: (claims) => load(parts, claims),
     handle: async (claim, toAttempt) => {
       const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
-      const ending = endingOf(claim, toAttempt, attempt, outcome, parts.retryDelays[toAttempt.retrySchedule])
-      if (!ending) {
+      const result = resultOf(claim, toAttempt, attempt, outcome, parts.retryDelays[toAttempt.retrySchedule])
+      if (!result) {
         rest(attempt.reason)
         return { peer: 'untried' }
       }
-      return { peer: peerStateOf(outcome), recorded: records.add(ending) }
+      return { peer: peerStateOf(outcome), recorded: records.add(result) }
     },
   }
 }
@@ -98,12 +98,13 @@ async function load({ db, box }: DeliverParts, claims: Claim[]): Promise<(ToAtte
     const { id: deliveryId, eventName, url, attemptCount, retrySchedule, isTest } = row
     return { id: deliveryId, eventName, url, body, secrets, number: attemptCount + 1, retrySchedule, isTest }
   })
-  if (withoutEvent.length > 0) await failDeliveries(db.statement, withoutEvent, 'not sent: the event is no longer kept')
+  if (withoutEvent.length > 0)
+    await failDeliveries(db.statement, withoutEvent, 'not sent: the event was deleted by the retention period')
   if (withoutSecret.length > 0) await failDeliveries(db.statement, withoutSecret, `not sent: ${unreadableSecret}`)
   return toAttempt
 }
 
-/** The deliveries of an endpoint share its secrets. */
+/** The deliveries of an endpoint share its secrets, so each is decrypted once. */
 function openEachOnce(box: SecretBox): (sealed: Buffer) => string | undefined {
   const opened = new Map<string, string | undefined>()
   return (sealed) => {
@@ -113,7 +114,7 @@ function openEachOnce(box: SecretBox): (sealed: Buffer) => string | undefined {
   }
 }
 
-/** Undefined when the event is gone: its month was dropped before the delivery was ever tried. */
+/** Returns undefined if the event was deleted by the retention before the first attempt. */
 export function bodyOf(row: DeliveryRow): string | undefined {
   if (!row.occurredAt) return undefined
   const { organizationId, eventName, occurredAt, messageId, flowId, machine, data } = row
@@ -131,7 +132,7 @@ export function bodyOf(row: DeliveryRow): string | undefined {
   })
 }
 
-/** One request to make. */
+/** A request to send. */
 export type ToPost = Pick<DeliveryRow, 'id' | 'eventName' | 'url'> & {
   body: string
   secrets: string[]
@@ -140,7 +141,7 @@ export type ToPost = Pick<DeliveryRow, 'id' | 'eventName' | 'url'> & {
 
 export type ToAttempt = ToPost & { retrySchedule: RetrySchedule; isTest: boolean }
 
-/** One signed request, outside any transaction: a slow receiver must never hold a database connection. */
+/** Sends one signed request, outside any transaction, so that a slow receiver never holds a database connection. */
 export async function attemptDelivery(
   { safePost, metrics }: Pick<DeliverParts, 'safePost' | 'metrics'>,
   { id, eventName, url, body, secrets, number }: ToPost,
@@ -170,15 +171,15 @@ export async function attemptDelivery(
   }
 }
 
-/** Undefined when the endpoint was not even asked: the delivery stays due. */
-function endingOf(
+/** Returns undefined if nothing was sent; the delivery stays due. */
+function resultOf(
   claim: Claim,
   { body, isTest }: ToAttempt,
   attempt: Attempt,
   outcome: PostOutcome,
   retryDelays: readonly number[],
-): DeliveryEnding | undefined {
-  const end = (status: DeliveryEnding['status'], retryInMs: number | null = null): DeliveryEnding => ({
+): DeliveryResult | undefined {
+  const end = (status: DeliveryResult['status'], retryInMs: number | null = null): DeliveryResult => ({
     settlement: { claim, retryInMs },
     body,
     status,
@@ -196,7 +197,7 @@ function endingOf(
       const delay = retryDelays[claim.attempt]
       return delay === undefined ? end('failed') : end('pending', Math.round(delay * 1000))
     }
-    case 'prevented':
+    case 'local_resource_error':
       return undefined
   }
 }

@@ -52,7 +52,7 @@ export async function findDeliveriesToSend(
     where deliveries.status = any (${statuses}::text[])`
 }
 
-export type DeliveryEnding = {
+export type DeliveryResult = {
   settlement: Settlement
   body: string
   status: DeliveryStatus
@@ -65,7 +65,7 @@ export type DeliveryEnding = {
  * Records attempts, updates their deliveries and webhooks, and settles their jobs in one statement. A worker that lost
  * its lane records nothing; the new owner of the lane attempts again.
  */
-export async function recordAttempts(db: Writer, endings: DeliveryEnding[]): Promise<void> {
+export async function recordAttempts(db: Writer, endings: DeliveryResult[]): Promise<void> {
   const outcomes = {
     columns: sql`body, status, is_test, number, at, duration_ms, status_code, outcome, reason, signature, response_body`,
     arrays: sql`

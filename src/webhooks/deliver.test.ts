@@ -23,7 +23,7 @@ import { pauseDeadEndpoints, removeOldDeliveries, removeOrphanDeliveries } from 
 import { deliveryMetrics } from './metrics.ts'
 import { retryDelaysOf } from './retry-schedules.ts'
 import { createSafePost } from './safe-post.ts'
-import { selectFigures } from './webhooks.sql.ts'
+import { selectDeliveryStats } from './webhooks.sql.ts'
 
 /** The rules of the service, with milliseconds for seconds. */
 const quick = { WEBHOOK_RETRY_DELAYS: '0.03,0.06,0.12', WEBHOOK_TIMEOUT_MS: '300' }
@@ -46,7 +46,7 @@ const finished = (app: TestApp, id: string, count = 1) =>
 
 const detail = async (app: TestApp, id: string) => (await app.manage('GET', `/organization/deliveries/${id}`)).body.data
 
-test('a delivery arrives over https with the four fields, signed for every published verifier', async () => {
+test('a delivery has the four fields and verifies with every published library', async () => {
   await using receiver = await startReceiver((response) => response.end('thanks'))
   const { mkdtempSync } = await import('node:fs')
   const caFile = join(mkdtempSync('/tmp/waxwing-ca-'), 'ca.pem')
@@ -124,7 +124,7 @@ test.each([400, 401, 404, 410, 418, 429, 499])('a %i is final at once', async (s
   expect(receiver.posts).toHaveLength(1)
 })
 
-test('an endpoint that recovers gets the event, and stops failing', async () => {
+test('an endpoint that recovers receives the event and is no longer failing', async () => {
   let calls = 0
   await using receiver = await startReceiver((response) => response.writeHead(++calls < 3 ? 500 : 200).end(), {
     plain: true,
@@ -141,7 +141,7 @@ test('an endpoint that recovers gets the event, and stops failing', async () => 
   expect(webhook).toMatchObject({ failing_since: null, stats_24h: { delivered: 1, failed: 0, pending: 0 } })
 })
 
-test('a hanging, a resetting and a missing endpoint are tried again, each with its reason', async () => {
+test('unresponsive, resetting and missing endpoints are retried, each with its reason', async () => {
   await using hanging = await startReceiver(() => {}, { plain: true })
   await using resetting = await startReceiver((response) => response.destroy(), { plain: true })
   const gone = await startReceiver((response) => response.end(), { plain: true })
@@ -161,7 +161,7 @@ test('a hanging, a resetting and a missing endpoint are tried again, each with i
   expect(reasons[2]).toMatch(/refused/)
 })
 
-test('during a rotation both secrets verify, afterwards only the new one', async () => {
+test('during a rotation both secrets verify, and afterwards only the new one', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp(quick)
   const { id, signing_secret: old } = await subscribe(app, receiver.url())
@@ -196,13 +196,16 @@ test('a delivery whose event is no longer kept ends as failed', async () => {
   await app.db.statement`delete from events`
   await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
   await app.manage('POST', `/organization/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' })
-  await until('its end', async () => (await log(app, id))[0].reason === 'not sent: the event is no longer kept')
+  await until(
+    'its end',
+    async () => (await log(app, id))[0].reason === 'not sent: the event was deleted by the retention period',
+  )
   expect([(await log(app, id))[0].status, receiver.posts.length]).toEqual(['failed', 0])
   for (const since of ['5', 'yesterday', '-271821-04-20T00:00:00Z', '2026-13-01T00:00:00Z'])
     expect((await app.manage('POST', `/organization/webhooks/${id}/replay`, { since })).status).toBe(422)
 })
 
-test('a paused webhook gets nothing; resumed it gets what waited, and what it missed can be replayed', async () => {
+test('a paused webhook receives nothing; once resumed it receives pending deliveries, and missed ones can be replayed', async () => {
   let status = 500
   await using receiver = await startReceiver((response) => response.writeHead(status).end(), { plain: true })
   await using app = await startTestApp({ ...quick, WEBHOOK_RETRY_DELAYS: '0.5,0.5,0.5' })
@@ -259,7 +262,7 @@ test('the body of a webhook shows the contact as it was when the event was recor
   expect(JSON.parse(post.body.toString()).data.contact).toEqual({ id, ...contact })
 })
 
-test('an edit counts for what already waits, and a deleted webhook gets nothing more', async () => {
+test('an edit applies to pending deliveries, and a deleted webhook receives nothing more', async () => {
   await using old = await startReceiver((response) => response.writeHead(500).end(), { plain: true })
   await using next = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp({ ...quick, WEBHOOK_RETRY_DELAYS: '0.5,0.5,0.5' })
@@ -275,7 +278,7 @@ test('an edit counts for what already waits, and a deleted webhook gets nothing 
   await until('no job to be left', async () => (await app.db`select from jobs`).length === 0)
 })
 
-test('the log of a deleted webhook goes with it, and the others’ stay', async () => {
+test('the log of a deleted webhook is deleted, and others are kept', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp(quick)
   const [kept, deleted] = [await subscribe(app, receiver.url()), await subscribe(app, receiver.url())]
@@ -325,7 +328,7 @@ test.each([
   })
 })
 
-test('everything that failed since a time is replayed, also what was older when it failed', async () => {
+test('all deliveries that failed since a time are replayed, also older ones', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(410).end(), { plain: true })
   await using app = await startTestApp(quick)
   const { id } = await subscribe(app, receiver.url())
@@ -345,7 +348,7 @@ test('everything that failed since a time is replayed, also what was older when 
   expect(again).not.toContain(early.id)
 })
 
-test('what fails again while all that failed is replayed is not taken twice', async () => {
+test('a delivery that fails again during a replay is not replayed twice', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = await subscribe(app, 'http://127.0.0.1:9/')
   await happen(app.db, app.organizationId, 'emailOpen', 5)
@@ -367,7 +370,7 @@ test('what fails again while all that failed is replayed is not taken twice', as
   expect(counts).toEqual([2, 2, 1, 0])
 })
 
-test('a delivered event can be replayed, one that waits cannot', async () => {
+test('a delivered event can be replayed, a pending one cannot', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp(quick)
   const { id } = await subscribe(app, receiver.url())
@@ -384,7 +387,7 @@ test('a delivered event can be replayed, one that waits cannot', async () => {
   expect((await app.manage('POST', `/organization/deliveries/${delivery.id}/replay`)).status).toBe(409)
 })
 
-test('a test event answers with its attempt, signed and logged, and is not retried', async () => {
+test('a test event returns its attempt, is signed and logged, and is not retried', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(503).end('busy'), { plain: true })
   await using app = await startTestApp(quick)
   const { id, signing_secret: secret } = await subscribe(app, receiver.url())
@@ -410,7 +413,7 @@ test('a test event answers with its attempt, signed and logged, and is not retri
   expect(replay.body.data).toEqual({ replayed: 0 })
 })
 
-test('a hanging endpoint does not slow down the others', async () => {
+test('an unresponsive endpoint does not delay others', async () => {
   await using hanging = await startReceiver(() => {}, { plain: true })
   await using healthy = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp({ WEBHOOK_TIMEOUT_MS: '10000' })
@@ -418,11 +421,11 @@ test('a hanging endpoint does not slow down the others', async () => {
   await subscribe(app, healthy.url())
   await happen(app.db, app.organizationId, 'emailOpen', 300)
   await until('the healthy one to have all', () => healthy.posts.length === 300)
-  // Far fewer than its width would have let through had it answered.
+  // Far fewer than its width would have allowed if it had responded.
   expect(hanging.posts.length).toBeLessThanOrEqual(16)
 })
 
-test('a post for which nothing is left to connect with is no attempt, and is made when there is', async () => {
+test('a post that fails for lack of local resources is not an attempt, and is sent later', async () => {
   const appSecret = 'the secret of a test that makes its own worker'
   await using receiver = await startReceiver((response) => response.end())
   await using app = await startTestApp({ ...quick, APP_SECRET: appSecret }, ['serve'])
@@ -446,10 +449,10 @@ test('a post for which nothing is left to connect with is no attempt, and is mad
   worker.start()
   try {
     await until('it to be tried again and again', () => lookedUpAt.length > 8)
-    // Two at a time, a second apart.
+    // Two at a time, one second apart.
     expect(lookedUpAt[8]! - lookedUpAt[0]!).toBeGreaterThan(2_000)
     for (const delivery of await log(app, id)) expect(delivery).toMatchObject({ status: 'pending', attempt_count: 0 })
-    expect(logged).toEqual(['Webhooks wait: this process cannot open connections'])
+    expect(logged).toEqual(['Webhook deliveries are paused: this process cannot open connections'])
     lacks = false
     for (const delivery of await finished(app, id, 3))
       expect(delivery).toMatchObject({ status: 'delivered', attempt_count: 1 })
@@ -459,7 +462,7 @@ test('a post for which nothing is left to connect with is no attempt, and is mad
   }
 })
 
-test('a secret that cannot be read fails the deliveries of its webhook alone', async () => {
+test('a secret that cannot be decrypted fails only the deliveries of its webhook', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp()
   const [sealedByOther, whole] = [await subscribe(app, receiver.url()), await subscribe(app, receiver.url())]
@@ -477,7 +480,7 @@ test('a secret that cannot be read fails the deliveries of its webhook alone', a
   expect(await finished(app, sealedByOther.id)).toMatchObject([{ status: 'delivered' }])
 })
 
-test('told to stop, nothing new is posted, however long a request takes to be answered', async () => {
+test('after a shutdown signal nothing new is posted, even while a request is in flight', async () => {
   await using hanging = await startReceiver(() => {}, { plain: true })
   await using healthy = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp({ WEBHOOK_TIMEOUT_MS: '2000' })
@@ -491,7 +494,7 @@ test('told to stop, nothing new is posted, however long a request takes to be an
   expect(healthy.posts).toHaveLength(0)
 })
 
-test('an endpoint that failed for three days is paused, its jobs are kept, and it can be resumed', async () => {
+test('an endpoint that failed for three days is paused, keeps its jobs and can be resumed', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = await subscribe(app, 'http://127.0.0.1:9/')
   const told: string[] = []
@@ -552,7 +555,7 @@ const rowsRead = (app: TestApp, work: (tx: Tx) => Promise<unknown>) =>
     return (await read()) - before
   })
 
-test('the log is removed behind its retention; what waits and what is young stays', async () => {
+test('deliveries are deleted after the retention period, except pending and recent ones', async () => {
   await using app = await startTestApp({}, ['serve'])
   await storeLog(app, await subscribe(app, 'http://127.0.0.1:9/'), [
     { idDays: 31, reason: 'old' },
@@ -567,7 +570,7 @@ test('the log is removed behind its retention; what waits and what is young stay
   expect(await app.db`select reason from delivery_attempts order by reason`).toEqual(kept)
 })
 
-test('removing the old log reads nothing of the young one', async () => {
+test('deleting old deliveries does not read recent ones', async () => {
   await using app = await startTestApp({}, ['serve'])
   const young = Array.from({ length: 500 }, () => ({ idDays: 29 }))
   await storeLog(app, await subscribe(app, 'http://127.0.0.1:9/'), [{ idDays: 31 }, ...young])
@@ -576,7 +579,7 @@ test('removing the old log reads nothing of the young one', async () => {
   expect(await app.db`select from deliveries`).toHaveLength(500)
 })
 
-test('the figures of a webhook count its last day, late bounces too, and do not read its whole log', async () => {
+test('the statistics of a webhook cover its last day, including late bounces, without reading the whole log', async () => {
   await using app = await startTestApp({}, ['serve'])
   const webhook = await subscribe(app, 'http://127.0.0.1:9/')
   const old = Array.from({ length: 3_000 }, () => ({ idDays: 9 }))
@@ -591,6 +594,6 @@ test('the figures of a webhook count its last day, late bounces too, and do not 
   expect(shown.stats_24h).toEqual({ delivered: 2, failed: 1, pending: 0 })
   const quiet = await subscribe(app, 'http://127.0.0.1:9/')
   const ids = [webhook, quiet].map(({ id }) => parseId('whk', id)!)
-  const figures = (tx: Tx) => selectFigures(tx, parseId('org', app.organizationId)!, ids)
+  const figures = (tx: Tx) => selectDeliveryStats(tx, parseId('org', app.organizationId)!, ids)
   expect(await rowsRead(app, figures)).toBeLessThanOrEqual(2_000)
 })

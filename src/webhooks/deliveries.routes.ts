@@ -28,7 +28,7 @@ const DeliveryOut = Type.Object({
   webhook_id: Type.String(),
   event_id: Type.String(),
   event_name: oneOf(...eventNames),
-  is_test: Type.Boolean({ description: 'Whether the event was made up to test the endpoint.' }),
+  is_test: Type.Boolean({ description: 'Whether this is a test with a sample event.' }),
   status: oneOf(...deliveryStatuses),
   attempt_count: Type.Integer(),
   next_attempt_at: Nullable(Timestamp),
@@ -48,7 +48,7 @@ export const AttemptOut = Type.Object({
 })
 const DetailOut = Type.Object({
   ...DeliveryOut.properties,
-  payload: Nullable(Type.String({ description: 'The exact body.' })),
+  payload: Nullable(Type.String({ description: 'The exact request body.' })),
   attempts: Type.Array(AttemptOut),
 })
 const Replayed = Type.Object({ replayed: Type.Integer() })
@@ -71,7 +71,8 @@ export function deliveryRoutes({
       {
         schema: {
           tags,
-          summary: 'The log of a webhook, newest first',
+          summary: 'List the deliveries of a webhook',
+          description: 'Newest first.',
           params: Params,
           querystring: Type.Object({
             ...pageQuery,
@@ -100,13 +101,21 @@ export function deliveryRoutes({
 
     api.get(
       '/deliveries/:id',
-      { schema: { tags, summary: 'One delivery with every attempt', params: Params, response: answers(DetailOut) } },
+      {
+        schema: {
+          tags,
+          summary: 'Get a delivery',
+          description: 'Includes all attempts.',
+          params: Params,
+          response: answers(DetailOut),
+        },
+      },
       async (request) => {
         const { organizationId } = memberOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
         if (!delivery) throw notFound('delivery')
         const attempts = await selectAttempts(db, organizationId, delivery.id)
-        // Not attempted yet: shown as it would be sent now, or by a replay.
+        // Not attempted yet: shows the body as it would be sent now.
         const [unsent] =
           delivery.body === null
             ? await findDeliveriesToSend(db, [{ organizationId, id: delivery.id }], ['pending', 'failed'])
@@ -121,13 +130,14 @@ export function deliveryRoutes({
 
     api.post(
       '/deliveries/:id/replay',
-      { schema: { tags, summary: 'Deliver once more', params: Params, response: answers(Replayed) } },
+      { schema: { tags, summary: 'Replay a delivery', params: Params, response: answers(Replayed) } },
       async (request) => {
         const { organizationId } = memberOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
         if (!delivery) throw notFound('delivery')
         const replayed = await replayDelivery(db.statement, organizationId, delivery.id)
-        if (replayed === 0) throw new Refusal('conflict', 'This delivery is waiting already, or its webhook is gone.')
+        if (replayed === 0)
+          throw new Refusal('conflict', 'This delivery is already pending, or its webhook was deleted.')
         hints.notify(deliverKind)
         return ok({ replayed })
       },
@@ -138,7 +148,8 @@ export function deliveryRoutes({
       {
         schema: {
           tags,
-          summary: 'Deliver everything again that failed since a time',
+          summary: 'Replay failed deliveries of a webhook',
+          description: 'Replays all deliveries that failed since the given time.',
           params: Params,
           body: Type.Object({ since: Type.String() }),
           response: answers(Replayed),
@@ -149,7 +160,8 @@ export function deliveryRoutes({
         const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
         const since = readTime(request.body.since)
         if (!since) throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })
-        // Up to now, and each id once: an endpoint that goes on failing does not keep this from ending.
+        // Bounded by the current time and in order of id, so that an endpoint that keeps failing cannot make this
+        // endless.
         const range = { since, until: new Date(), limit: replayBatchMax }
         let replayed = 0
         for (let after: DeliveryId | null | undefined; after !== null; ) {
@@ -164,7 +176,7 @@ export function deliveryRoutes({
   }
 }
 
-/** `Date` takes much more for a time, such as "5". */
+/** `Date` accepts many other formats, such as "5". */
 function readTime(text: string): Date | undefined {
   const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined
   return Number.isNaN(time?.getTime()) ? undefined : time

@@ -25,8 +25,8 @@ const columns = sql`deliveries.id, webhook_id, event_id, event_name, is_test, st
   created_at, delivered_at`
 
 /**
- * Erasing a contact empties the bodies that name it. An empty one is never written again, so that an attempt which was
- * under way does not bring the person back; it is made from the event, as one that was not written yet.
+ * Erasing a contact empties the bodies that contain it. An empty body is never filled again, so that an attempt in
+ * flight cannot restore personal data; it is built from the event instead.
  */
 export const keptBody = sql`nullif(deliveries.body, '') as body`
 
@@ -90,7 +90,7 @@ export async function selectAttempts(
     order by number`
 }
 
-/** A finished delivery that no event stands behind: a test. */
+/** Inserts a finished delivery without an event: a test. */
 export async function insertTestDelivery(
   db: Writer,
   delivery: {
@@ -125,10 +125,10 @@ const replayJobs = sql`
   ), ${enqueueNewJobs}
   select count(*), (array_agg(id order by id desc))[1] as last_id from replayed`
 
-/** How many were taken, and the last of them. */
+/** The number of replayed deliveries and the last id. */
 export type Replayed = { count: number; lastId: DeliveryId | null }
 
-/** Delivers one again, whatever became of it. Zero when it waits already, or its webhook is gone. */
+/** Replays a delivery with any outcome. Returns 0 if it is already pending or its webhook was deleted. */
 export async function replayDelivery(db: Writer, organizationId: OrganizationId, id: DeliveryId): Promise<number> {
   const [row] = await db<Replayed>`
     with replayed as (
@@ -141,8 +141,8 @@ export async function replayDelivery(db: Writer, organizationId: OrganizationId,
 }
 
 /**
- * Up to `limit` that failed since a time, by id and behind the id given. Not tests, whose ids are not made from an event.
- * What was never tried failed when it was made.
+ * Replays up to `limit` failed deliveries, in order of id after `after`. Skips tests, whose ids are not derived from an
+ * event. A delivery without attempts counts as failed when it was created.
  */
 export async function replayFailed(
   db: Writer,
@@ -188,8 +188,8 @@ export async function failDeliveries(
 }
 
 /**
- * Follows a CTE named `doomed (organization_id, id, place)`. Attempts are found through their key one by one ("offset 0")
- * and rows by their place: the planner guesses more doomed than there are, and would rather read whole tables.
+ * Follows a CTE `doomed (organization_id, id, place)`. Attempts are looked up by key ("offset 0"), and rows are deleted
+ * by ctid: the planner overestimates the number of rows and would otherwise scan whole tables.
  */
 const deleteDoomed = sql`
   attempts as (
@@ -206,13 +206,16 @@ const deleteDoomed = sql`
   where deliveries.ctid = doomed.place
   returning 1`
 
-/** Removes finished deliveries and their attempts, up to `limit` of each organization. Answers how many went. */
+/**
+ * Deletes finished deliveries and their attempts, up to `limit` per organization. Returns how many deliveries were
+ * deleted.
+ */
 export async function deleteOldDeliveries(
   db: Writer,
   { before, limit }: { before: Date; limit: number },
 ): Promise<number> {
-  // Ids sort by time, so the old ones of an organization lie together at the low end of the key. The id of a late bounce's
-  // delivery has the time of the mail, so some that are not old lie there too; none that is old lies elsewhere.
+  // Ids are ordered by time, so old deliveries of an organization are at the start of the index. The delivery of a late
+  // bounce has the time of its message, so some recent ones are there as well, but no old one is elsewhere.
   const rows = await db`
     with doomed as materialized (
       select finished.*
@@ -228,9 +231,9 @@ export async function deleteOldDeliveries(
   return rows.length
 }
 
-/** The log of webhooks that are gone, up to `limit` for each. Answers how many went. */
+/** Deletes the deliveries of deleted webhooks, up to `limit` per webhook. Returns how many were deleted. */
 export async function deleteOrphanDeliveries(db: Writer, limit: number): Promise<number> {
-  // From webhook to webhook along the index: as many steps as there are webhooks with a log.
+  // Skips from webhook to webhook along the index: as many steps as there are webhooks with deliveries.
   const rows = await db`
     with recursive logged as (
       (select organization_id, webhook_id from deliveries order by organization_id, webhook_id limit 1)

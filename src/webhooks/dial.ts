@@ -3,47 +3,51 @@ import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Resolve, ResolvedAddress } from './resolve.ts'
-import { becauseOf, isLackOfOurs, Unreachable } from './unreachable.ts'
+import { becauseOf, isLocalResourceError, Unreachable } from './unreachable.ts'
 
-// How many of a name's addresses are tried before giving up.
+// How many addresses of a name are tried.
 const addressesTriedMax = 4
-// No address is given up earlier, even when several share the time of one post.
+// Minimum time per address, even if several share the timeout of one post.
 const attemptMsMin = 500
 
 export type DialOptions = {
   resolve: Resolve
-  /** Judges each address a name resolves to. */
+  /** Returns whether an address that a name resolves to may be connected to. */
   isAllowed: (address: string) => boolean
   secureContext: SecureContext
-  /** For one of several addresses; the last may take what time is left. */
+  /** Per address, if there are several; the last one may use the remaining time. */
   attemptMs: number
-  /** An egress proxy. It resolves names, so it is the proxy that must refuse private ones. */
+  /** An egress proxy. It resolves names, so the proxy must reject private addresses. */
   proxy: URL | undefined
 }
 
 export type Target = { protocol: string; hostname: string; port: number; session?: Buffer | undefined }
-/** Something that is being opened and can be given up. */
+/** A connection that is being opened and can be aborted. */
 export type Opening = { destroy(): unknown }
 
 /**
- * A connection to the target, ready for a request. Whatever is opened on the way is told to `hold` first, so that the
- * caller can give it up at any moment.
+ * Opens a connection to the target. Everything opened on the way is passed to `onOpening` first, so that the caller can
+ * abort it at any time. Throws `Unreachable` if an address is not allowed.
  */
-export async function dial(target: Target, options: DialOptions, hold: (opening: Opening) => void): Promise<Socket> {
+export async function dial(
+  target: Target,
+  options: DialOptions,
+  onOpening: (opening: Opening) => void,
+): Promise<Socket> {
   const literal = isIP(target.hostname) !== 0
   if (literal && !options.isAllowed(target.hostname)) {
     throw new Unreachable(`${target.hostname} is not a public address`)
   }
   if (options.proxy) {
-    const tunnel = await openTunnel(options.proxy, target, hold)
-    return open(target, options, hold, { socket: tunnel })
+    const tunnel = await openTunnel(options.proxy, target, onOpening)
+    return open(target, options, onOpening, { socket: tunnel })
   }
-  if (literal) return open(target, options, hold, {})
+  if (literal) return open(target, options, onOpening, {})
   const addresses = await checkedAddresses(target.hostname, options)
-  return open(target, options, hold, { lookup: answering(addresses) })
+  return open(target, options, onOpening, { lookup: answering(addresses) })
 }
 
-/** One address that is not allowed condemns the name: it may be an attempt to slip one in among others. */
+/** Rejects the name if any of its addresses is not allowed: it may be an attempt to hide one among others. */
 async function checkedAddresses(name: string, { resolve, isAllowed }: DialOptions): Promise<ResolvedAddress[]> {
   const addresses = await resolve(name)
   for (const { address } of addresses) {
@@ -52,26 +56,26 @@ async function checkedAddresses(name: string, { resolve, isAllowed }: DialOption
   return addresses.slice(0, addressesTriedMax)
 }
 
-/** The name is not looked up a second time: the connection goes to an address that was checked. */
+/** The name is not resolved again: the connection goes to an address that was checked. */
 function answering(addresses: ResolvedAddress[]): LookupFunction {
   return (_name, _options, callback) => callback(null, addresses)
 }
 
-type Way = { lookup?: LookupFunction; socket?: Socket }
+type Route = { lookup?: LookupFunction; socket?: Socket }
 
 async function open(
   { protocol, hostname, port, session }: Target,
   { secureContext, attemptMs }: DialOptions,
-  hold: (opening: Opening) => void,
-  way: Way,
+  onOpening: (opening: Opening) => void,
+  route: Route,
 ): Promise<Socket> {
-  if (protocol === 'http:' && way.socket) return way.socket
+  if (protocol === 'http:' && route.socket) return route.socket
   const where = {
     host: hostname,
     port,
     autoSelectFamily: true, // tries the addresses one after the other
     autoSelectFamilyAttemptTimeout: Math.max(attemptMs, attemptMsMin),
-    ...way,
+    ...route,
   }
   const socket =
     protocol === 'http:'
@@ -80,12 +84,12 @@ async function open(
           ...where,
           servername: isIP(hostname) ? '' : hostname,
           secureContext,
-          // Said here, so that no environment variable can switch it off.
+          // Explicit, so that no environment variable can disable it.
           rejectUnauthorized: true,
           ALPNProtocols: ['http/1.1'],
           ...(session && { session }),
         })
-  hold(socket)
+  onOpening(socket)
   socket.setNoDelay(true)
   await ready(socket, protocol === 'http:' ? 'connect' : 'secureConnect')
   return socket
@@ -94,13 +98,13 @@ async function open(
 function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(event, resolve)
-    // Stays on, so that an error between here and the next listener is not thrown.
+    // Stays attached, so that an error before the next listener is attached is not thrown.
     socket.on('error', reject)
-    socket.once('close', () => reject(new Unreachable('closed the connection before it had answered')))
+    socket.once('close', () => reject(new Unreachable('closed the connection before responding')))
   })
 }
 
-function openTunnel(proxy: URL, { hostname, port }: Target, hold: (opening: Opening) => void): Promise<Socket> {
+function openTunnel(proxy: URL, { hostname, port }: Target, onOpening: (opening: Opening) => void): Promise<Socket> {
   const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
   const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
   const request = (proxy.protocol === 'https:' ? httpsRequest : httpRequest)({
@@ -114,16 +118,16 @@ function openTunnel(proxy: URL, { hostname, port }: Target, hold: (opening: Open
       ...(user !== ':' && { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }),
     },
   })
-  hold(request)
+  onOpening(request)
   return new Promise((resolve, reject) => {
     request.once('connect', (answer, socket) => {
-      socket.on('error', () => {}) // whoever uses it hears of it by its closing
+      socket.on('error', () => {}) // The user of the socket notices that it is closed.
       if (answer.statusCode === 200) return resolve(socket as Socket)
       socket.destroy()
       reject(new Unreachable(`the egress proxy answered ${answer.statusCode} instead of connecting`))
     })
     request.once('error', (error) =>
-      reject(isLackOfOurs(error) ? error : new Unreachable(`the egress proxy failed: ${becauseOf(error)}`)),
+      reject(isLocalResourceError(error) ? error : new Unreachable(`the egress proxy failed: ${becauseOf(error)}`)),
     )
     request.end()
   })

@@ -8,7 +8,7 @@ import {
   toText,
 } from '../values/ids.ts'
 
-/** An event as the webhook tells it. The contact's fields are null once it was erased. */
+/** An event for a webhook. The contact's fields are null after it was erased. */
 export type WebhookEvent = {
   organizationId: OrganizationId
   id: EventId
@@ -19,11 +19,11 @@ export type WebhookEvent = {
   machine: boolean
   data: EventData
   contact: { id: ContactId; email: string | null; firstName: string | null }
-  /** A made-up event, so that receivers can ignore it. */
+  /** Marks a sample event, so that receivers can ignore it. */
   isTest?: boolean
 }
 
-/** The body of a delivery: serialised once, kept, and sent byte for byte at every attempt. */
+/** Returns the body of a delivery. It is serialized once, stored, and sent byte-identically on every attempt. */
 export function webhookBody(event: WebhookEvent): string {
   return JSON.stringify({
     event_name: event.eventName,

@@ -3,11 +3,11 @@ import { answerBytesMax, answerText } from './answer-text.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { Deadlines, Waiting } from './deadlines.ts'
 import { type PostOutcome, type PostResult, resultOfStatus } from './post-outcome.ts'
-import { becauseOf, isConnectionLoss, isLackOfOurs } from './unreachable.ts'
+import { becauseOf, isConnectionLoss, isLocalResourceError } from './unreachable.ts'
 
 export type Parts = { timeoutMs: number; deadlines: Deadlines; connections: Connections }
 
-/** One post from its start to its outcome. */
+/** A single post, from start to outcome. */
 export class Exchange implements Dispatcher.DispatchHandler, Waiting {
   readonly startedAtMs = performance.now()
   before: Waiting | undefined
@@ -57,7 +57,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
     if (this.#bytes <= answerBytesMax) return
-    // The status is the answer; nobody needs the rest.
+    // The status decides; the rest of the body is not needed.
     this.#settle(resultOfStatus(this.#statusCode))
     this.#drop()
   }
@@ -65,7 +65,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
   onResponseEnd(): void {
     if (this.#settled) return
     this.#settle(resultOfStatus(this.#statusCode))
-    this.#parts.connections.giveBack(this.#connection!)
+    this.#parts.connections.release(this.#connection!)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -73,12 +73,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
     const wasStale = this.#connection!.used && this.#statusCode === 0 && isConnectionLoss(error)
     this.#drop()
     if (wasStale && !this.#sentAgain) {
-      // The receiver closed the connection while it lay idle. Should it have read the request before it did, it gets it
-      // twice: deliveries are made at least once, and the webhook-id is the same.
+      // The receiver closed the idle connection. If it had read the request before, it receives it twice, which
+      // at-least-once delivery with the same webhook-id permits.
       this.#sentAgain = true
       this.#send(this.#parts.connections.open(this.#origin))
     } else {
-      const kind = isLackOfOurs(error) ? 'prevented' : 'unreachable'
+      const kind = isLocalResourceError(error) ? 'local_resource_error' : 'unreachable'
       this.#settle(this.#refusal() ?? { kind, because: becauseOf(error) })
     }
   }
@@ -88,7 +88,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
     this.#drop()
   }
 
-  /** A 4xx is final as soon as it is said, however the rest of the answer fares. */
+  /** A 4xx status is final, even if the rest of the response fails. */
   #refusal(): PostResult | undefined {
     const result = resultOfStatus(this.#statusCode)
     return result.kind === 'refused' ? result : undefined
@@ -97,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiting {
   #settle(result: PostResult): void {
     this.#settled = true
     this.#parts.deadlines.remove(this)
-    // Filled in place: a spread costs 2 µs a post.
+    // Mutated in place: a spread costs 2 µs per post.
     const outcome = result as PostOutcome
     outcome.durationMs = Math.round(performance.now() - this.startedAtMs)
     outcome.responseBody = this.#statusCode === 0 ? null : answerText(this.#chunks)

@@ -2,7 +2,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { OrganizationId, WebhookId } from '../values/ids.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 
-/** How long the oldest lane of webhook deliveries has been due. */
+/** Returns how long the oldest lane of webhook deliveries has been due. */
 export async function findLagSeconds(db: Db): Promise<number> {
   const [row] = await db<{ lag: number }>`
     select coalesce(extract(epoch from now() - min(next_due_at)), 0)::float8 as lag
@@ -45,7 +45,7 @@ export async function markFailingReported(
       limit 1) as last_reason`
 }
 
-/** Pauses webhooks whose attempts have failed for so long, the last of them after that time. */
+/** Pauses webhooks whose attempts have failed for `days`, including one after that time, and returns them. */
 export async function pauseFailing(tx: Tx, days: number, reason: string): Promise<PausedWebhook[]> {
   return tx<PausedWebhook>`
     update webhooks

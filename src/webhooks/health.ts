@@ -8,7 +8,7 @@ import { deliverKind } from './webhooks.ts'
 
 const pauseAfterDays = 3
 const reason = `Paused automatically: every delivery failed for ${pauseAfterDays} days.`
-/** Long enough for the usual retries: an endpoint that restarts is not worth an email. */
+/** Long enough for the usual retries: an endpoint that restarts is not reported. */
 const reportAfterMinutes = 5
 const reportEveryHours = 24
 const reportBatchMax = 100
@@ -20,9 +20,9 @@ export type HealthParts = {
   hints: Hints
   log: Log
   logDays: number
-  /** Tells the organization, within the transaction that pauses. */
+  /** Notifies the organization, in the transaction that pauses the webhook. */
   onPaused: (tx: Tx, webhook: PausedWebhook) => Promise<void>
-  /** The same when an endpoint starts failing. */
+  /** Notifies the organization that an endpoint started failing. */
   onFailing: (tx: Tx, webhook: FailingWebhook) => Promise<void>
 }
 
@@ -40,7 +40,7 @@ export async function reportFailingEndpoints({ db, log, onFailing }: Pick<Health
   for (const { id } of failing) log.warn({ webhook: id }, 'A webhook is failing')
 }
 
-/** Pauses endpoints that have been dead for days, so that nobody keeps knocking. */
+/** Pauses endpoints that have failed for days. */
 export async function pauseDeadEndpoints({
   db,
   hints,
@@ -61,7 +61,7 @@ export async function pauseDeadEndpoints({
   }
 }
 
-/** Removes the log of deliveries behind its retention, in batches. */
+/** Deletes deliveries older than the retention period, in batches. */
 export async function removeOldDeliveries(
   { db, logDays }: Pick<HealthParts, 'db' | 'logDays'>,
   now = Date.now(),
@@ -70,7 +70,7 @@ export async function removeOldDeliveries(
   while ((await deleteOldDeliveries(db.statement, { before, limit: deleteBatchMax })) > 0);
 }
 
-/** Removes what was delivered to webhooks that are deleted: it may name people, and nobody could find it to erase it. */
+/** Deletes the deliveries of deleted webhooks: they may contain personal data that an erasure would not find. */
 export async function removeOrphanDeliveries({ db }: Pick<HealthParts, 'db'>): Promise<void> {
   while ((await deleteOrphanDeliveries(db.statement, deleteBatchMax)) > 0);
 }

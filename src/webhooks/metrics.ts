@@ -4,7 +4,7 @@ import { within } from '../runtime/within.ts'
 import { findLagSeconds } from './health.sql.ts'
 import type { PostOutcome } from './post-outcome.ts'
 
-/** The other figures are wanted most when the database does not answer. */
+/** Other metrics matter most while the database does not respond. */
 const lagWithinMs = 1_000
 
 export type DeliveryMetrics = {
@@ -12,7 +12,7 @@ export type DeliveryMetrics = {
   watchInFlight(count: () => number): void
 }
 
-/** Figures for operators. */
+/** Registers the metrics of webhook deliveries. */
 export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {
   const attempts = new Counter({
     name: 'waxwing_webhook_attempts_total',
@@ -22,14 +22,14 @@ export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {
   })
   const durations = new Histogram({
     name: 'waxwing_webhook_attempt_seconds',
-    help: 'How long webhook attempts took.',
+    help: 'Duration of webhook attempts.',
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   })
   let inFlight = () => 0
   new Gauge({
     name: 'waxwing_webhook_in_flight',
-    help: 'Webhook requests under way in this process.',
+    help: 'Webhook requests in flight in this process.',
     registers: [registry],
     collect() {
       this.set(inFlight())
@@ -37,7 +37,7 @@ export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {
   })
   new Gauge({
     name: 'waxwing_webhook_lag_seconds',
-    help: 'How long the oldest due webhook delivery has been waiting.',
+    help: 'How long the oldest due webhook delivery has been pending.',
     registers: [registry],
     async collect() {
       const lag = await within(lagWithinMs, findLagSeconds(db)).catch(() => undefined)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type PostResult, reasonInWords } from './post-outcome.ts'
-import { becauseOf, isLackOfOurs, Unreachable } from './unreachable.ts'
+import { becauseOf, isLocalResourceError, Unreachable } from './unreachable.ts'
 
 test.each<[PostResult, string]>([
   [{ kind: 'acknowledged', statusCode: 200 }, 'answered 200'],
@@ -19,15 +19,15 @@ const coded = (code: string, syscall?: string) => Object.assign(new Error('x'), 
 test.each([
   ['an unknown name', coded('ENOTFOUND', 'getaddrinfo'), 'the name does not resolve'],
   ['a name without addresses', coded('ENODATA', 'queryA'), 'the name does not resolve'],
-  ['a name server that is down', coded('ECONNREFUSED', 'queryA'), 'the name could not be looked up'],
-  ['a name server that is slow', coded('ETIMEOUT', 'queryAaaa'), 'the name could not be looked up'],
+  ['a name server that is down', coded('ECONNREFUSED', 'queryA'), 'the name could not be resolved'],
+  ['a name server that is slow', coded('ETIMEOUT', 'queryAaaa'), 'the name could not be resolved'],
   ['a missing route', coded('ENETUNREACH', 'connect'), 'cannot be reached over the network'],
   ['a handshake that failed', coded('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'the TLS handshake failed (ERR_SSL_TLSV1'],
   ['several addresses that failed', new AggregateError([coded('ENETUNREACH'), coded('ECONNREFUSED')]), 'refused the'],
   ['words that are words already', new Unreachable('was unlucky'), 'was unlucky'],
   ['a code nobody foresaw', coded('EWHATEVER'), 'the connection failed (EWHATEVER)'],
   ['an error without a code', new Error('x'), 'the connection failed (unknown)'],
-])('%s is told in words', (_, error, words) => {
+])('%s has a reason', (_, error, words) => {
   expect(becauseOf(error)).toContain(words)
 })
 
@@ -38,6 +38,6 @@ test.each([
   [false, coded('ECONNREFUSED', 'queryA')],
   [false, coded('ECONNREFUSED', 'connect')],
   [false, coded('ETIMEOUT', 'queryA')],
-])('it is %s of %o that it is a lack of ours', (isOurs, error) => {
-  expect(isLackOfOurs(error)).toBe(isOurs)
+])('isLocalResourceError is %s for %o', (isOurs, error) => {
+  expect(isLocalResourceError(error)).toBe(isOurs)
 })

@@ -1,16 +1,16 @@
-/** What became of one post. `responseBody` is null when no answer began. */
+/** The outcome of one post. `responseBody` is null if no response was received. */
 export type PostOutcome = { durationMs: number; responseBody: string | null } & PostResult
 
 export type PostResult =
   | { kind: 'acknowledged'; statusCode: 200 }
-  /** 4xx: final. */
+  /** 4xx: final, not retried. */
   | { kind: 'refused'; statusCode: number }
-  /** Any other status: tried again. */
+  /** Any other status: retried. */
   | { kind: 'not_acknowledged'; statusCode: number }
   | { kind: 'timed_out'; timeoutMs: number }
   | { kind: 'unreachable'; because: string }
-  /** We had nothing left to ask the receiver with, so this says nothing about it. */
-  | { kind: 'prevented'; because: string }
+  /** This process had no resources to connect, which says nothing about the receiver. */
+  | { kind: 'local_resource_error'; because: string }
 
 export function resultOfStatus(statusCode: number): PostResult {
   if (statusCode === 200) return { kind: 'acknowledged', statusCode }
@@ -18,7 +18,7 @@ export function resultOfStatus(statusCode: number): PostResult {
   return { kind: 'not_acknowledged', statusCode }
 }
 
-/** For the log of deliveries; reads on after the name of the endpoint. */
+/** A description for the delivery log, to follow the name of the endpoint. */
 export function reasonInWords(outcome: PostResult): string {
   switch (outcome.kind) {
     case 'acknowledged':
@@ -32,7 +32,7 @@ export function reasonInWords(outcome: PostResult): string {
     case 'timed_out':
       return `did not answer within ${outcome.timeoutMs / 1000} seconds`
     case 'unreachable':
-    case 'prevented':
+    case 'local_resource_error':
       return outcome.because
   }
 }

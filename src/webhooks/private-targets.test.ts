@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { privateTargetWarning } from './private-targets.ts'
 
-test('webhooks to private addresses are worth a warning, and more so where others can create them', () => {
+test('allowing private addresses causes a warning, and a stronger one if others can create webhooks', () => {
   const warn = (allowed: boolean, signup: 'open' | 'first-user', host: string) =>
     privateTargetWarning({ WEBHOOK_ALLOW_PRIVATE: allowed, SIGNUP: signup, HOST: host })
   expect(warn(false, 'open', '0.0.0.0')).toBeUndefined()

@@ -1,24 +1,25 @@
 import { lookup, Resolver } from 'node:dns/promises'
 
 export type ResolvedAddress = { address: string; family: 4 | 6 }
-/** Every address of a name, or a rejection with the code of the resolver. */
+/** Returns every address of a name. Rejects with the error code of the resolver. */
 export type Resolve = (name: string) => Promise<ResolvedAddress[]>
 
-// Six seconds in all, the second try waits twice as long: a silent name server is told apart from a silent receiver.
+// Six seconds in total, since the second try waits twice as long. Distinguishes an unresponsive name server from an
+// unresponsive receiver.
 const queryTimeoutMs = 2_000
 const queryTries = 2
 
 /**
- * Asks the name servers, and only them. The system's own lookup runs on the process's four shared threads, where a few
- * names with a hanging name server would keep every other delivery waiting, and file access with it.
+ * Queries the name servers only. The lookup of the system runs on the four shared threads of the process, where a few
+ * names with an unresponsive name server would block all other deliveries and file access.
  */
 export function resolveByNameServers(servers?: readonly string[]): Resolve {
   return async (name) => {
-    // A new one each time (30 µs) reads the machine's present settings; one kept for long would not notice a change.
+    // A new resolver per lookup (30 µs) uses the current settings of the machine.
     const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTries })
     if (servers) resolver.setServers(servers)
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    // IPv4 first: a machine with a broken IPv6 route then loses no time.
+    // IPv4 first, so that a broken IPv6 route costs no time.
     const addresses: ResolvedAddress[] = []
     if (ipv4.status === 'fulfilled') for (const address of ipv4.value) addresses.push({ address, family: 4 })
     if (ipv6.status === 'fulfilled') for (const address of ipv6.value) addresses.push({ address, family: 6 })
@@ -27,6 +28,6 @@ export function resolveByNameServers(servers?: readonly string[]): Resolve {
   }
 }
 
-/** Also knows the hosts file and the names of a container network, which is what private receivers need. */
+/** Also resolves names of the hosts file and of container networks, as private receivers need. */
 export const resolveBySystem: Resolve = async (name) =>
   (await lookup(name, { all: true, verbatim: true })) as ResolvedAddress[]

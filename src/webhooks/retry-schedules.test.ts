@@ -33,7 +33,7 @@ test('the extended schedule makes 8 attempts within 27 to 29 hours', () => {
 const subscribe = async (app: TestApp, url: string, more: object = {}) =>
   app.manage('POST', '/organization/webhooks', { name: 'Orders', url, all_events: true, ...more })
 
-test('a webhook has the standard schedule unless it is given the extended one', async () => {
+test('a webhook has the standard schedule by default', async () => {
   await using app = await startTestApp({ WEBHOOK_RETRY_DELAYS: '5,10' }, ['serve'])
   const made = await subscribe(app, 'https://hooks.acme.example/')
   expect(made.body.data.retry_schedule).toBe('standard')

@@ -20,7 +20,7 @@ const minute = 60
 const hour = 60 * minute
 const day = 24 * hour
 
-/** In the largest unit of which there are at least two, or the smallest. Below ten of them, halves are named. */
+/** In the largest unit with a value of at least two, or the smallest unit. Values below ten are rounded to halves. */
 function durationInWords(seconds: number): string {
   const [unit, length] =
     seconds >= 2 * day

@@ -36,7 +36,7 @@ test('a name that resolves to a private address is not connected to', async () =
   expect(receiver.count.connections).toBe(0)
 })
 
-test('one private address among public ones condemns the name, wherever it stands', async () => {
+test('a name with one private address among public ones is rejected', async () => {
   await using receiver = await startReceiver((response) => response.end())
 
   for (const [bad, ...addresses] of [
@@ -50,7 +50,7 @@ test('one private address among public ones condemns the name, wherever it stand
   expect(receiver.count.connections).toBe(0)
 })
 
-test('a name that is rebound to a private address after it was used is refused from then on', async () => {
+test('a name rebound to a private address is rejected', async () => {
   await using outside = await startReceiver((response) => response.end())
   await using inside = await startReceiver((response) => response.end(), { host: '127.0.0.2', port: outside.port })
   let answers: NameAnswer = ['127.0.0.1']
@@ -67,7 +67,7 @@ test('a name that is rebound to a private address after it was used is refused f
   expect(inside.count.connections).toBe(0)
 })
 
-test('a name is resolved once for a connection, and the connection goes to the address that was checked', async () => {
+test('a name is resolved once per connection, which uses the checked address', async () => {
   await using outside = await startReceiver((response) => response.end())
   await using inside = await startReceiver((response) => response.end(), { host: '127.0.0.2', port: outside.port })
   let asked = 0
@@ -80,16 +80,16 @@ test('a name is resolved once for a connection, and the connection goes to the a
   expect(inside.count.connections).toBe(0)
 })
 
-test('the certificate is held against the name, not against the address', async () => {
+test('the certificate is verified against the name, not the address', async () => {
   await using receiver = await startReceiver((response) => response.end())
   using safe = startSafePost({ isAllowed, lookup: naming('127.0.0.1') })
 
   expect(await safe.to(receiver.url('elsewhere.test'))).toMatchObject({
-    because: 'the certificate was made for another name',
+    because: 'the certificate is not valid for this name',
   })
 })
 
-test('an address behind which nobody listens is followed by the next one of the name', async () => {
+test('if an address refuses the connection, the next one is tried', async () => {
   await using receiver = await startReceiver((response) => response.end())
   using safe = startSafePost({ isAllowed: () => true, lookup: naming('127.0.0.3', '127.0.0.4', '127.0.0.1') })
 
@@ -120,7 +120,7 @@ test.each([
   expect(receiver.count.connections).toBe(0)
 })
 
-test('a literal address that is allowed is connected to, and its certificate must name it', async () => {
+test('an allowed literal address is connected to, and its certificate must contain it', async () => {
   await using receiver = await startReceiver((response) => response.end())
   await using misnamed = await startReceiver((response) => response.end(), {
     certificate: 'webhook-receiver-wrong-name',
@@ -129,11 +129,11 @@ test('a literal address that is allowed is connected to, and its certificate mus
 
   expect(await safe.to(receiver.url('127.0.0.1'))).toMatchObject({ kind: 'acknowledged' })
   expect(await safe.to(misnamed.url('127.0.0.1'))).toMatchObject({
-    because: 'the certificate was made for another name',
+    because: 'the certificate is not valid for this name',
   })
 })
 
-test('http is refused without looking anything up', async () => {
+test('http is rejected without a lookup', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   using safe = startSafePost({ isAllowed, lookup: () => Promise.reject(new Error('asked')) })
 
@@ -141,7 +141,7 @@ test('http is refused without looking anything up', async () => {
   expect(receiver.count.connections).toBe(0)
 })
 
-test('http to a private address works where both are allowed', async () => {
+test('http to a private address works if both are allowed', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   using safe = startSafePost({ allowPrivate: true })
 
@@ -152,7 +152,7 @@ test('http to a private address works where both are allowed', async () => {
 test.each<[NameAnswer, string]>([
   ['no such name', 'the name does not resolve'],
   [[], 'the name does not resolve'],
-  ['failure', 'the name could not be looked up, its name server does not answer properly'],
+  ['failure', 'the name could not be resolved: its name server does not respond properly'],
 ])('a name server that says %j leads to: %s', async (answer, because) => {
   await using names = await startNameServer(() => answer)
   using safe = startSafePost({ lookup: resolveByNameServers([names.address]) })
@@ -160,7 +160,7 @@ test.each<[NameAnswer, string]>([
   expect(await safe.to('https://receiver.test/')).toMatchObject({ kind: 'unreachable', because })
 })
 
-test('a name server that does not answer one name holds up no other', async () => {
+test('an unresponsive name server does not delay other names', async () => {
   await using receiver = await startReceiver((response) => response.end())
   await using names = await startNameServer((name) => (name === 'hanging.test' ? 'silence' : ['127.0.0.1']))
   using safe = startSafePost({ isAllowed, lookup: resolveByNameServers([names.address]) })
@@ -173,10 +173,10 @@ test('a name server that does not answer one name holds up no other', async () =
   for (const outcome of await Promise.all(hanging)) expect(outcome.kind).toBe('unreachable')
 })
 
-test('a name server that answers garbage makes its names unreachable within seconds and holds up no other', async () => {
+test('a name server with malformed responses makes only its own names unreachable', async () => {
   const random = announcedSeed('garbage from a name server')
   const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.int(0, 255)))
-  // The digit of the name is its place in the list.
+  // The digit in the name is its index in the list.
   const question = (n: number) => Buffer.from(`\x08${n}garbage\x04test\x00\x00\x01\x00\x01`, 'latin1')
   const head = (answers: number) => Buffer.from([0x81, 0x80, 0, 1, answers >> 8, answers & 0xff, 0, 0, 0, 0])
   const garbage: Buffer[] = [
@@ -201,7 +201,7 @@ test('a name server that answers garbage makes its names unreachable within seco
   expect(performance.now() - startedAt).toBeLessThan(15_000)
 })
 
-test('a name that cannot exist is unreachable where the system is asked', async () => {
+test('an invalid name is unreachable with the resolver of the system', async () => {
   using safe = startSafePost({ allowPrivate: true })
 
   const outcome = await safe.to(`https://${'a'.repeat(64)}.test/`)

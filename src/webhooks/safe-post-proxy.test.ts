@@ -42,7 +42,7 @@ function startSafePost(proxyUrl: string, options: Partial<SafePostOptions> = {})
   }
 }
 
-test('with an egress proxy every connection goes through it, and names are left to it', async () => {
+test('with an egress proxy, all connections use it and it resolves the names', async () => {
   await using receiver = await startReceiver((response) => response.end('ok'))
   await using proxy = await startProxy()
   using safe = startSafePost(`http://user:p%40ss@127.0.0.1:${proxy.port}`)
@@ -57,7 +57,7 @@ test('with an egress proxy every connection goes through it, and names are left 
   expect(receiver.posts[0]!.headers).not.toHaveProperty('proxy-authorization')
 })
 
-test('the receiver’s certificate is checked through the proxy', async () => {
+test('the certificate of the receiver is verified through the proxy', async () => {
   await using receiver = await startReceiver((response) => response.end(), { certificate: 'webhook-receiver-expired' })
   await using proxy = await startProxy()
   using safe = startSafePost(`http://127.0.0.1:${proxy.port}`)
@@ -66,7 +66,7 @@ test('the receiver’s certificate is checked through the proxy', async () => {
   expect(receiver.posts).toEqual([])
 })
 
-test('a non-public literal address is refused before the proxy is asked', async () => {
+test('a non-public literal address is rejected before the proxy is used', async () => {
   await using proxy = await startProxy()
   using safe = startSafePost(`http://127.0.0.1:${proxy.port}`)
 
@@ -75,7 +75,7 @@ test('a non-public literal address is refused before the proxy is asked', async 
   expect(proxy.asked).toEqual([])
 })
 
-test('a plain http receiver, where allowed, is reached through a tunnel too', async () => {
+test('an http receiver, if allowed, is also reached through a tunnel', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using proxy = await startProxy()
   using safe = startSafePost(`http://127.0.0.1:${proxy.port}`, { allowPrivate: true })
@@ -84,7 +84,7 @@ test('a plain http receiver, where allowed, is reached through a tunnel too', as
   expect(proxy.asked).toHaveLength(1)
 })
 
-test('a proxy that refuses is named in the words', async () => {
+test('a rejection by the proxy is named in the reason', async () => {
   await using proxy = await startProxy((_, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'))
   using safe = startSafePost(`http://127.0.0.1:${proxy.port}`)
 
@@ -94,11 +94,11 @@ test('a proxy that refuses is named in the words', async () => {
   })
 })
 
-test('a proxy that closes the connection, or is not there, is named in the words', async () => {
+test('an unreachable or disconnecting proxy is named in the reason', async () => {
   await using proxy = await startProxy((_, socket) => socket.destroy())
   using safe = startSafePost(`http://127.0.0.1:${proxy.port}`)
   expect(await safe.to('https://receiver.test/')).toMatchObject({
-    because: 'the egress proxy failed: closed the connection before it had answered',
+    because: 'the egress proxy failed: closed the connection before responding',
   })
 
   await proxy[Symbol.asyncDispose]()
@@ -107,7 +107,7 @@ test('a proxy that closes the connection, or is not there, is named in the words
   })
 })
 
-test('a proxy that never answers is timed out, and the connection to it is closed', async () => {
+test('an unresponsive proxy times out, and its connection is closed', async () => {
   await using proxy = await startProxy((_, socket) => socket.resume().on('end', () => socket.end()))
   using safe = startSafePost(`http://127.0.0.1:${proxy.port}`, { timeoutMs: 300 })
 

@@ -15,7 +15,7 @@ function startSafePost(options: Partial<SafePostOptions> = {}) {
   return { ...safePost, [Symbol.dispose]: () => safePost.close() }
 }
 
-test('200 acknowledges, and the receiver gets path, headers and body byte for byte', async () => {
+test('200 acknowledges, and path, headers and body arrive byte-identically', async () => {
   await using receiver = await startReceiver((response) => response.end('thanks'))
   using safe = startSafePost()
 
@@ -50,7 +50,7 @@ test('a body given as bytes arrives as those bytes', async () => {
 })
 
 test.each([201, 202, 204, 206, 300, 304, 400, 401, 404, 410, 429, 451, 500, 502, 503, 504, 599])(
-  'the status %i is an outcome of its kind, with words',
+  'the status %i has the right outcome and reason',
   async (statusCode) => {
     await using receiver = await startReceiver((response) => response.writeHead(statusCode).end())
     using safe = startSafePost()
@@ -73,7 +73,7 @@ test.each([301, 302, 303, 307, 308])('a redirect with %i is not followed', async
   expect(receiver.posts).toHaveLength(1)
 })
 
-test('an informational answer before the real one is passed over', async () => {
+test('an informational response before the final one is skipped', async () => {
   await using receiver = await startRawReceiver((socket) => {
     socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n')
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
@@ -104,7 +104,7 @@ test.each<[string, (socket: TLSSocket) => unknown]>([
   await receiver.closed
 })
 
-test('a receiver that answers 200 and then drips its body is timed out, and what it sent is kept', async () => {
+test('a receiver that sends 200 and then trickles its body times out, and the received part is kept', async () => {
   await using receiver = await startRawReceiver((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
     drip(socket, 'y')
@@ -133,7 +133,7 @@ test.each([
   await receiver.closed
 })
 
-test('a receiver that takes the connection but never completes TLS is timed out', async () => {
+test('a receiver that never completes the TLS handshake times out', async () => {
   await using receiver = await startPlainTcp()
   using safe = startSafePost({ timeoutMs: 200 })
 
@@ -141,13 +141,13 @@ test('a receiver that takes the connection but never completes TLS is timed out'
   await receiver.closed
 })
 
-test('a look-up that never ends is timed out', async () => {
+test('a lookup that never ends times out', async () => {
   using safe = startSafePost({ timeoutMs: 100, lookup: () => new Promise(() => {}) })
 
   expect(await safe.post('https://receiver.test/', headers, body)).toMatchObject({ kind: 'timed_out' })
 })
 
-test('posts that start at different times each get their full time', async () => {
+test('posts that start at different times each get their full timeout', async () => {
   await using receiver = await startRawReceiver(() => {})
   using safe = startSafePost({ timeoutMs: 250 })
 
@@ -162,19 +162,23 @@ test('posts that start at different times each get their full time', async () =>
 })
 
 test.each<[string, (socket: TLSSocket) => unknown, string]>([
-  ['resets the connection', (socket) => socket.destroy(), 'closed the connection before it had answered'],
-  ['ends the connection', (socket) => socket.end(), 'closed the connection before it had answered'],
+  ['resets the connection', (socket) => socket.destroy(), 'closed the connection before responding'],
+  ['ends the connection', (socket) => socket.end(), 'closed the connection before responding'],
   [
     'breaks off in the middle of its answer',
     (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'),
-    'closed the connection before it had answered',
+    'closed the connection before responding',
   ],
-  ['does not speak HTTP', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n\r\n'), 'did not answer with valid HTTP'],
-  ['asks to go on', (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 'answered 100 or 101 unasked'],
+  ['does not speak HTTP', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n\r\n'), 'did not respond with valid HTTP'],
+  [
+    'asks to go on',
+    (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+    'sent an unexpected 100 or 101 response',
+  ],
   [
     'sends huge headers',
     (socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
-    'answered with headers that are too large',
+    'sent response headers that are too large',
   ],
   [
     'sends chunks with endless extensions',
@@ -182,14 +186,14 @@ test.each<[string, (socket: TLSSocket) => unknown, string]>([
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;')
       flood(socket, 'x'.repeat(16_384))
     },
-    'sent more than 256 KiB without completing its answer',
+    'sent more than 256 KiB without completing its response',
   ],
   [
     'sends informational answers without end',
     (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(100)),
-    'sent more than 256 KiB without completing its answer',
+    'sent more than 256 KiB without completing its response',
   ],
-])('a receiver that %s is unreachable, with words', async (_, answer, because) => {
+])('a receiver that %s is unreachable, with a reason', async (_, answer, because) => {
   await using receiver = await startRawReceiver(answer)
   using safe = startSafePost()
 
@@ -201,10 +205,10 @@ test.each<[string, (socket: TLSSocket) => unknown, string]>([
 
 test.each([
   ['webhook-receiver-expired', 'the certificate has expired'],
-  ['webhook-receiver-wrong-name', 'the certificate was made for another name'],
+  ['webhook-receiver-wrong-name', 'the certificate is not valid for this name'],
   [
     'webhook-receiver-unknown-ca',
-    'the certificate is not signed by an authority we know, or an intermediate certificate is missing',
+    'the certificate is not signed by a trusted authority, or an intermediate certificate is missing',
   ],
 ] as const)('the certificate %s is not accepted, and nothing is sent', async (certificate, because) => {
   await using receiver = await startReceiver((response) => response.end(), { certificate })
@@ -214,7 +218,7 @@ test.each([
   expect(receiver.posts).toEqual([])
 })
 
-test('a receiver without TLS where https was asked for is unreachable', async () => {
+test('a receiver without TLS on an https URL is unreachable', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   using safe = startSafePost()
 
@@ -223,7 +227,7 @@ test('a receiver without TLS where https was asked for is unreachable', async ()
   expect(outcome).toMatchObject({ kind: 'unreachable', because: 'does not speak TLS on this port' })
 })
 
-test('a port where nobody listens is unreachable', async () => {
+test('a closed port is unreachable', async () => {
   const port = await closedPort()
   using safe = startSafePost()
 
@@ -232,7 +236,7 @@ test('a port where nobody listens is unreachable', async () => {
   expect(outcome).toMatchObject({ kind: 'unreachable', because: 'refused the connection', responseBody: null })
 })
 
-test('of an endless answer the first 16 KiB are kept, the status counts, and the connection is closed', async () => {
+test('an endless response is cut at 16 KiB, its status counts, and the connection is closed', async () => {
   await using receiver = await startRawReceiver((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n')
     flood(socket, 'x'.repeat(5_000))
@@ -245,7 +249,7 @@ test('of an endless answer the first 16 KiB are kept, the status counts, and the
   await receiver.closed
 })
 
-test('a compressed answer is not unpacked', async () => {
+test('a compressed response is not decompressed', async () => {
   const bomb = gzipSync(Buffer.alloc(50_000_000))
   await using receiver = await startReceiver((response) => response.setHeader('content-encoding', 'gzip').end(bomb))
   using safe = startSafePost()
@@ -257,7 +261,7 @@ test('a compressed answer is not unpacked', async () => {
   expect(outcome.responseBody).not.toContain('\0')
 })
 
-test('closing ends what is in flight as unreachable', async () => {
+test('closing ends posts in flight as unreachable', async () => {
   await using receiver = await startRawReceiver(() => {})
   using safe = startSafePost()
 
@@ -267,7 +271,7 @@ test('closing ends what is in flight as unreachable', async () => {
   safe.close()
 
   for (const outcome of await Promise.all([waiting, connecting])) {
-    expect(outcome).toMatchObject({ kind: 'unreachable', because: 'was given up because the service is stopping' })
+    expect(outcome).toMatchObject({ kind: 'unreachable', because: 'was aborted because the service is stopping' })
   }
 })
 

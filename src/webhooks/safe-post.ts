@@ -7,30 +7,30 @@ import type { PostOutcome } from './post-outcome.ts'
 import { type Resolve, resolveByNameServers, resolveBySystem } from './resolve.ts'
 
 export type SafePostOptions = {
-  /** Wall clock for one post: looking up, connecting, waiting and reading together. */
+  /** Wall-clock time for one post: name lookup, connecting, waiting and reading together. */
   timeoutMs: number
-  /** http and private addresses too: for development, and for a network of one's own. */
+  /** Also allow http and private addresses, for development or a private network. */
   allowPrivate: boolean
-  /** An http or https proxy that every connection is tunnelled through. It then judges the addresses of names. */
+  /** An http or https proxy for all connections. The proxy then has to check the addresses of names. */
   proxyUrl?: string | undefined
-  /** Authorities to trust instead of the usual ones, as PEM. */
+  /** Certificate authorities to trust instead of the default ones, as PEM. */
   ca?: string | undefined
   lookup?: Resolve | undefined
-  /** Judges each address before it is connected to. */
+  /** Returns whether an address may be connected to. */
   isAllowed?: ((address: string) => boolean) | undefined
   limits?: Partial<ConnectionLimits> | undefined
 }
 
 export type SafePost = {
-  /** Never rejects for what the receiver or the network does. How many run at once is the caller's to bound. */
+  /** Never rejects because of the receiver or the network. The caller limits the number of concurrent posts. */
   post(url: string, headers: Record<string, string>, body: string | Uint8Array): Promise<PostOutcome>
-  /** Ends what is in flight as unreachable, and closes every connection. */
+  /** Ends posts in flight as unreachable and closes all connections. */
   close(): void
 }
 
 /**
- * Posts to URLs that strangers gave us: only to public addresses, each checked when it is connected to, never along a
- * redirect, never longer than the time limit, and never reading more than a little of the answer.
+ * Posts to URLs provided by users: only to public addresses, each checked when connecting, without following redirects,
+ * within the time limit, and reading only the start of the response.
  */
 export function createSafePost(options: SafePostOptions): SafePost {
   const { timeoutMs, allowPrivate, proxyUrl, ca } = options

@@ -5,7 +5,7 @@ import type { OrganizationId, WebhookId } from '../values/ids.ts'
 export type SealedSecrets = { secret: Buffer; previousSecret: Buffer | null }
 type WebhookKey = { organizationId: OrganizationId; id: WebhookId }
 
-/** The previous one only while both are in use. */
+/** Includes the previous secret only during a rotation. */
 export const sealedSecrets = sql`webhooks.secret,
   case when webhooks.previous_secret_until > now() then webhooks.previous_secret end as previous_secret`
 
@@ -23,7 +23,7 @@ export async function selectAllSecrets(db: Reader): Promise<(WebhookKey & Sealed
   return db<WebhookKey & SealedSecrets>`select organization_id, id, secret, previous_secret from webhooks`
 }
 
-/** Unless it was rotated meanwhile. */
+/** Has no effect if the secret was rotated since. */
 export async function replaceSecrets(
   db: Writer,
   before: WebhookKey & SealedSecrets,

@@ -7,7 +7,7 @@ import { openSecrets, resealSecrets } from './signing-secrets.ts'
 
 const boxOf = (current: string, previous?: string) => new SecretBox({ current, previous }, 'tests')
 
-test('secrets stored under the former APP_SECRET are stored anew, so that it can be dropped', async () => {
+test('secrets encrypted with the previous APP_SECRET are encrypted again with the current one', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const { organizationId } = await createWorld(db)
@@ -25,7 +25,7 @@ test('secrets stored under the former APP_SECRET are stored anew, so that it can
   expect(await selectAllSecrets(db)).toEqual([stored])
 })
 
-test('what nobody can read stays as it is, and the former secret is left out where it is the one', async () => {
+test('secrets that cannot be decrypted stay unchanged, and an unreadable previous secret is skipped', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   const { organizationId } = await createWorld(db)

@@ -2,9 +2,9 @@ import type { Db } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { replaceSecrets, type SealedSecrets, selectAllSecrets } from './signing-secrets.sql.ts'
 
-export const unreadableSecret = 'the signing secret was stored with another APP_SECRET and cannot be read: rotate it'
+export const unreadableSecret = 'the signing secret was encrypted with another APP_SECRET: rotate it'
 
-/** Undefined when the one in use cannot be read. One that is about to go is left out when it cannot. */
+/** Returns undefined if the current secret cannot be decrypted. Skips a previous secret that cannot be decrypted. */
 export function openSecrets(
   { secret, previousSecret }: SealedSecrets,
   open: (sealed: Buffer) => string | undefined,
@@ -15,7 +15,10 @@ export function openSecrets(
   return previous ? [current, previous] : [current]
 }
 
-/** Stores under the current APP_SECRET what still hangs on the one before, so that that one can be dropped. */
+/**
+ * Encrypts secrets that still depend on the previous APP_SECRET with the current one, so that the previous one can be
+ * removed.
+ */
 export async function resealSecrets({ db, box }: { db: Db; box: SecretBox }): Promise<void> {
   for (const row of await selectAllSecrets(db)) {
     const secret = box.reseal(row.secret)

@@ -17,7 +17,7 @@ async function subscribe(manage: Manage, url: string): Promise<string> {
 const testEvent = (manage: Manage, id: string) =>
   manage('POST', `/organization/webhooks/${id}/test`, { event_name: 'emailOpen' })
 
-test('test events of one organization use few sockets, and those of another are sent meanwhile', async () => {
+test('test events of one organization do not block those of another', async () => {
   const open: ServerResponse[] = []
   await using slow = await startReceiver((response) => open.push(response), { plain: true })
   await using quick = await startReceiver((response) => response.end(), { plain: true })
@@ -40,7 +40,7 @@ test('test events of one organization use few sockets, and those of another are 
   expect(statuses.filter((status) => status === 429)).toHaveLength(22)
 })
 
-test('a test event is marked in its payload and in the log, and counts in no figure', async () => {
+test('a test event is marked in its payload and in the log, and excluded from statistics', async () => {
   await using receiver = await startReceiver((response) => response.end(), { plain: true })
   await using app = await startTestApp({})
   const id = await subscribe(app.manage, receiver.url())
@@ -72,7 +72,7 @@ test('a test event is marked in its payload and in the log, and counts in no fig
   expect(JSON.parse(receiver.posts[2]!.body.toString()).data).not.toHaveProperty('test')
 })
 
-test('a delivery that failed is not the last delivery', async () => {
+test('a failed delivery does not change last_delivery_at', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(404).end(), { plain: true })
   await using app = await startTestApp({})
   const id = await subscribe(app.manage, receiver.url())

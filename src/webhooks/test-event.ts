@@ -12,7 +12,7 @@ import { getWebhook } from './webhooks.ts'
 
 export type TestParts = Pick<DeliverParts, 'safePost' | 'metrics'> & { db: Db; box: SecretBox }
 
-/** Sends a made-up event at once, without retries, and keeps it in the log. */
+/** Sends a sample event immediately, without retries, and adds it to the delivery log. */
 export async function sendTestEvent(
   parts: TestParts,
   organizationId: OrganizationId,
@@ -41,7 +41,7 @@ export async function sendTestEvent(
   })
   const toAttempt = { id: deliveryId, eventName, url: webhook.url, body, secrets, number: 1 }
   const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
-  if (outcome.kind === 'prevented')
+  if (outcome.kind === 'local_resource_error')
     throw new Refusal('unavailable', `Not sent: ${attempt.reason}. Try again in a moment.`, { retryAfterSeconds: 1 })
   await insertTestDelivery(parts.db.statement, {
     organizationId,

@@ -4,7 +4,7 @@ import { isPublicAddress } from './addresses.ts'
 
 const urlLengthMax = 2048
 
-/** Endings of names that are only ever resolved inside somebody's own network (RFC 6761, 6762, 8375 and ICANN). */
+/** Suffixes of names that only resolve within private networks (RFC 6761, 6762, 8375 and ICANN). */
 const privateEndings = [
   'localhost',
   'localdomain',
@@ -21,42 +21,45 @@ const privateEndings = [
 export type CheckedUrl = { url: string } | { problem: string }
 
 /**
- * The URL of a webhook as it is stored, or what is wrong with it. This spares people a webhook that can never work;
- * what keeps deliveries out of private networks is the check of each address at connect time.
+ * Returns the URL as it is stored, or its problem. This avoids webhooks that can never work; deliveries to private
+ * networks are prevented by checking each address when connecting.
  */
 export function checkWebhookUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): CheckedUrl {
   if (isLongerThan(text, urlLengthMax)) return { problem: tooLong }
   const url = parse(text)
-  if (!url) return { problem: 'is not a URL; write it like https://example.com/webhooks' }
+  if (!url) return { problem: 'must be a URL such as https://example.com/webhooks' }
   const problem = problemOf(url, allowPrivate)
   if (problem) return { problem }
   url.hash = '' // a bare "#" is all that can be left of it
   return url.href.length > urlLengthMax ? { problem: tooLong } : { url: url.href }
 }
 
-const tooLong = `must not be longer than ${urlLengthMax} characters`
+const tooLong = `must have at most ${urlLengthMax} characters`
 
-/** The parser also undoes every disguise of a host: percent-encoding, full-width letters, octal, hex and short numbers. */
+/**
+ * The parser also normalizes disguised hosts: percent-encoding, full-width letters, and octal, hexadecimal and short
+ * numbers.
+ */
 function parse(text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
-  // "example.com." is the same host; certificates and the list above name it without the dot.
+  // "example.com." is the same host; certificates and the list above have no trailing dot.
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1)
   return url
 }
 
 function problemOf(url: URL, allowPrivate: boolean): string | undefined {
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const problemOfPlace = allowPrivate ? undefined : problemOfHost(host)
-  // Whoever tries an endpoint of their own machine is told how, not that it should begin with https.
-  const mayBeHttp = allowPrivate || problemOfPlace !== undefined
+  const hostProblem = allowPrivate ? undefined : problemOfHost(host)
+  // For a private host, explain how to allow it instead of asking for https.
+  const mayBeHttp = allowPrivate || hostProblem !== undefined
   if (url.protocol !== 'https:' && !(mayBeHttp && url.protocol === 'http:'))
     return mayBeHttp ? 'must start with https:// or http://' : 'must start with https://'
-  if (url.username || url.password) return 'must not carry a user name or password'
-  if (url.hash) return 'must not have a fragment (#…), which is never sent to a server'
-  if (url.port === '0') return 'must not name port 0'
-  if (host.split('.').includes('')) return 'has a host name with an empty part'
-  return problemOfPlace
+  if (url.username || url.password) return 'must not contain a user name or password'
+  if (url.hash) return 'must not contain a fragment (#…), which is never sent to a server'
+  if (url.port === '0') return 'must not use port 0'
+  if (host.split('.').includes('')) return 'must not have an empty label in its host name'
+  return hostProblem
 }
 
 const forDevelopment = 'for development, start Waxwing with WEBHOOK_ALLOW_PRIVATE=true'

@@ -12,7 +12,7 @@ import { toText } from '../values/ids.ts'
 import { AttemptOut, attemptOut } from './deliveries.routes.ts'
 import { type RetryDelays, type RetrySchedule, retrySchedules, scheduleInWords } from './retry-schedules.ts'
 import { sendTestEvent, type TestParts } from './test-event.ts'
-import { type DeliveryFigures, selectFigures, selectWebhooks } from './webhooks.sql.ts'
+import { type DeliveryStats, selectDeliveryStats, selectWebhooks } from './webhooks.sql.ts'
 import {
   changeWebhook,
   createWebhook,
@@ -42,22 +42,22 @@ const WebhookOut = Type.Object({
   created_by: CreatorOut,
   stats_24h: Type.Object(
     { delivered: Type.Integer(), failed: Type.Integer(), pending: Type.Integer() },
-    { description: 'Deliveries of the last 24 hours, without tests.' },
+    { description: 'Deliveries of the last 24 hours, excluding tests.' },
   ),
 })
 const WithSecret = Type.Object({
   ...WebhookOut.properties,
-  signing_secret: Type.String({ description: 'Shown here and never again.' }),
+  signing_secret: Type.String({ description: 'Only returned here.' }),
 })
 
 const RetryScheduleName = Type.Unsafe<RetrySchedule>({
   type: 'string',
   enum: retrySchedules,
   description:
-    '`standard` (default): retries after 30, 60 and 120 seconds, unless the operator changed that. `extended`: 7 retries over about 28 hours.',
+    '`standard` (default): retries after 30, 60 and 120 seconds, unless the operator has configured other delays. `extended`: 7 retries over about 28 hours.',
 })
 
-// Names and URLs are checked with sentences of their own.
+// Names and URLs are validated later, with specific messages.
 const fields = {
   name: Type.String({ maxLength: 1000 }),
   url: Type.String({ maxLength: 5000 }),
@@ -78,16 +78,16 @@ export type WebhookRouteParts = WebhookParts &
 
 export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypebox {
   const { db, read } = parts
-  const withFigures = async (db: Reader, webhooks: Webhook[]) => {
+  const withStats = async (db: Reader, webhooks: Webhook[]) => {
     const [first] = webhooks
-    const figures = first
-      ? await selectFigures(
+    const stats = first
+      ? await selectDeliveryStats(
           db,
           first.organizationId,
           webhooks.map(({ id }) => id),
         )
       : []
-    const byId = new Map(figures.map((each) => [each.webhookId, each]))
+    const byId = new Map(stats.map((each) => [each.webhookId, each]))
     return webhooks.map((webhook) => webhookOut(webhook, byId.get(webhook.id)))
   }
 
@@ -97,7 +97,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       { schema: { tags, summary: 'List webhooks', response: answers(Type.Array(WebhookOut)) } },
       async (request) => {
         const { organizationId } = memberOf(request)
-        return ok(await read(organizationId, async (tx) => withFigures(tx, await selectWebhooks(tx, organizationId))))
+        return ok(await read(organizationId, async (tx) => withStats(tx, await selectWebhooks(tx, organizationId))))
       },
     )
 
@@ -106,7 +106,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
-          summary: 'Create a webhook; `signing_secret` is shown only here',
+          summary: 'Create a webhook',
+          description: 'The `signing_secret` is only returned in this response.',
           body: Type.Object(fields),
           response: creates(WithSecret),
         },
@@ -135,7 +136,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
-          summary: 'List the retry schedules that a webhook can have',
+          summary: 'List retry schedules',
           response: answers(Type.Array(RetryScheduleOut)),
         },
       },
@@ -144,10 +145,10 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
 
     api.get(
       '/webhooks/:id',
-      { schema: { tags, summary: 'One webhook', params: Params, response: answers(WebhookOut) } },
+      { schema: { tags, summary: 'Get a webhook', params: Params, response: answers(WebhookOut) } },
       async (request) => {
         const webhook = await getWebhook(db, memberOf(request).organizationId, parseIdParam('whk', request.params.id))
-        return ok((await withFigures(db, [webhook]))[0]!)
+        return ok((await withStats(db, [webhook]))[0]!)
       },
     )
 
@@ -156,7 +157,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
-          summary: 'Edit, pause or resume a webhook',
+          summary: 'Update a webhook',
+          description: 'Set `status` to pause or resume the webhook.',
           params: Params,
           body: Type.Partial(Type.Object({ ...fields, status: oneOf('active', 'paused') })),
           response: answers(WebhookOut),
@@ -185,7 +187,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           parseIdParam('whk', request.params.id),
           changes,
         )
-        return ok((await withFigures(db, [webhook]))[0]!)
+        return ok((await withStats(db, [webhook]))[0]!)
       },
     )
 
@@ -194,7 +196,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       { schema: { tags, summary: 'Delete a webhook', params: Params, response: answers(Nothing) } },
       async (request) => {
         await deleteWebhook(parts, memberOf(request).organizationId, parseIdParam('whk', request.params.id))
-        return ok(null, 'The webhook is deleted')
+        return ok(null, 'Webhook deleted')
       },
     )
 
@@ -203,7 +205,9 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
-          summary: 'Make a new secret; the old one signs beside it for a while',
+          summary: 'Rotate the signing secret',
+          description:
+            'Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately).',
           params: Params,
           body: Type.Optional(Nullable(Type.Object({ overlap_hours: Type.Optional(Type.Number()) }))),
           response: answers(WithSecret),
@@ -226,7 +230,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
-          summary: 'Send a sample event and see the attempt',
+          summary: 'Send a test event',
+          description: 'Sends a sample event and returns the attempt.',
           params: Params,
           body: Type.Object({ event_name: oneOf(...eventNames) }),
           response: answers(Type.Object({ delivery_id: Type.String(), attempt: AttemptOut })),
@@ -259,9 +264,9 @@ const scheduleOut = (name: RetrySchedule, delays: readonly number[]) => ({
   in_words: scheduleInWords(delays),
 })
 
-const nobody = { delivered: 0, failed: 0, pending: 0 }
+const noDeliveries = { delivered: 0, failed: 0, pending: 0 }
 
-const webhookOut = (webhook: Webhook, figures: Omit<DeliveryFigures, 'webhookId'> = nobody) => ({
+const webhookOut = (webhook: Webhook, stats: Omit<DeliveryStats, 'webhookId'> = noDeliveries) => ({
   id: toText('whk', webhook.id),
   name: webhook.name,
   url: webhook.url,
@@ -276,5 +281,5 @@ const webhookOut = (webhook: Webhook, figures: Omit<DeliveryFigures, 'webhookId'
   failing_since: webhook.failingSince?.toISOString() ?? null,
   secret_rotation_ends_at: webhook.previousSecretUntil?.toISOString() ?? null,
   created_by: creatorOut(webhook.createdBy, webhook.createdByEmail),
-  stats_24h: { delivered: figures.delivered, failed: figures.failed, pending: figures.pending },
+  stats_24h: { delivered: stats.delivered, failed: stats.failed, pending: stats.pending },
 })

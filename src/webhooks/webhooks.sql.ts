@@ -17,7 +17,7 @@ export type Webhook = {
   previousSecretUntil: Date | null
   createdAt: Date
   updatedAt: Date
-  /** Of the last delivery that was acknowledged. */
+  /** The time of the last acknowledged delivery. */
   lastDeliveryAt: Date | null
   failingSince: Date | null
   createdBy: UserId | null
@@ -47,7 +47,7 @@ export async function findWebhook(
   return row
 }
 
-/** Held until the end of the transaction: of two changes at once the second sees what the first made. */
+/** Locks the webhook until the end of the transaction, so that concurrent changes are serialized. */
 export async function lockWebhook(tx: Tx, organizationId: OrganizationId, id: WebhookId): Promise<Webhook | undefined> {
   const [row] = await tx.run<Webhook>(
     sql`select ${columns} from webhooks where organization_id = ${organizationId} and id = ${id} for no key update`,
@@ -55,7 +55,7 @@ export async function lockWebhook(tx: Tx, organizationId: OrganizationId, id: We
   return row
 }
 
-/** Held until the end of the transaction, so that the limit holds also when two are created at once. */
+/** Locks the organization until the end of the transaction, so that the limit also applies to concurrent requests. */
 export async function countWebhooks(tx: Tx, organizationId: OrganizationId): Promise<number> {
   await tx`select from organizations where id = ${organizationId} for no key update`
   const [row] = await tx<{ count: number }>`select count(*) from webhooks where organization_id = ${organizationId}`
@@ -90,7 +90,7 @@ export async function updateWebhook(
     update webhooks
     set name = ${webhook.name}, url = ${webhook.url}, all_events = ${webhook.allEvents}, event_types = ${webhook.eventTypes},
       retry_schedule = ${webhook.retrySchedule},
-      -- Whoever resumes it starts afresh.
+      -- Resuming resets the failure state.
       failing_since = case when status = 'paused' and ${webhook.status} = 'active' then null else failing_since end,
       paused_reason = case when ${webhook.status} = 'paused' then paused_reason end,
       status = ${webhook.status}, updated_at = now()
@@ -113,13 +113,13 @@ export async function pauseActiveWebhooksOf(
   return rows.map(({ id }) => id)
 }
 
-/** False when there is no such webhook. */
+/** Returns false if the webhook does not exist. */
 export async function deleteWebhookRow(tx: Tx, organizationId: OrganizationId, id: WebhookId): Promise<boolean> {
   const rows = await tx`delete from webhooks where organization_id = ${organizationId} and id = ${id} returning id`
   return rows.length > 0
 }
 
-/** The old secret goes on signing beside the new one for `overlapHours`. */
+/** The previous secret stays valid for `overlapHours`. */
 export async function rotateSecret(
   db: Writer,
   key: { organizationId: OrganizationId; id: WebhookId },
@@ -136,18 +136,20 @@ export async function rotateSecret(
   return row
 }
 
-export type DeliveryFigures = { webhookId: WebhookId; delivered: number; failed: number; pending: number }
+export type DeliveryStats = { webhookId: WebhookId; delivered: number; failed: number; pending: number }
 
-/** Beyond so many the share is what counts. */
-const figuresOfMax = 2_000
+/** Only this many deliveries are counted per webhook. */
+const statsDeliveriesMax = 2_000
 
-/** How the deliveries of the last 24 hours went, without tests, as far as they are among the webhook's newest by id. */
-export async function selectFigures(
+/**
+ * Returns the deliveries of the last 24 hours by status, without tests, among the newest deliveries of each webhook.
+ */
+export async function selectDeliveryStats(
   db: Reader,
   organizationId: OrganizationId,
   ids: WebhookId[],
-): Promise<DeliveryFigures[]> {
-  return db<DeliveryFigures>`
+): Promise<DeliveryStats[]> {
+  return db<DeliveryStats>`
     select webhook.id as webhook_id,
       count(*) filter (where recent.status = 'delivered') as delivered,
       count(*) filter (where recent.status = 'failed') as failed,
@@ -155,12 +157,12 @@ export async function selectFigures(
     from unnest(${ids}::uuid[]) as webhook (id)
     left join lateral (
       select status, created_at, is_test from deliveries
-      -- A range of one and its order, so that it is the webhook's index that is read: going down the organization's log
-      -- for a webhook that gets little would not end before the log does.
+      -- The range and the order make the planner use the index on webhooks. Walking down the log of the organization
+      -- could read all of it for a webhook with few deliveries.
       where organization_id = ${organizationId} and webhook_id between webhook.id and webhook.id
       order by webhook_id desc, deliveries.id desc
-      -- Before the time is looked at: a webhook that got nothing today may have a long log.
-      limit ${figuresOfMax}
+      -- Limited before filtering by time: a webhook without deliveries today may have a long log.
+      limit ${statsDeliveriesMax}
     ) recent on recent.created_at > now() - interval '24 hours' and not recent.is_test
     group by webhook.id`
 }

@@ -11,7 +11,7 @@ const create = (app: TestApp, more: object = {}) =>
     ...more,
   })
 
-test('a webhook is created with its secret, which is in no other answer and not readable in the database', async () => {
+test('the secret of a webhook is only returned on creation and encrypted in the database', async () => {
   await using app = await startTestApp()
   const made = await create(app)
   expect(made.status).toBe(201)
@@ -38,7 +38,7 @@ test('a webhook is created with its secret, which is in no other answer and not 
   expect(row!.row).not.toContain(secret.slice(6, 20))
 })
 
-test('all events can be chosen with one field, and the choice can be changed', async () => {
+test('all events can be selected with one field, and the selection can be changed', async () => {
   await using app = await startTestApp()
   const { id } = (await create(app, { event_types: undefined, all_events: true })).body.data
   const [all] = (await app.manage('GET', '/organization/webhooks')).body.data
@@ -48,7 +48,7 @@ test('all events can be chosen with one field, and the choice can be changed', a
   expect(some.body.data).toMatchObject({ all_events: false, event_types: ['emailSent'] })
 })
 
-test('what makes no webhook is refused, naming the field', async () => {
+test('invalid webhooks are rejected with the field', async () => {
   await using app = await startTestApp({ WEBHOOK_ALLOW_PRIVATE: 'false' })
   const wrong: [string, object][] = [
     ['name', { name: '  ' }],
@@ -74,7 +74,7 @@ test('what makes no webhook is refused, naming the field', async () => {
   expect((await app.manage('GET', '/organization/webhooks')).body.data).toEqual([])
 })
 
-test('of changes made at once none undoes another', async () => {
+test('concurrent changes do not overwrite each other', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = (await create(app)).body.data
   for (const status of ['paused', 'active', 'paused', 'active']) {
@@ -86,14 +86,14 @@ test('of changes made at once none undoes another', async () => {
   }
 })
 
-test('an organization can have fifty, also when they are created at once', async () => {
+test('an organization can have fifty webhooks, also with concurrent requests', async () => {
   await using app = await startTestApp()
   const answers = await Promise.all(Array.from({ length: 55 }, () => create(app)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(50)
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(5)
 })
 
-test('rotating answers with a new secret and says until when the old one signs', async () => {
+test('rotating returns a new secret and when the previous one expires', async () => {
   await using app = await startTestApp()
   const { id, signing_secret: first } = (await create(app)).body.data
   const rotated = await app.manage('POST', `/organization/webhooks/${id}/rotate-secret`, {})
@@ -106,7 +106,7 @@ test('rotating answers with a new secret and says until when the old one signs',
   )
 })
 
-test('only what was selected is delivered, and to the organization’s own webhooks', async () => {
+test('only selected events are delivered, and only to webhooks of the organization', async () => {
   await using app = await startTestApp({}, ['serve'])
   const opens = (await create(app, { event_types: ['emailOpen'] })).body.data.id
   const all = (await create(app, { all_events: true })).body.data.id
@@ -120,7 +120,7 @@ test('only what was selected is delivered, and to the organization’s own webho
   expect(await namesOf(all)).toEqual(['emailHardBounce', 'emailOpen'])
 })
 
-test('another organization’s webhooks and deliveries do not exist', async () => {
+test('webhooks and deliveries of another organization are not found', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = (await create(app, { all_events: true })).body.data
   await happen(app.db, app.organizationId, 'emailOpen')

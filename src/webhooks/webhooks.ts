@@ -40,10 +40,13 @@ export type WebhookChanges = Partial<WebhookInput> & { status?: 'active' | 'paus
 
 export type WebhookParts = { db: Db; hints: Hints; box: SecretBox; allowPrivate: boolean }
 
-/** Stripe's library takes the whole string as the key, Standard Webhooks the bytes behind the prefix. */
+/** Stripe's library uses the whole string as the key, Standard Webhooks the bytes after the prefix. */
 const newSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
 
-/** The secret is answered here and never again. */
+/**
+ * Creates a webhook. This is the only time its secret is returned. Throws `Refusal` if the input is invalid or the
+ * organization has too many webhooks.
+ */
 export async function createWebhook(
   { db, box, allowPrivate }: WebhookParts,
   { organizationId, userId }: { organizationId: OrganizationId; userId: UserId },
@@ -55,7 +58,10 @@ export async function createWebhook(
   const secret = newSecret()
   const webhook = await db.begin(async (tx) => {
     if ((await countWebhooks(tx, organizationId)) >= webhooksMax)
-      throw new Refusal('conflict', `An organization can have ${webhooksMax} webhooks. Delete one that is not needed.`)
+      throw new Refusal(
+        'conflict',
+        `An organization can have at most ${webhooksMax} webhooks. Delete one that is no longer needed.`,
+      )
     return insertWebhook(tx, {
       organizationId,
       id: newId('whk'),
@@ -99,13 +105,13 @@ export async function changeWebhook(
     })
   })
   if (!changed) throw notFound('webhook')
-  // Workers have read ahead: what they hold was meant for the webhook as it was.
+  // Workers may have loaded deliveries with the previous settings.
   hints.notify(deliverKind, id)
   hints.notify(deliverKind)
   return changed
 }
 
-/** Pauses the webhooks that a member created. The returned function tells the workers; call it after the commit. */
+/** Pauses the webhooks that a member created. The returned function notifies the workers; call it after the commit. */
 export async function pauseWebhooksOf(
   { hints }: { hints: Hints },
   tx: Tx,
@@ -119,7 +125,7 @@ export async function pauseWebhooksOf(
   }
 }
 
-/** Its log goes with it, a little later: it may be long. */
+/** Deletes the webhook. Its delivery log is deleted later, since it may be long. */
 export async function deleteWebhook(
   { db, hints }: WebhookParts,
   organizationId: OrganizationId,
@@ -171,7 +177,7 @@ function checkEvents(names: string[] | undefined, allEvents: boolean): { eventTy
   if (wanted.length === 0)
     throw invalid({
       path: 'event_types',
-      problem: `must name at least one of ${eventNames.join(', ')}, or set all_events`,
+      problem: `must contain at least one of ${eventNames.join(', ')}; alternatively, set all_events`,
     })
   return { eventTypes: wanted as EventName[], allEvents }
 }

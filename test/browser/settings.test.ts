@@ -69,7 +69,7 @@ test('the sending page lists the settings to fix before going live, and how boun
   const { page } = tab
 
   await page.goto('settings/sending')
-  await page.getByText(/^Links in mail lead to http:.*set BASE_URL/).waitFor()
+  await page.getByText(/^Links in emails point to http:.*Set BASE_URL/).waitFor()
   await page.getByText(/set MAIL_FROM/).waitFor()
   await page.getByText(/reported by Postmark/i).waitFor()
 })

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 
-/** Under this name providers carry the signed id of a message, and give it back in their events. */
+/** The name under which providers store the signed id of a message and return it in their events. */
 export const idName = 'waxwing-id'
 export const idHeader = 'X-Waxwing-Id'
 
@@ -9,7 +9,10 @@ type ProviderSettings = Pick<
   'PROVIDER_SES_TOPICS' | 'PROVIDER_SENDGRID_KEY' | 'PROVIDER_MAILGUN_KEY' | 'PROVIDER_POSTMARK_TOKEN'
 >
 
-/** The headers by which the providers in use will know a message again; undefined where none is. */
+/**
+ * Returns a function that creates the headers by which the configured providers identify a message, or undefined if
+ * none is configured.
+ */
 export function idHeadersFor(config: ProviderSettings): ((signedId: string) => Record<string, string>) | undefined {
   const { PROVIDER_SES_TOPICS, PROVIDER_SENDGRID_KEY, PROVIDER_MAILGUN_KEY, PROVIDER_POSTMARK_TOKEN } = config
   if (!(PROVIDER_SES_TOPICS || PROVIDER_SENDGRID_KEY || PROVIDER_MAILGUN_KEY || PROVIDER_POSTMARK_TOKEN))

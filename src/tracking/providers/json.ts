@@ -1,6 +1,6 @@
 import { Refusal } from '../../values/errors.ts'
 
-// What providers post is theirs to change: it is read field by field, and a field that is not as expected is not there.
+// Providers may change their formats, so they are read field by field, and an unexpected value counts as missing.
 
 export function parseJson(text: string): unknown {
   try {
@@ -35,7 +35,10 @@ export function listAt(value: unknown, ...path: string[]): unknown[] {
   return Array.isArray(found) ? found : []
 }
 
-/** A time as ISO text or in seconds; now, where it is missing, nonsense or still to come. */
+/**
+ * Parses a time given as ISO 8601 text or in seconds. Returns the current time if it is missing, invalid or in the
+ * future.
+ */
 export function timeOf(value: unknown, now = new Date()): Date {
   const time = typeof value === 'number' ? new Date(value * 1000) : typeof value === 'string' ? new Date(value) : now
   return time.getTime() <= now.getTime() ? time : now

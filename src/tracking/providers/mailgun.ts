@@ -2,20 +2,20 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Verdict } from '../verdicts.ts'
 import { idName } from './id-headers.ts'
 import { at, numberAt, parseJson, textAt, timeOf } from './json.ts'
-import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports } from './provider.ts'
 
-/** Mailgun goes on trying for eight hours. */
+/** Mailgun retries for eight hours. */
 const ageMaxSeconds = 12 * 3_600
 const aheadMaxSeconds = 300
 const timestampPattern = /^\d{10}$/
 
-/** Resolves with false if the signature was used for another content before. */
+/** Resolves to false if the signature was used for other content before. */
 export type ClaimSignature = (use: { signature: Buffer; content: Buffer; expiresAt: Date }) => Promise<boolean>
 
 /**
- * Mailgun's webhooks. The signature covers a time and a token but not the content, so each signature is accepted for one
- * content only, so a leaked one cannot be used for anything else. Time and token are signed without a separator, so what
- * is remembered is the signature, whatever parts it was split into.
+ * Webhooks of Mailgun. The signature covers a timestamp and a token but not the content, so each signature is accepted
+ * for one content only, and a leaked one cannot be used for anything else. Timestamp and token are signed without a
+ * separator, so the signature itself is stored, independent of how the text is split.
  */
 export function mailgunReports(signingKey: string, claim: ClaimSignature): ReadReports {
   return async ({ body }) => {
@@ -23,14 +23,14 @@ export function mailgunReports(signingKey: string, claim: ClaimSignature): ReadR
     const signed = signatureOf(posted)
     const expected = createHmac('sha256', signingKey).update(`${signed.timestamp}${signed.token}`).digest()
     const given = Buffer.from(signed.signature, 'hex')
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw notBelieved()
-    if (!timestampPattern.test(signed.timestamp)) throw notBelieved()
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw notAuthenticated()
+    if (!timestampPattern.test(signed.timestamp)) throw notAuthenticated()
     const age = Date.now() / 1000 - Number(signed.timestamp)
-    if (!(age <= ageMaxSeconds && age >= -aheadMaxSeconds)) throw notBelieved()
+    if (!(age <= ageMaxSeconds && age >= -aheadMaxSeconds)) throw notAuthenticated()
     const content = createHash('sha256').update(body).digest()
     const expiresAt = new Date((Number(signed.timestamp) + ageMaxSeconds) * 1000)
-    // The same post once more is a retry of one that we did not answer in time.
-    if (!(await claim({ signature: expected, content, expiresAt }))) throw notBelieved()
+    // The same request again is a retry of one that we did not answer in time.
+    if (!(await claim({ signature: expected, content, expiresAt }))) throw notAuthenticated()
     return reportOf(at(posted, 'event-data'))
   }
 }
@@ -39,7 +39,7 @@ function signatureOf(posted: unknown): { timestamp: string; token: string; signa
   const [timestamp, token, signature] = ['timestamp', 'token', 'signature'].map((key) =>
     textAt(posted, 'signature', key),
   )
-  if (!timestamp || !token || !signature) throw notBelieved()
+  if (!timestamp || !token || !signature) throw notAuthenticated()
   return { timestamp, token, signature }
 }
 
@@ -56,14 +56,14 @@ function reportOf(event: unknown): ProviderReport[] {
 function verdictOf(event: unknown): Verdict | undefined {
   const name = textAt(event, 'event')
   if (name === 'complained') return { kind: 'complaint', feedbackType: 'abuse' }
-  // A temporary failure is one that Mailgun tries again by itself.
+  // Mailgun retries temporary failures.
   if (name !== 'failed' || textAt(event, 'severity') !== 'permanent') return undefined
   const status = at(event, 'delivery-status')
   const code = numberAt(status, 'code')
   return bounceOf({
     isPermanent: textAt(event, 'reason') === 'bounce' || textAt(event, 'reason') === 'suppress-bounce',
     status: textAt(status, 'enhanced-code'),
-    // From 600 on they are Mailgun's own.
+    // Codes from 600 are specific to Mailgun.
     replyCode: code !== undefined && code < 600 ? code : undefined,
     text: textAt(status, 'message') ?? textAt(status, 'description') ?? '',
   })

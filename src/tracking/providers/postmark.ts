@@ -2,16 +2,16 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Verdict } from '../verdicts.ts'
 import { idName } from './id-headers.ts'
 import { at, parseJson, textAt, timeOf } from './json.ts'
-import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports } from './provider.ts'
 
-/** Postmark does not sign; it sends the password that stands in the webhook's address, whatever the user name. */
+/** Postmark does not sign requests. It sends the password of the webhook URL, with any user name. */
 export function postmarkReports(password: string): ReadReports {
   const expected = digest(password)
   return async ({ headers, body }) => {
     const [, basic] = /^Basic ([A-Za-z0-9+/=_-]{1,2000})$/i.exec(headers.authorization ?? '') ?? []
     const given = Buffer.from(basic ?? '', 'base64').toString()
     const isKnown = timingSafeEqual(digest(given.slice(given.indexOf(':') + 1)), expected)
-    if (!isKnown || !given.includes(':')) throw notBelieved()
+    if (!isKnown || !given.includes(':')) throw notAuthenticated()
     return reportOf(parseJson(body.toString()))
   }
 }
@@ -25,7 +25,7 @@ function reportOf(event: unknown): ProviderReport[] {
   return [{ clues, occurredAt: timeOf(at(event, 'BouncedAt')), verdict }]
 }
 
-/** Types of what Postmark calls a bounce that tell of a failure; the others tell of answers, delays and tests. */
+/** Bounce types of Postmark that are failures; the others are replies, delays and tests. */
 const failures = new Set([
   'HardBounce',
   'SoftBounce',

@@ -8,21 +8,25 @@ import type { Verdict } from '../verdicts.ts'
 export type ProviderRequest = { headers: IncomingHttpHeaders; body: Buffer }
 export type ProviderReport = { clues: Clues; occurredAt: Date; verdict: Verdict }
 
-/** Reads what a provider posted. Refuses what is not proven to come from it; leaves out what is no bounce or complaint. */
+/**
+ * Parses a request of a provider. Throws `Refusal` if it is not authenticated. Skips events that are neither bounces
+ * nor complaints.
+ */
 export type ReadReports = (request: ProviderRequest) => Promise<ProviderReport[]>
 
-export const notBelieved = () => new Refusal('unauthorized', 'This does not come from the provider: it is not signed.')
+export const notAuthenticated = () =>
+  new Refusal('unauthorized', 'The request could not be authenticated as coming from the provider.')
 
-export type Said = {
-  /** What the provider makes of it. */
+export type ProviderBounce = {
+  /** Whether the provider considers the failure permanent. */
   isPermanent: boolean
   status?: string | undefined
   replyCode?: number | undefined
   text: string
 }
 
-/** By the same rules as for bounce mails; the provider's opinion counts where they find nothing. */
-export function bounceOf({ isPermanent, status, replyCode, text }: Said): Verdict {
+/** Classifies by the same rules as bounce emails; the provider's opinion counts if they find nothing. */
+export function bounceOf({ isPermanent, status, replyCode, text }: ProviderBounce): Verdict {
   const judged = classifyReply({ status: status ?? null, replyCode: replyCode ?? null, text })
   const type = judged.reason === 'undetermined' && isPermanent && !isTemporary(judged.status) ? 'hard' : judged.kind
   const { reason, status: known, replyCode: code, confidence, evidence } = judged

@@ -7,7 +7,7 @@ import { answers, ok } from '../../http/envelope.ts'
 import type { Tokens } from '../../secrets/tokens.ts'
 import { Refusal } from '../../values/errors.ts'
 import { findReported } from '../correlate.ts'
-import { recordVerdicts, type Told } from '../verdicts.ts'
+import { type MessageReport, recordVerdicts } from '../verdicts.ts'
 import { fetchText } from './fetch-text.ts'
 import { type ClaimSignature, mailgunReports } from './mailgun.ts'
 import { postmarkReports } from './postmark.ts'
@@ -20,7 +20,7 @@ const reportsMax = 10_000
 
 type Provider = { title: string; read: ReadReports | undefined }
 
-/** Those that are set up; the others answer 404. */
+/** The supported providers; those that are not configured respond with 404. */
 function providersOf(config: Config, claim: ClaimSignature): Record<string, Provider> {
   const {
     PROVIDER_SES_TOPICS: topics,
@@ -36,29 +36,30 @@ function providersOf(config: Config, claim: ClaimSignature): Record<string, Prov
   }
 }
 
-/** The names of those that are set up. */
+/** Returns the names of the configured providers. */
 export const providerTitles = (config: Config): string[] =>
   Object.values(providersOf(config, async () => false)).flatMap(({ title, read }) => (read ? [title] : []))
 
 export type ProviderParts = { config: Config; db: Db; tokens: Tokens; events: EventRecorder }
 
-/** Bounces and complaints as providers post them, each proven by the provider's own means. */
+/** Receives bounces and complaints from providers, each authenticated by the means of the provider. */
 export function providerRoutes(parts: ProviderParts): FastifyPluginAsyncTypebox {
   const providers = providersOf(parts.config, (use) => claimSignature(parts.db.statement, use))
   return async (server) => {
-    // Signatures are over the bytes, and SNS calls its JSON plain text.
+    // Signatures cover the raw bytes, and SNS sends its JSON as plain text.
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     for (const [name, { title, read }] of Object.entries(providers)) {
       const schema = {
         tags: ['Providers'],
-        summary: `Bounces and complaints from ${title}`,
+        summary: `Receive bounces and complaints from ${title}`,
         response: answers(Type.Object({ received: Type.Integer(), recorded: Type.Integer() })),
       }
       server.post(`/providers/${name}/events`, { schema }, async ({ headers, body }) => {
-        if (!read) throw new Refusal('not_found', `${title} is not set up here.`)
+        if (!read) throw new Refusal('not_found', `${title} is not configured.`)
         const reports = await read({ headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) })
-        if (reports.length > reportsMax) throw new Refusal('payload_too_large', 'Send fewer events at once.')
+        if (reports.length > reportsMax)
+          throw new Refusal('payload_too_large', 'Too many events in one request. Send fewer at once.')
         return ok({ received: reports.length, recorded: await record(parts, reports) })
       })
     }
@@ -71,9 +72,9 @@ async function record({ db, tokens, events }: ProviderParts, reports: ProviderRe
     tokens,
     reports.map(({ clues }) => clues),
   )
-  const told = reports.flatMap(({ occurredAt, verdict }, index): Told[] => {
+  const matched = reports.flatMap(({ occurredAt, verdict }, index): MessageReport[] => {
     const message = messages[index]
     return message ? [{ message, occurredAt, verdict }] : []
   })
-  return recordVerdicts(events, told)
+  return recordVerdicts(events, matched)
 }

@@ -68,7 +68,7 @@ const postmark = (event: unknown, credential = 'hook:the password of postmark') 
 
 const messageIdOf = ({ messageId }: MailIds) => `${toText('msg', messageId)}@acme.example`
 
-test('mails carry the headers by which the providers in use know them again', async () => {
+test('emails have the headers by which configured providers identify them', async () => {
   const { signed, email } = await recipient()
   const mail = await until('the mail', () => relay.mails.find((each) => each.recipient === email))
   const header = (name: string) => mail.mail.headers.find(({ key }) => key === name)?.value
@@ -79,7 +79,7 @@ test('mails carry the headers by which the providers in use know them again', as
   expect(header('x-pm-metadata-waxwing-id')).toBe(signed)
 })
 
-test('SendGrid: bounces and complaints of a signed post are recorded once', async () => {
+test('SendGrid: bounces and complaints of a signed request are recorded once', async () => {
   const [hard, blocked, spam] = [await recipient(), await recipient(), await recipient()]
   const [known, unsubscribed] = [await recipient(), await recipient()]
   const events = [
@@ -109,7 +109,7 @@ test('SendGrid: bounces and complaints of a signed post are recorded once', asyn
   expect(await spam.events()).toMatchObject([{ eventName: 'emailComplaint', data: { feedback_type: 'abuse' } }])
 })
 
-test('SendGrid: a post that is not signed, or was changed, is not believed', async () => {
+test('SendGrid: an unsigned or modified request is rejected', async () => {
   const { events, signed } = await recipient()
   const told = [{ event: 'spamreport', 'waxwing-id': signed }]
   const none = await post('sendgrid', JSON.stringify(told))
@@ -138,7 +138,7 @@ test('Mailgun: permanent failures and complaints are recorded, temporary failure
   expect(await spam.events()).toMatchObject([{ eventName: 'emailComplaint' }])
 })
 
-test('Mailgun: another key, an old signature or a used token is not believed; the same post again is a retry', async () => {
+test('Mailgun: a wrong key, an old signature or a used token is rejected; the same request again is a retry', async () => {
   const { signed, events } = await recipient()
   const complained = { event: 'complained', 'user-variables': { 'waxwing-id': signed } }
   expect((await mailgun(complained, { key: 'another key' })).status).toBe(401)
@@ -154,7 +154,7 @@ test('Mailgun: another key, an old signature or a used token is not believed; th
   expect(await events()).toEqual([])
 })
 
-test('Mailgun: a used signature is refused in any spelling and by every process', async () => {
+test('Mailgun: a used signature is rejected in any spelling and by every process', async () => {
   const { signed, events } = await recipient()
   const complained = { event: 'complained', 'user-variables': { 'waxwing-id': signed } }
   const used = mailgunPost({ event: 'opened' }, { token: 'e0123456789' })
@@ -163,7 +163,7 @@ test('Mailgun: a used signature is refused in any spelling and by every process'
   const replay = (parts: object) =>
     post('mailgun', JSON.stringify({ signature: parts, 'event-data': complained })).then(({ status }) => status)
 
-  // Time and token are signed as one text: where the one ends is the sender's word alone.
+  // Timestamp and token are signed as one text, so only the sender defines where one ends.
   expect(await replay({ timestamp: `${timestamp}e0`, token: '123456789', signature })).toBe(401)
   expect(await replay({ timestamp: `${timestamp}e0123456789`, token: ' ', signature })).toBe(401)
   expect(await replay({ timestamp, token: 'e0123456789', signature: signature.toUpperCase() })).toBe(401)
@@ -189,7 +189,7 @@ test('Postmark: bounces and complaints are recorded by their metadata, with the 
   expect(names).toEqual(['emailHardBounce', 'emailSoftBounce', 'emailComplaint', undefined])
 })
 
-test('what the provider calls permanent is a hard bounce where nothing else is said, and soft where the words say so', async () => {
+test('a permanent failure is a hard bounce unless the text says otherwise', async () => {
   const [silent, policy] = [await recipient(), await recipient()]
   const about = ({ signed }: { signed: string }) => ({ Type: 'HardBounce', Metadata: { 'waxwing-id': signed } })
   await postmark(about(silent))
@@ -198,13 +198,13 @@ test('what the provider calls permanent is a hard bounce where nothing else is s
   expect(names).toEqual(['emailHardBounce', 'emailSoftBounce'])
 })
 
-test('nonsense is refused by all of them', async () => {
+test('invalid requests are rejected by all providers', async () => {
   for (const provider of ['ses', 'sendgrid', 'mailgun', 'postmark'])
     for (const body of ['', '{', '[]', 'null', '"text"', '{"TopicArn":[]}', '\u0000'])
       expect([400, 401], `${provider} ${body}`).toContain((await post(provider, body)).status)
 })
 
-test('a provider that is not set up is not there', async () => {
+test('a provider that is not configured responds with 404', async () => {
   await using bare = await startWithReader()
   for (const provider of ['ses', 'sendgrid', 'mailgun', 'postmark', 'another']) {
     const answer = await bare.call('POST', `/providers/${provider}/events`, { body: {} })

@@ -3,29 +3,32 @@ import { SetupFault } from '../../values/errors.ts'
 import type { Verdict } from '../verdicts.ts'
 import { idName } from './id-headers.ts'
 import { at, parseJson, textAt, timeOf } from './json.ts'
-import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports } from './provider.ts'
 
-/** SendGrid's event webhook, signed with ECDSA. A signed post that is repeated changes nothing, so none is remembered. */
+/**
+ * The event webhook of SendGrid, signed with ECDSA. Repeating a signed request has no effect, so signatures are not
+ * stored.
+ */
 export function sendgridReports(publicKey: string): ReadReports {
   const key = readKey(publicKey)
   return async ({ headers, body }) => {
     const signature = headers['x-twilio-email-event-webhook-signature']
     const timestamp = headers['x-twilio-email-event-webhook-timestamp']
-    if (typeof signature !== 'string' || typeof timestamp !== 'string') throw notBelieved()
+    if (typeof signature !== 'string' || typeof timestamp !== 'string') throw notAuthenticated()
     const signed = Buffer.concat([Buffer.from(timestamp), body])
-    if (!verify('sha256', signed, key, Buffer.from(signature, 'base64'))) throw notBelieved()
+    if (!verify('sha256', signed, key, Buffer.from(signature, 'base64'))) throw notAuthenticated()
     const events = parseJson(body.toString())
     return (Array.isArray(events) ? events : [events]).flatMap(reportOf)
   }
 }
 
-/** As SendGrid shows it: base64 of the DER, without the frame of a PEM. */
+/** As SendGrid shows it: base64 of the DER, without PEM headers. */
 function readKey(text: string): KeyObject {
   try {
     const base64 = text.replace(/-----[^-]+-----|\s+/g, '')
     return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' })
   } catch {
-    throw new SetupFault('PROVIDER_SENDGRID_KEY: must be the verification key that SendGrid shows.')
+    throw new SetupFault('PROVIDER_SENDGRID_KEY must be the verification key that SendGrid shows.')
   }
 }
 
@@ -41,12 +44,12 @@ function verdictOf(event: unknown): Verdict | undefined {
   switch (textAt(event, 'event')) {
     case 'bounce':
       return bounceOf({
-        // "blocked" is a refusal of this mail, not of the address.
+        // "blocked" is a rejection of this email, not of the address.
         isPermanent: textAt(event, 'type') !== 'blocked',
         status: textAt(event, 'status'),
         text: textAt(event, 'reason') ?? '',
       })
-    // Not even tried, since it bounced before.
+    // Not attempted, because the address bounced before.
     case 'dropped':
       return textAt(event, 'reason') === 'Bounced Address'
         ? bounceOf({ isPermanent: true, status: textAt(event, 'status'), text: 'Bounced Address' })

@@ -84,7 +84,7 @@ test.each(['1', '2'])(
   },
 )
 
-test('events of a configuration set, complaints and transient bounces are understood', async () => {
+test('events of a configuration set, complaints and transient bounces are recorded', async () => {
   const { read } = start()
   const complaint = { eventType: 'Complaint', complaint: { complaintFeedbackType: 'fraud' }, mail: {} }
   const notSpam = { eventType: 'Complaint', complaint: { complaintFeedbackType: 'not-spam' }, mail: {} }
@@ -114,7 +114,7 @@ test('events of a configuration set, complaints and transient bounces are unders
   expect(await read(signed({ Message: 'You have successfully subscribed your topic.' }))).toEqual([])
 })
 
-test('a subscription of an allowed topic is confirmed, and of no other', async () => {
+test('only subscriptions of allowed topics are confirmed', async () => {
   const confirmation = {
     Type: 'SubscriptionConfirmation',
     Message: 'Confirm',
@@ -126,18 +126,22 @@ test('a subscription of an allowed topic is confirmed, and of no other', async (
   expect(fetched).toEqual([certificateUrl, subscribeUrl])
 
   const other = start()
-  await expect(other.read(signed({ ...confirmation, TopicArn: `${topic}2` }))).rejects.toThrow('not signed')
+  await expect(other.read(signed({ ...confirmation, TopicArn: `${topic}2` }))).rejects.toThrow(
+    'could not be authenticated',
+  )
   expect(other.fetched).toEqual([])
   for (const url of [
     'https://evil.example/',
     'http://sns.eu-west-1.amazonaws.com/',
     'https://sns.eu-west-1.amazonaws.com/x',
   ])
-    await expect(other.read(signed({ ...confirmation, SubscribeURL: url }))).rejects.toThrow('not signed')
+    await expect(other.read(signed({ ...confirmation, SubscribeURL: url }))).rejects.toThrow(
+      'could not be authenticated',
+    )
   expect(other.fetched).toEqual([certificateUrl])
 })
 
-test('a certificate from elsewhere is not even looked at', async () => {
+test('a certificate from another host is not fetched', async () => {
   const { read, fetched } = start()
   const elsewhere = [
     'https://evil.example/SimpleNotificationService.pem',
@@ -152,11 +156,11 @@ test('a certificate from elsewhere is not even looked at', async () => {
     'nonsense',
   ]
   for (const url of elsewhere)
-    await expect(read(signed({ Message: bounce(), SigningCertURL: url }))).rejects.toThrow('not signed')
+    await expect(read(signed({ Message: bounce(), SigningCertURL: url }))).rejects.toThrow('could not be authenticated')
   expect(fetched).toEqual([])
 })
 
-test('what was changed after signing is not believed', async () => {
+test('a message modified after signing is rejected', async () => {
   const { read } = start()
   const message = signed({ Message: bounce() })
   const changes: Message[] = [
@@ -165,10 +169,11 @@ test('what was changed after signing is not believed', async () => {
     { SignatureVersion: '1' },
     { SignatureVersion: '3' },
   ]
-  for (const change of changes) await expect(read({ ...message, ...change })).rejects.toThrow('not signed')
+  for (const change of changes)
+    await expect(read({ ...message, ...change })).rejects.toThrow('could not be authenticated')
 })
 
-test('when the certificate cannot be had, the sender is told to try again, and the next post asks for it anew', async () => {
+test('if the certificate cannot be fetched, the response is 503 and the next request fetches it again', async () => {
   let isThere = false
   const read = sesReports({
     topics: [topic],
@@ -183,7 +188,7 @@ test('when the certificate cannot be had, the sender is told to try again, and t
   expect(await read({ headers: {}, body })).toHaveLength(1)
 })
 
-test('a type that every object has a property for is not a type', async () => {
+test('a message type that is an inherited property is rejected', async () => {
   const { read } = start()
   for (const type of ['constructor', 'toString', '__proto__'])
     await expect(read(signed({ Message: bounce(), Type: type }))).rejects.toMatchObject({ type: 'unauthorized' })

@@ -4,29 +4,29 @@ import type { Clues } from '../correlate.ts'
 import { isComplaint, type Verdict } from '../verdicts.ts'
 import { idHeader, idName } from './id-headers.ts'
 import { at, listAt, parseJson, textAt, timeOf } from './json.ts'
-import { bounceOf, notBelieved, type ProviderReport, type ReadReports } from './provider.ts'
+import { bounceOf, notAuthenticated, type ProviderReport, type ReadReports } from './provider.ts'
 import { type FetchText, isSubscribeUrl, SnsSignatures } from './sns.ts'
 
 export type SesSettings = {
-  /** Only what comes through these topics is believed: any AWS customer can have SNS sign a message. */
+  /** Only messages of these topics are accepted, since any AWS customer can have SNS sign a message. */
   topics: readonly string[]
   fetchText: FetchText
 }
 
-/** Amazon SES, through SNS: notifications of an identity and events of a configuration set alike. */
+/** Amazon SES through SNS: notifications of an identity and events of a configuration set. */
 export function sesReports({ topics, fetchText }: SesSettings): ReadReports {
   const signatures = new SnsSignatures(fetchText)
   return async ({ body }) => {
     const message = parseJson(body.toString())
-    if (!topics.includes(textAt(message, 'TopicArn') ?? '')) throw notBelieved()
+    if (!topics.includes(textAt(message, 'TopicArn') ?? '')) throw notAuthenticated()
     const isGenuine = await signatures.isGenuine(message).catch((error: Error) => {
-      throw new Refusal('unavailable', `The certificate of Amazon SNS cannot be had: ${error.message}`)
+      throw new Refusal('unavailable', `Could not fetch the Amazon SNS signing certificate: ${error.message}`)
     })
-    if (!isGenuine) throw notBelieved()
+    if (!isGenuine) throw notAuthenticated()
     switch (textAt(message, 'Type')) {
       case 'SubscriptionConfirmation': {
         const url = textAt(message, 'SubscribeURL') ?? ''
-        if (!isSubscribeUrl(url)) throw notBelieved()
+        if (!isSubscribeUrl(url)) throw notAuthenticated()
         await fetchText(url)
         return []
       }
@@ -38,7 +38,7 @@ export function sesReports({ topics, fetchText }: SesSettings): ReadReports {
   }
 }
 
-/** SNS also carries plain texts, such as the one that says that a notification was set up. */
+/** SNS also sends plain text, for example to confirm that notifications were set up. */
 function readNotification(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -62,7 +62,7 @@ function reportsOf(event: unknown): ProviderReport[] {
   return [{ clues, occurredAt, verdict: bounceVerdict(failed, textAt(event, 'bounce', 'bounceSubType') ?? '') }]
 }
 
-/** Each of our mails has one recipient. */
+/** Every message has one recipient. */
 function bounceVerdict(failed: ProviderEvent['recipients'][number], subType: string): Verdict {
   const { isPermanent, status, diagnostic } = failed
   return bounceOf({ isPermanent, status, text: diagnostic || subType })

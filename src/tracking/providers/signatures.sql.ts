@@ -1,7 +1,8 @@
 import type { Db, Writer } from '../../db/db.ts'
 
 /**
- * Binds a signature to a content until `expiresAt`. Returns false if it was bound to another content before, by any process.
+ * Binds a signature to its content until `expiresAt`. Returns false if it was bound to other content before, by any
+ * process.
  */
 export async function claimSignature(
   db: Writer,
@@ -15,7 +16,7 @@ export async function claimSignature(
   return row!.isSame
 }
 
-/** An expired signature is refused for its age, so it need not be remembered. */
+/** Expired signatures are rejected by their age, so they need not be stored. */
 export async function deleteExpiredSignatures(db: Db): Promise<void> {
   await db.statement`delete from provider_signatures where expires_at < now()`
 }

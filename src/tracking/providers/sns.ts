@@ -1,7 +1,7 @@
 import { verify, X509Certificate } from 'node:crypto'
 import { textAt } from './json.ts'
 
-/** Gets a small text over https; rejects what is too large or takes too long. */
+/** Fetches a small text over https. Rejects if it is too large or takes too long. */
 export type FetchText = (url: string) => Promise<string>
 
 const certificatesMax = 20
@@ -14,7 +14,7 @@ const isSnsUrl = (text: string, path: RegExp): boolean => {
 
 export const isSubscribeUrl = (url: string) => isSnsUrl(url, /^\/$/)
 
-/** The fields that are signed, in their order, each only if it is there. */
+/** The signed fields, in order; missing fields are skipped. */
 const signedFields: Record<string, readonly string[]> = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
@@ -22,11 +22,11 @@ const signedFields: Record<string, readonly string[]> = {
 }
 const hashes: Record<string, string> = { '1': 'sha1', '2': 'sha256' }
 
-/** Not what every object has, such as `constructor`. */
+/** Ignores inherited properties such as `constructor`. */
 const ownValue = <Value>(values: Record<string, Value>, name = ''): Value | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined
 
-/** Tells whether Amazon SNS signed a message, by the certificate that it names, which must lie with SNS itself. */
+/** Verifies that Amazon SNS signed a message, with the certificate that it names, which must be hosted by SNS. */
 export class SnsSignatures {
   readonly #fetchText: FetchText
   readonly #certificates = new Map<string, Promise<X509Certificate>>()
@@ -54,7 +54,7 @@ export class SnsSignatures {
       certificate = this.#fetchText(url).then((pem) => new X509Certificate(pem))
       if (this.#certificates.size >= certificatesMax) this.#certificates.clear()
       this.#certificates.set(url, certificate)
-      // What could not be fetched now may be there the next time.
+      // A failed fetch is not cached.
       certificate.catch(() => this.#certificates.delete(url))
     }
     return certificate

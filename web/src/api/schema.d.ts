@@ -116,7 +116,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count one kind of event by day */
+        /** Get the daily counts of an event */
         get: operations["getEmailEventMetric"];
         put?: never;
         post?: never;
@@ -218,7 +218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the current user */
+        /** Get the signed-in user */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -237,7 +237,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign out everywhere: end all sessions of this account, including this one */
+        /**
+         * Sign out everywhere
+         * @description Ends all sessions of this account, including the current one.
+         */
         post: operations["postMeSignOutEverywhere"];
         delete?: never;
         options?: never;
@@ -254,7 +257,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change the password. Ends all sessions and returns a new one */
+        /**
+         * Change the password
+         * @description Ends all sessions of this account and returns a new one.
+         */
         post: operations["postMePassword"];
         delete?: never;
         options?: never;
@@ -269,7 +275,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the kinds of events, each with an example of what a webhook receives */
+        /**
+         * List event types
+         * @description Each with an example of the webhook payload.
+         */
         get: operations["listEventTypes"];
         put?: never;
         post?: never;
@@ -297,7 +306,10 @@ export interface paths {
         delete: operations["deleteOrganization"];
         options?: never;
         head?: never;
-        /** Update the organization (owners) */
+        /**
+         * Update the organization
+         * @description Owners only.
+         */
         patch: operations["patchOrganization"];
         trace?: never;
     };
@@ -329,13 +341,16 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a member (owners)
-         * @description Ends the sessions of the member and withdraws their open invitations. API keys and webhooks that they created keep working unless you ask otherwise.
+         * Remove a member
+         * @description Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise.
          */
         delete: operations["deleteMembersId"];
         options?: never;
         head?: never;
-        /** Change the role of a member (owners) */
+        /**
+         * Change the role of a member
+         * @description Owners only.
+         */
         patch: operations["patchMembersId"];
         trace?: never;
     };
@@ -346,10 +361,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List pending invitations (owners) */
+        /**
+         * List pending invitations
+         * @description Owners only.
+         */
         get: operations["listInvitations"];
         put?: never;
-        /** Create an invitation (owners). `token` and `url` are returned only once */
+        /**
+         * Create an invitation
+         * @description Owners only. `token` and `url` are only returned in this response.
+         */
         post: operations["postInvitations"];
         delete?: never;
         options?: never;
@@ -367,7 +388,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Withdraw an invitation (owners) */
+        /**
+         * Withdraw an invitation
+         * @description Owners only.
+         */
         delete: operations["deleteInvitationsId"];
         options?: never;
         head?: never;
@@ -384,7 +408,10 @@ export interface paths {
         /** List API keys */
         get: operations["listApiKeys"];
         put?: never;
-        /** Create an API key. `api_key` is returned only once */
+        /**
+         * Create an API key
+         * @description The `api_key` is only returned in this response.
+         */
         post: operations["postApiKeys"];
         delete?: never;
         options?: never;
@@ -462,7 +489,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the messages, events and changes of a contact, newest first */
+        /**
+         * List the timeline of a contact
+         * @description Messages, events and changes, newest first.
+         */
         get: operations["getContactsIdTimeline"];
         put?: never;
         post?: never;
@@ -915,7 +945,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where mail goes, and what to set in the DNS */
+        /** Get the sending status */
         get: operations["getSending"];
         put?: never;
         post?: never;
@@ -934,7 +964,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Test the mail relay and look up the DNS records (operators) */
+        /**
+         * Check the mail server and the DNS records
+         * @description Only for owners of the organization that operates this installation.
+         */
         post: operations["postSendingCheck"];
         delete?: never;
         options?: never;
@@ -949,7 +982,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the newest 20 notices about webhooks */
+        /**
+         * List recent notices
+         * @description The newest 20 notices about failing and paused webhooks.
+         */
         get: operations["listNotices"];
         put?: never;
         post?: never;
@@ -966,7 +1002,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened, newest first */
+        /**
+         * List events
+         * @description Newest first.
+         */
         get: operations["listEvents"];
         put?: never;
         post?: never;
@@ -983,7 +1022,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count all kinds of events by day */
+        /**
+         * Get an overview
+         * @description Daily counts of all event types, totals, and the flows that sent the most.
+         */
         get: operations["getOverview"];
         put?: never;
         post?: never;
@@ -1000,7 +1042,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the state of the first steps */
+        /** Get the onboarding checklist */
         get: operations["getChecklist"];
         put?: never;
         post?: never;
@@ -1020,7 +1062,10 @@ export interface paths {
         /** List webhooks */
         get: operations["listWebhooks"];
         put?: never;
-        /** Create a webhook; `signing_secret` is shown only here */
+        /**
+         * Create a webhook
+         * @description The `signing_secret` is only returned in this response.
+         */
         post: operations["postWebhooks"];
         delete?: never;
         options?: never;
@@ -1035,7 +1080,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the retry schedules that a webhook can have */
+        /** List retry schedules */
         get: operations["listWebhooksRetrySchedules"];
         put?: never;
         post?: never;
@@ -1052,7 +1097,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One webhook */
+        /** Get a webhook */
         get: operations["getWebhooksId"];
         put?: never;
         post?: never;
@@ -1060,7 +1105,10 @@ export interface paths {
         delete: operations["deleteWebhooksId"];
         options?: never;
         head?: never;
-        /** Edit, pause or resume a webhook */
+        /**
+         * Update a webhook
+         * @description Set `status` to pause or resume the webhook.
+         */
         patch: operations["patchWebhooksId"];
         trace?: never;
     };
@@ -1073,7 +1121,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a new secret; the old one signs beside it for a while */
+        /**
+         * Rotate the signing secret
+         * @description Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately).
+         */
         post: operations["postWebhooksIdRotateSecret"];
         delete?: never;
         options?: never;
@@ -1090,7 +1141,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a sample event and see the attempt */
+        /**
+         * Send a test event
+         * @description Sends a sample event and returns the attempt.
+         */
         post: operations["postWebhooksIdTest"];
         delete?: never;
         options?: never;
@@ -1105,7 +1159,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The log of a webhook, newest first */
+        /**
+         * List the deliveries of a webhook
+         * @description Newest first.
+         */
         get: operations["listWebhooksIdDeliveries"];
         put?: never;
         post?: never;
@@ -1122,7 +1179,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One delivery with every attempt */
+        /**
+         * Get a delivery
+         * @description Includes all attempts.
+         */
         get: operations["getDeliveriesId"];
         put?: never;
         post?: never;
@@ -1141,7 +1201,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deliver once more */
+        /** Replay a delivery */
         post: operations["postDeliveriesIdReplay"];
         delete?: never;
         options?: never;
@@ -1158,7 +1218,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deliver everything again that failed since a time */
+        /**
+         * Replay failed deliveries of a webhook
+         * @description Replays all deliveries that failed since the given time.
+         */
         post: operations["postWebhooksIdReplay"];
         delete?: never;
         options?: never;
@@ -1195,7 +1258,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Bounces and complaints from Amazon SES */
+        /** Receive bounces and complaints from Amazon SES */
         post: operations["postProvidersSesEvents"];
         delete?: never;
         options?: never;
@@ -1212,7 +1275,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Bounces and complaints from SendGrid */
+        /** Receive bounces and complaints from SendGrid */
         post: operations["postProvidersSendgridEvents"];
         delete?: never;
         options?: never;
@@ -1229,7 +1292,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Bounces and complaints from Mailgun */
+        /** Receive bounces and complaints from Mailgun */
         post: operations["postProvidersMailgunEvents"];
         delete?: never;
         options?: never;
@@ -1246,7 +1309,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Bounces and complaints from Postmark */
+        /** Receive bounces and complaints from Postmark */
         post: operations["postProvidersPostmarkEvents"];
         delete?: never;
         options?: never;
@@ -1618,7 +1681,7 @@ export interface operations {
                 event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                 /** @example 2026-01-31 */
                 start_date: string;
-                /** @description Included; at most 731 days. */
+                /** @description Inclusive. At most 731 days. */
                 end_date: string;
                 /** @description IANA time zone. */
                 timezone?: string;
@@ -1656,11 +1719,11 @@ export interface operations {
                              */
                             end_date: string;
                             timezone: string;
-                            /** @description Every event. */
+                            /** @description All events. */
                             total: number;
-                            /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                            /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                             unique: number;
-                            /** @description The part of the total made by a scanner or privacy proxy. */
+                            /** @description Events of the total that were made by a scanner or privacy proxy. */
                             machine: number;
                             series: {
                                 /**
@@ -1668,11 +1731,11 @@ export interface operations {
                                  * @example 2026-01-31
                                  */
                                 date: string;
-                                /** @description Every event. */
+                                /** @description All events. */
                                 total: number;
-                                /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                 unique: number;
-                                /** @description The part of the total made by a scanner or privacy proxy. */
+                                /** @description Events of the total that were made by a scanner or privacy proxy. */
                                 machine: number;
                             }[];
                         };
@@ -2039,7 +2102,7 @@ export interface operations {
                             };
                             /** @enum {string} */
                             role: "owner" | "member";
-                            /** @description Whether you may see and check the settings of the mail relay. */
+                            /** @description Whether you can see and check the settings of the mail server. */
                             operator: boolean;
                             mail: {
                                 /** @enum {string} */
@@ -2208,9 +2271,9 @@ export interface operations {
                                 /** @enum {string} */
                                 event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                                 organization_id: string;
-                                /** @description When it occurred, in seconds since 1970. */
+                                /** @description When the event occurred, in seconds since 1970. */
                                 timestamp: number;
-                                /** @description Depends on the event: `GET /event-types` has an example of each. */
+                                /** @description Depends on the event type; `GET /event-types` has examples. */
                                 data: {
                                     /** @description Only for emailHardBounce and emailSoftBounce. */
                                     bounce?: {
@@ -2222,14 +2285,14 @@ export interface operations {
                                         reply_code?: number | null;
                                         /** @description For example user_unknown, mailbox_full or blocked. */
                                         reason?: string | null;
-                                        /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
                                         diagnostic?: string | null;
                                         /**
-                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
                                          * @enum {string}
                                          */
                                         confidence?: "high" | "medium" | "low";
-                                        /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
                                         evidence?: string | null;
                                     } & {
                                         [key: string]: unknown;
@@ -2380,7 +2443,7 @@ export interface operations {
             content: {
                 "application/json": {
                     name?: string;
-                    /** @description IANA time zone, for example Europe/Vienna. */
+                    /** @description IANA time zone, such as Europe/Vienna. */
                     timezone?: string;
                     keep_addresses?: boolean;
                 };
@@ -3313,9 +3376,9 @@ export interface operations {
                             subject: string | null;
                             status: string | null;
                             machine: boolean;
-                            /** @description The clicked link, the reason of a bounce, the way of unsubscribing. */
+                            /** @description The clicked link, the bounce reason or the unsubscribe method. */
                             detail: string | null;
-                            /** @description The line of the reply or the bounce mail that decided how a bounce was classified. */
+                            /** @description The line of the SMTP reply or bounce email that determined the classification. */
                             evidence: string | null;
                             /** @enum {string|null} */
                             change: "created" | "edited" | "subscribed" | "unsubscribed" | "suppressed" | "unsuppressed" | "group_added" | "group_removed" | null;
@@ -5039,7 +5102,7 @@ export interface operations {
                                 occurred_at: string;
                                 machine: boolean;
                                 machine_reason: string | null;
-                                /** @description Depends on the event: `GET /event-types` has an example of each. */
+                                /** @description Depends on the event type; `GET /event-types` has examples. */
                                 data: {
                                     /** @description Only for emailHardBounce and emailSoftBounce. */
                                     bounce?: {
@@ -5051,14 +5114,14 @@ export interface operations {
                                         reply_code?: number | null;
                                         /** @description For example user_unknown, mailbox_full or blocked. */
                                         reason?: string | null;
-                                        /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
                                         diagnostic?: string | null;
                                         /**
-                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
                                          * @enum {string}
                                          */
                                         confidence?: "high" | "medium" | "low";
-                                        /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
                                         evidence?: string | null;
                                     } & {
                                         [key: string]: unknown;
@@ -5140,7 +5203,7 @@ export interface operations {
                                 occurred_at: string;
                                 machine: boolean;
                                 machine_reason: string | null;
-                                /** @description Depends on the event: `GET /event-types` has an example of each. */
+                                /** @description Depends on the event type; `GET /event-types` has examples. */
                                 data: {
                                     /** @description Only for emailHardBounce and emailSoftBounce. */
                                     bounce?: {
@@ -5152,14 +5215,14 @@ export interface operations {
                                         reply_code?: number | null;
                                         /** @description For example user_unknown, mailbox_full or blocked. */
                                         reason?: string | null;
-                                        /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
                                         diagnostic?: string | null;
                                         /**
-                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
                                          * @enum {string}
                                          */
                                         confidence?: "high" | "medium" | "low";
-                                        /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
                                         evidence?: string | null;
                                     } & {
                                         [key: string]: unknown;
@@ -5398,11 +5461,11 @@ export interface operations {
                         status: "success";
                         message: string;
                         data: {
-                            /** @description Whether you may see and check the settings of the mail relay. */
+                            /** @description Whether you can see and check the settings of the mail server. */
                             details: boolean;
                             /** @enum {string} */
                             transport: "inbox" | "smtp";
-                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
+                            /** @description Only returned to owners of the organization that operates this installation. */
                             relay: {
                                 host: string;
                                 port: number;
@@ -5412,18 +5475,18 @@ export interface operations {
                             mail_from: string;
                             /** @enum {string} */
                             state: "ok" | "failing" | "unknown";
-                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
+                            /** @description Only returned to owners of the organization that operates this installation. */
                             last_error: string | null;
                             /**
                              * Format: date-time
-                             * @description When the unreachable mail server is tried again.
+                             * @description When the unreachable mail server is retried.
                              */
                             next_attempt_at: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
-                            /** @description Mails that wait to be sent; 10000 means at least so many. */
+                            /** @description Pending emails. Counted up to 10000. */
                             queued: number;
-                            /** @description Settings to change before mail goes to other people; hints when the relay is on this machine. */
+                            /** @description Settings to change before email is sent to other people; hints if the mail server is on this machine. */
                             problems: {
                                 /** @enum {string} */
                                 severity: "fault" | "hint";
@@ -5434,7 +5497,7 @@ export interface operations {
                                 selector: string;
                             } | null;
                             bounce_domain: string | null;
-                            /** @description Those that tell bounces and complaints by HTTP. */
+                            /** @description Providers that report bounces and complaints by HTTP. */
                             bounce_providers: string[];
                             records: {
                                 /** @enum {string} */
@@ -5495,11 +5558,11 @@ export interface operations {
                         status: "success";
                         message: string;
                         data: {
-                            /** @description Whether you may see and check the settings of the mail relay. */
+                            /** @description Whether you can see and check the settings of the mail server. */
                             details: boolean;
                             /** @enum {string} */
                             transport: "inbox" | "smtp";
-                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
+                            /** @description Only returned to owners of the organization that operates this installation. */
                             relay: {
                                 host: string;
                                 port: number;
@@ -5509,18 +5572,18 @@ export interface operations {
                             mail_from: string;
                             /** @enum {string} */
                             state: "ok" | "failing" | "unknown";
-                            /** @description Only for owners of the organization that runs this installation; empty for everybody else. */
+                            /** @description Only returned to owners of the organization that operates this installation. */
                             last_error: string | null;
                             /**
                              * Format: date-time
-                             * @description When the unreachable mail server is tried again.
+                             * @description When the unreachable mail server is retried.
                              */
                             next_attempt_at: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
-                            /** @description Mails that wait to be sent; 10000 means at least so many. */
+                            /** @description Pending emails. Counted up to 10000. */
                             queued: number;
-                            /** @description Settings to change before mail goes to other people; hints when the relay is on this machine. */
+                            /** @description Settings to change before email is sent to other people; hints if the mail server is on this machine. */
                             problems: {
                                 /** @enum {string} */
                                 severity: "fault" | "hint";
@@ -5531,7 +5594,7 @@ export interface operations {
                                 selector: string;
                             } | null;
                             bounce_domain: string | null;
-                            /** @description Those that tell bounces and complaints by HTTP. */
+                            /** @description Providers that report bounces and complaints by HTTP. */
                             bounce_providers: string[];
                             records: {
                                 /** @enum {string} */
@@ -5631,7 +5694,7 @@ export interface operations {
                 flow_id?: string;
                 contact_id?: string;
                 machine?: "true" | "false";
-                /** @description The id of an event: only what occurred later. For a live list. */
+                /** @description The id of an event. Only returns events that occurred later, for live lists. */
                 after?: string;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -5662,7 +5725,7 @@ export interface operations {
                             event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                             /** Format: date-time */
                             occurred_at: string;
-                            /** @description Made by a scanner or privacy proxy. */
+                            /** @description Whether the event was made by a scanner or privacy proxy. */
                             machine: boolean;
                             machine_reason: string | null;
                             message_id: string | null;
@@ -5673,7 +5736,7 @@ export interface operations {
                                 email: string;
                                 first_name: string | null;
                             } | null;
-                            /** @description Depends on the event: `GET /event-types` has an example of each. */
+                            /** @description Depends on the event type; `GET /event-types` has examples. */
                             data: {
                                 /** @description Only for emailHardBounce and emailSoftBounce. */
                                 bounce?: {
@@ -5685,14 +5748,14 @@ export interface operations {
                                     reply_code?: number | null;
                                     /** @description For example user_unknown, mailbox_full or blocked. */
                                     reason?: string | null;
-                                    /** @description What the mail system wrote, shortened. Removed if the contact is erased. */
+                                    /** @description The text of the mail system, truncated. Removed if the contact is erased. */
                                     diagnostic?: string | null;
                                     /**
-                                     * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was given up after repeated deferrals.
+                                     * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
                                      * @enum {string}
                                      */
                                     confidence?: "high" | "medium" | "low";
-                                    /** @description The line of the reply or the bounce mail that decided the classification. Null if no line did. Removed if the contact is erased. */
+                                    /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
                                     evidence?: string | null;
                                 } & {
                                     [key: string]: unknown;
@@ -5730,7 +5793,7 @@ export interface operations {
             query: {
                 /** @example 2026-01-31 */
                 start_date: string;
-                /** @description Included; at most 731 days. */
+                /** @description Inclusive. At most 731 days. */
                 end_date: string;
                 /** @description IANA time zone. */
                 timezone?: string;
@@ -5768,118 +5831,118 @@ export interface operations {
                             timezone: string;
                             totals: {
                                 emailSent: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             };
-                            /** @description As many days right before. */
+                            /** @description The preceding period of the same length. */
                             previous: {
                                 emailSent: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             };
@@ -5890,59 +5953,59 @@ export interface operations {
                                  */
                                 date: string;
                                 emailSent: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailOpen: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailClick: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailSoftBounce: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailHardBounce: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 emailComplaint: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                                 contactUnsubscribe: {
-                                    /** @description Every event. */
+                                    /** @description All events. */
                                     total: number;
-                                    /** @description Messages, by the first occurrence made by a person; adds up over days. */
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
                                     unique: number;
-                                    /** @description The part of the total made by a scanner or privacy proxy. */
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
                                     machine: number;
                                 };
                             }[];
@@ -6004,9 +6067,9 @@ export interface operations {
                             sent: boolean;
                             opened: boolean;
                             clicked: boolean;
-                            /** @description There is a flow of your own. */
+                            /** @description Whether a flow other than the sample flow exists. */
                             flow: boolean;
-                            /** @description There are contacts that you added or imported. */
+                            /** @description Whether contacts were added or imported. */
                             contacts: boolean;
                             api_key: boolean;
                             webhook: boolean;
@@ -6084,7 +6147,7 @@ export interface operations {
                                 /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
-                            /** @description Deliveries of the last 24 hours, without tests. */
+                            /** @description Deliveries of the last 24 hours, excluding tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -6129,7 +6192,7 @@ export interface operations {
                     event_types?: string[];
                     all_events?: boolean;
                     /**
-                     * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator changed that. `extended`: 7 retries over about 28 hours.
+                     * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator has configured other delays. `extended`: 7 retries over about 28 hours.
                      * @enum {string}
                      */
                     retry_schedule?: "standard" | "extended";
@@ -6178,13 +6241,13 @@ export interface operations {
                                 /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
-                            /** @description Deliveries of the last 24 hours, without tests. */
+                            /** @description Deliveries of the last 24 hours, excluding tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
                                 pending: number;
                             };
-                            /** @description Shown here and never again. */
+                            /** @description Only returned here. */
                             signing_secret: string;
                         };
                     };
@@ -6314,7 +6377,7 @@ export interface operations {
                                 /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
-                            /** @description Deliveries of the last 24 hours, without tests. */
+                            /** @description Deliveries of the last 24 hours, excluding tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -6408,7 +6471,7 @@ export interface operations {
                     event_types?: string[];
                     all_events?: boolean;
                     /**
-                     * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator changed that. `extended`: 7 retries over about 28 hours.
+                     * @description `standard` (default): retries after 30, 60 and 120 seconds, unless the operator has configured other delays. `extended`: 7 retries over about 28 hours.
                      * @enum {string}
                      */
                     retry_schedule?: "standard" | "extended";
@@ -6459,7 +6522,7 @@ export interface operations {
                                 /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
-                            /** @description Deliveries of the last 24 hours, without tests. */
+                            /** @description Deliveries of the last 24 hours, excluding tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
@@ -6547,13 +6610,13 @@ export interface operations {
                                 /** @description Null if the user is no longer a member. */
                                 email: string | null;
                             } | null;
-                            /** @description Deliveries of the last 24 hours, without tests. */
+                            /** @description Deliveries of the last 24 hours, excluding tests. */
                             stats_24h: {
                                 delivered: number;
                                 failed: number;
                                 pending: number;
                             };
-                            /** @description Shown here and never again. */
+                            /** @description Only returned here. */
                             signing_secret: string;
                         };
                     };
@@ -6685,7 +6748,7 @@ export interface operations {
                             event_id: string;
                             /** @enum {string} */
                             event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                            /** @description Whether the event was made up to test the endpoint. */
+                            /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
                             status: "pending" | "delivered" | "failed";
@@ -6751,7 +6814,7 @@ export interface operations {
                             event_id: string;
                             /** @enum {string} */
                             event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                            /** @description Whether the event was made up to test the endpoint. */
+                            /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
                             status: "pending" | "delivered" | "failed";
@@ -6763,7 +6826,7 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             delivered_at: string | null;
-                            /** @description The exact body. */
+                            /** @description The exact request body. */
                             payload: string | null;
                             attempts: {
                                 number: number;
