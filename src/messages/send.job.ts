@@ -16,6 +16,7 @@ import type { WorkerSpec } from '../queue/worker.ts'
 import { Batcher } from '../runtime/batcher.ts'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Tokens } from '../secrets/tokens.ts'
+import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
 import { suppressionReason } from './draft.ts'
@@ -46,6 +47,8 @@ const settleWaitingMax = 10_000
 const settlePaceMs = 25
 const settleTries = 5
 const jitter = 0.1
+/** Delays before an email is rendered again whose task process died, for example because the system was out of memory. */
+const renderRetryDelaysMs = [1_000, 4_000, 10_000]
 
 /**
  * Sends queued messages. A message is handed to the relay at least once: a crash between the 250 of the relay and our
@@ -143,6 +146,7 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
     })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
+    if (error instanceof TaskProcessDied) return renderingDied({ claim, retryDelays: parts.retryDelays, end })
     // A task process is unavailable: nothing was attempted, and the job stays due.
     if (error.type === 'unavailable') return undefined
     return end({ status: 'failed', reason: error.message })
@@ -151,6 +155,14 @@ async function send(parts: SendParts, claim: Claim, { row, version }: Work): Pro
 
 type ToResult = (change: Partial<MessageChange> & Pick<MessageChange, 'status'>, retryInMs?: number) => SendResult
 type ResultContext = { row: SendRow; claim: Claim; retryDelays: readonly number[]; end: ToResult }
+
+/** The attempts of an email that the relay deferred count as well, so the limit is that of the longer schedule. */
+function renderingDied({ claim, retryDelays, end }: Omit<ResultContext, 'row'>): SendResult {
+  if (claim.attempt >= Math.max(renderRetryDelaysMs.length, retryDelays.length))
+    return end({ status: 'failed', reason: 'the process that rendered this email ended unexpectedly, several times' })
+  const delayMs = renderRetryDelaysMs[claim.attempt] ?? renderRetryDelaysMs.at(-1)!
+  return end({ status: 'queued', reason: 'rendering was interrupted' }, withJitter(delayMs))
+}
 
 function resultOf(outcome: SendOutcome, { row, claim, retryDelays, end }: ResultContext): SendResult | undefined {
   switch (outcome.kind) {

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/database-proxy.ts'
 import { createWebhook } from '../../test/support/event-world.ts'
@@ -6,6 +10,7 @@ import { startRelay } from '../../test/support/relay.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
+import { createApp } from '../app.ts'
 import { openDb } from '../db/db.ts'
 import { insertQueuedIntoInbox } from '../inbox/inbox.ts'
 import { type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
@@ -295,6 +300,72 @@ test('a template that can no longer be loaded is rejected, and other flows still
   expect(refused!.body.message).toBe('The template of this flow can no longer be loaded. Save the flow again.')
   expect((await settled(app, taken!.body.data.message_id)).status).toBe('sent')
 })
+
+test('an email whose rendering process is killed every time fails after a few tries, and others are sent', async () => {
+  const environment = { APP_SECRET: 'a secret that both processes know, as they must', MAIL_RETRY_DELAYS: '1,1' }
+  await using app = await startTestApp(environment, ['serve'])
+  // More tags than the main thread renders.
+  const flowId = await createFlow(app, { html: `<p>${'{{ order_id }} '.repeat(300)}</p>` })
+  const [bad, good] = [await send(app, flowId), await send(app, await createFlow(app))].map(
+    ({ body }) => body.data.message_id,
+  )
+  const { config, db } = app
+  const log = pino({ level: 'silent' })
+  const worker = await createApp({
+    config,
+    secrets: { current: config.APP_SECRET!, previous: undefined },
+    db,
+    log,
+    roles: ['work'],
+  })
+  // From the database, since the page of a message renders it as well.
+  const settledRow = (id: string) =>
+    until('the message to be settled', async () => {
+      const [row] = await db<{ status: string }>`select status, reason from messages where id = ${parseId('msg', id)}`
+      return row!.status !== 'queued' && row
+    })
+  const killed = new Set<number>()
+  let isKilling = true
+  const killing = (async () => {
+    for (; isKilling; await sleep(50))
+      for (const pid of await taskProcesses())
+        try {
+          process.kill(pid, 'SIGKILL')
+          killed.add(pid)
+        } catch {
+          // It has ended already.
+        }
+  })()
+  try {
+    await worker.start()
+    const startedAt = performance.now()
+    expect(await settledRow(good)).toEqual({ status: 'sent', reason: null })
+    expect(await settledRow(bad)).toEqual({
+      status: 'failed',
+      reason: 'the process that rendered this email ended unexpectedly, several times',
+    })
+    // Three delays of 1, 4 and 10 seconds, less a tenth.
+    expect(performance.now() - startedAt).toBeGreaterThan(13_000)
+    expect(killed.size).toBeGreaterThanOrEqual(4)
+    isKilling = false
+    await killing
+    const later = (await send(app, flowId)).body.data.message_id
+    expect(await settledRow(later)).toEqual({ status: 'sent', reason: null })
+  } finally {
+    isKilling = false
+    await killing
+    await worker.stop()
+  }
+})
+
+/** The ids of the task processes that this process started. */
+async function taskProcesses(): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args='])
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, parent, ...words] = line.trim().split(/\s+/)
+    return Number(parent) === process.pid && words.join(' ').includes('task-process.js') ? [Number(pid)] : []
+  })
+}
 
 test('messages are listed newest first with filters', async () => {
   await using app = await startTestApp()

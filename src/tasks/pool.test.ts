@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { packageRoot } from '../config/package-root.ts'
 import { Refusal } from '../values/errors.ts'
-import { TaskLimitExceeded, TaskPool, type TaskReport } from './pool.ts'
+import { TaskLimitExceeded, TaskPool, TaskProcessDied, type TaskReport } from './pool.ts'
 import { defineTask } from './task.ts'
 
 const file = join(packageRoot, 'test', 'support', 'task-program.js')
@@ -63,7 +63,9 @@ test.each(['array', 'split'])('a task that needs too much memory fails without a
 
 test('answers unavailable if a process exits unexpectedly, and replaces it', async () => {
   const { pool, reports } = open()
-  await expect(pool.run(task('exit'), a)).rejects.toMatchObject({ type: 'unavailable', retryAfterSeconds: 2 })
+  const error = await pool.run(task('exit'), a).catch((error) => error)
+  expect(error).toBeInstanceOf(TaskProcessDied)
+  expect(error).toMatchObject({ type: 'unavailable', retryAfterSeconds: 2 })
   expect(reports[0]).toMatchObject({ outcome: 'died', reason: expect.stringContaining('exit 3') })
   expect(await pool.run(double, { organizationId: 'a', input: 1 })).toBe(2)
 })

@@ -40,6 +40,12 @@ export type TaskReport = {
 /** The input needs more time or memory than a task may use. Retrying would fail again. */
 export class TaskLimitExceeded extends Refusal {}
 
+/**
+ * The process ended while it ran the task, for example because the system was out of memory. Running the task again may
+ * succeed, but may also end the next process: callers that retry must limit how often.
+ */
+export class TaskProcessDied extends Refusal {}
+
 export type RunOptions<Input> = {
   /** The organization whose share of the pool is used. */
   organizationId: string
@@ -115,6 +121,8 @@ export class TaskPool {
       this.#dispatch()
     })
     report(outcome.kind, outcome.kind === 'died' ? outcome.reason : undefined)
+    // Processes that `stop` ended say nothing about the task.
+    if (outcome.kind === 'died' && this.#isStopped) throw busy()
     return outputOf(task, outcome) as Output
   }
 
@@ -207,7 +215,9 @@ function outputOf(task: { title: string; msMax: number }, outcome: Outcome): unk
     case 'failed':
       throw Object.assign(new Error(outcome.message), { stack: outcome.stack })
     case 'died':
-      throw busy()
+      throw new TaskProcessDied('unavailable', `${task.title} ended unexpectedly. Try again in a moment.`, {
+        retryAfterSeconds,
+      })
   }
 }
 

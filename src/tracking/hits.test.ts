@@ -1,6 +1,8 @@
+import { pbkdf2 } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, expect, test } from 'vitest'
@@ -171,6 +173,16 @@ test('a hit that fails for another reason does not block others', async () => {
   await hits.record(good)
   await hits.replay()
   expect([taken, hits.isDatabaseDown, logged.at(-1)]).toEqual([[good], false, stuckFile])
+})
+
+test('a hit is spooled once, even if the disk takes longer than the database may take', async () => {
+  const { hits, figure } = start({ write: () => Promise.reject(fault('08006')) })
+  // File operations wait for a free thread of the pool, as they would for a slow disk.
+  const busy = Array.from({ length: 16 }, () => promisify(pbkdf2)('x', 'y', 400_000, 64, 'sha512'))
+  expect(await hits.record({ event: event() })).toBe('spooled')
+  await Promise.all(busy)
+  await hits.close()
+  expect(await figure('waxwing_hits_spooled_total')).toBe(1)
 })
 
 test('a spool that is not writable is logged at startup, and afterwards only losses are', async () => {

@@ -30,7 +30,13 @@ export type HitsParts = {
 /** `lost`: neither the database nor the spool accepted the entry; it was counted and logged. */
 export type HitOutcome = 'recorded' | 'spooled' | 'lost'
 
-type Waiting = { entry: Entry; sinceMs: number; settle: ((outcome: HitOutcome) => void) | undefined }
+type Waiting = {
+  entry: Entry
+  sinceMs: number
+  settle: ((outcome: HitOutcome) => void) | undefined
+  /** Set while the entry is written to the spool, so that it is not written twice to a slow disk. */
+  spooling?: Promise<HitOutcome>
+}
 
 /**
  * Records opens, clicks and unsubscriptions durably. While the database is available, an entry is recorded when it is
@@ -175,7 +181,9 @@ export class Hits {
   }
 
   async #fallBack(waiting: Waiting): Promise<void> {
-    if (waiting.settle) this.#settle(waiting, await this.#spool(waiting.entry))
+    if (!waiting.settle) return
+    waiting.spooling ??= this.#spool(waiting.entry)
+    this.#settle(waiting, await waiting.spooling)
   }
 
   async #spool(entry: Entry): Promise<HitOutcome> {
