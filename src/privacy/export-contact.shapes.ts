@@ -41,6 +41,8 @@ const lists = {
     message_id: Nullable(Type.String()),
     machine: Type.Boolean(),
     machine_reason: Nullable(Type.String()),
+    contact_email: Nullable(Type.String({ description: 'The address and name at the time of the event.' })),
+    contact_first_name: Nullable(Type.String()),
     data: FreeObject,
   }),
   webhook_deliveries: Type.Object({
@@ -153,6 +155,8 @@ export const entryOut = {
     message_id: row.messageId && toText('msg', row.messageId),
     machine: row.machine,
     machine_reason: row.machineReason,
+    contact_email: row.contactEmail,
+    contact_first_name: row.contactFirstName,
     data: row.data,
   }),
   webhook_deliveries: (row: ExportedDelivery) => ({

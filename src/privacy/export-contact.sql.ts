@@ -127,13 +127,15 @@ export type ExportedEvent = {
   messageId: MessageId | null
   machine: boolean
   machineReason: string | null
+  contactEmail: string | null
+  contactFirstName: string | null
   data: Record<string, unknown>
 }
 
 export const selectEventsToExport = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
   bounded<ExportedEvent>(
     db,
-    sql`select id, event_name, occurred_at, message_id, machine, machine_reason, data,
+    sql`select id, event_name, occurred_at, message_id, machine, machine_reason, contact_email, contact_first_name, data,
         200 + octet_length(data::text) as size
       from events where organization_id = ${organizationId} and contact_id = ${id}
       order by occurred_at desc`,

@@ -37,7 +37,7 @@ test('the export of a contact contains everything that the database stores about
     truncated: [],
     groups: [{ id: group.id, name: 'Customers', added_by: { type: 'user' } }],
     messages: [{ id: message.message_id, email: 'Ada@example.com', subject: expect.stringContaining('7'), context }],
-    events: [{ event_name: 'emailSent', message_id: message.message_id }],
+    events: [{ event_name: 'emailSent', message_id: message.message_id, contact_email: 'Ada@example.com' }],
     webhook_deliveries: [{ webhook_id: webhook.id, event_name: 'emailSent' }],
     suppressions: [{ email: 'ada@example.com', reason: 'manual' }],
     inbox: [{ message_id: message.message_id, to: 'Ada@example.com', raw: expect.stringContaining('Subject: ') }],

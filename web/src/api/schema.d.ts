@@ -7067,6 +7067,9 @@ export interface operations {
                                 message_id: string | null;
                                 machine: boolean;
                                 machine_reason: string | null;
+                                /** @description The address and name at the time of the event. */
+                                contact_email: string | null;
+                                contact_first_name: string | null;
                                 data: {
                                     [key: string]: unknown;
                                 };
