@@ -35,7 +35,7 @@ const never = () => new Promise<never>(() => {})
 const fault = (code: string) => Object.assign(new Error(code), { code })
 
 let count = 0
-/** Hits over a database that does what it is told, and a real spool. */
+/** Hits with a simulated database and a real spool. */
 function start(change: Partial<HitsParts> = {}, spoolLimits = {}) {
   const written: Entry[] = []
   const rewritten: Entry[] = []

@@ -294,7 +294,7 @@ test('the log of a deleted webhook is deleted, and others are kept', async () =>
 test.each([
   ['first', 1],
   ['second', 2],
-])('what is erased while the %s attempt is under way stays erased', async (_title, underWay) => {
+])('data erased while the %s attempt is in flight stays erased', async (_title, underWay) => {
   let release = () => {}
   const erased = new Promise<void>((resolve) => {
     release = resolve
