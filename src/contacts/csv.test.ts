@@ -95,6 +95,12 @@ test('a row with too many cells is truncated', () => {
   ])
 })
 
+test('a row of more than 128 KiB is a fault, even if most of it is delimiters and it fits into a slice', () => {
+  const row = (bytes: number) => `a@example.com${','.repeat(bytes - 13)}\n`
+  expect(read(`email\n${row(127 * 1024)}`)).toHaveLength(2)
+  expect(() => read(`email\n${row(140 * 1024)}b@example.com\n`)).toThrow('line 2')
+})
+
 test('spreadsheets, UTF-16 and other binary files are rejected with advice', () => {
   for (const bytes of ['PK\x03\x04rest', '\xff\xfea\0', '\xfe\xff\0a', 'a,b\n\0\0'])
     expect(() => inspect(Buffer.from(bytes, 'latin1'))).toThrow(/Save it as CSV \(UTF-8\)/)

@@ -10,10 +10,13 @@ test('cancels a read that takes too long, and the connection keeps its default t
   const shares = new Shares({ perOrganization: 1, overall: 1, waitingPerOrganization: 5, waitMs: 60_000 })
   const read = createBoundedRead(db, shares, 50)
   const organizationId = newId('org')
+  const startedAt = performance.now()
   await expect(read(organizationId, (tx) => tx`select pg_sleep(60)`)).rejects.toMatchObject({
     type: 'unavailable',
     message: expect.stringContaining('took too long'),
   })
+  // The connection's own limit would stop it, too, but after half a minute.
+  expect(performance.now() - startedAt).toBeLessThan(15_000)
   const [row] = await createBoundedRead(db, shares)(organizationId, (tx) => tx<{ n: number }>`select 1 as n`)
   expect(row).toEqual({ n: 1 })
   const timeouts = await Promise.all(

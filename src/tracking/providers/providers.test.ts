@@ -163,6 +163,10 @@ test('Mailgun: a used signature is rejected in any spelling and by every process
   const replay = (parts: object) =>
     post('mailgun', JSON.stringify({ signature: parts, 'event-data': complained })).then(({ status }) => status)
 
+  // Not used before either: a timestamp is ten digits.
+  const unused = JSON.parse(mailgunPost({ event: 'opened' }, { token: 'e0987654321' })).signature
+  expect(await replay({ ...unused, timestamp: `${unused.timestamp}e0`, token: '987654321' })).toBe(401)
+
   // Timestamp and token are signed as one text, so only the sender defines where one ends.
   expect(await replay({ timestamp: `${timestamp}e0`, token: '123456789', signature })).toBe(401)
   expect(await replay({ timestamp: `${timestamp}e0123456789`, token: ' ', signature })).toBe(401)
