@@ -76,7 +76,9 @@ test('the preview warns about a link without a scheme, and the flow can still be
   await page.goto(`flows/${id}`)
   await write(page, '<p>Read <a href="{{ link }}">more</a></p>')
   await page.getByLabel('link', { exact: true }).fill('example.com/x')
-  const warning = page.getByRole('region', { name: 'Preview' }).getByText('The link "example.com/x" has no https://')
+  const warning = page
+    .getByRole('region', { name: 'Preview' })
+    .getByText('The link "example.com/x" does not start with https://')
   await warning.waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Version 2', { exact: true }).waitFor()

@@ -70,7 +70,7 @@ test('the sending page lists the settings to fix before going live, and how boun
 
   await page.goto('settings/sending')
   await page.getByText(/^Links in emails point to http:.*Set BASE_URL/).waitFor()
-  await page.getByText(/set MAIL_FROM/).waitFor()
+  await page.getByText(/^Flows without a sender use .*Set MAIL_FROM/).waitFor()
   await page.getByText(/reported by Postmark/i).waitFor()
 })
 
