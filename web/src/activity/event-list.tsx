@@ -4,6 +4,7 @@ import type { EmailEvent, EventSummary } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
+import { emailText } from '../ui/email-text.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { EventBadge } from './event-names.tsx'
@@ -43,7 +44,7 @@ const columns: Column<EmailEvent>[] = [
     cell: (event) =>
       event.contact ? (
         <Anchor component={Link} to={paths.contact(event.contact.id)} c="inherit" fw={500} className="break">
-          {event.contact.email}
+          {emailText(event.contact.email)}
         </Anchor>
       ) : (
         '–'

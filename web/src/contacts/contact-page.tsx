@@ -11,6 +11,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { download } from '../ui/download.ts'
+import { emailText } from '../ui/email-text.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Page } from '../ui/page.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
@@ -45,7 +46,7 @@ function ContactView({ contact }: { contact: Contact }) {
   })
   return (
     <Page
-      title={contact.email}
+      title={emailText(contact.email)}
       beside={<ContactStatusBadge status={contact.status} />}
       description={nameOf(contact)}
       back={back}
@@ -150,15 +151,15 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
         action="Subscribe again"
         run={subscribe}
       >
-        <strong>{contact.email}</strong> unsubscribed and will receive marketing emails again. Only continue if they
-        asked for it.
+        <strong>{emailText(contact.email)}</strong> unsubscribed and will receive marketing emails again. Only continue
+        if they asked for it.
       </Confirm>
       <Confirm
         opened={dialog === 'erase'}
         onClose={close}
         title="Erase contact"
         action="Erase permanently"
-        typed={contact.email}
+        typed={emailText(contact.email)}
         run={erase}
       >
         Erases the email, name, attributes and all other personal data of this contact, including in past emails.

@@ -7,6 +7,7 @@ import type { Contact, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { emailText } from '../ui/email-text.ts'
 import { Filters } from '../ui/filters.tsx'
 import { More } from '../ui/more.tsx'
 import { RowLink } from '../ui/row-link.tsx'
@@ -28,7 +29,7 @@ const columns: Column<Contact>[] = [
     minWidth: '260px',
     cell: (contact) => (
       <>
-        <RowLink to={paths.contact(contact.id)}>{contact.email}</RowLink>
+        <RowLink to={paths.contact(contact.id)}>{emailText(contact.email)}</RowLink>
         <Text size="xs" c="dimmed" fw={400}>
           {nameOf(contact)}
         </Text>

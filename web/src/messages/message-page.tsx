@@ -9,6 +9,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { EmailFrame, EmailText } from '../ui/email-frame.tsx'
+import { emailText } from '../ui/email-text.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
@@ -67,7 +68,7 @@ function MessageView({ message }: { message: MessageDetail }) {
           [
             'To',
             <Anchor key="to" component={Link} to={paths.contact(message.contact.id)}>
-              {message.contact.email}
+              {emailText(message.contact.email)}
             </Anchor>,
           ],
           ['From', message.from ?? '–'],

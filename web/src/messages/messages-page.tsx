@@ -5,6 +5,7 @@ import type { Message, MessageStatus } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { emailText } from '../ui/email-text.ts'
 import { Filters } from '../ui/filters.tsx'
 import { LiveBadge } from '../ui/live-badge.tsx'
 import { More } from '../ui/more.tsx'
@@ -26,7 +27,7 @@ const columns: Column<Message>[] = [
       <>
         <RowLink to={paths.message(message.id)}>{message.subject || '(no subject)'}</RowLink>
         <Text size="xs" c="dimmed" fw={400}>
-          to {message.contact.email}
+          to {emailText(message.contact.email)}
         </Text>
       </>
     ),

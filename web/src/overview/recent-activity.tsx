@@ -3,6 +3,7 @@ import { Link } from 'react-router'
 import { EventBadges } from '../activity/event-list.tsx'
 import { useEvents } from '../activity/events.api.ts'
 import { paths } from '../paths.ts'
+import { emailText } from '../ui/email-text.ts'
 import { LiveBadge } from '../ui/live-badge.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
@@ -39,7 +40,7 @@ export function RecentActivity() {
                   <span className="one-line">
                     {event.contact ? (
                       <Anchor component={Link} to={paths.contact(event.contact.id)} c="inherit">
-                        {event.contact.email}
+                        {emailText(event.contact.email)}
                       </Anchor>
                     ) : (
                       '–'

@@ -14,6 +14,7 @@ import { ApiError } from '../api/api-error.ts'
 import { api, dataOf } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import { paths } from '../paths.ts'
+import { emailText } from '../ui/email-text.ts'
 
 type Found = { to: string; label: string; description: string; icon: React.ReactNode }
 
@@ -27,13 +28,18 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
     return {
       to: paths.message(id),
       label: message.subject || '(no subject)',
-      description: `Message to ${message.contact.email}`,
+      description: `Message to ${emailText(message.contact.email)}`,
       icon: <IconSend {...size} />,
     }
   },
   con: async (id) => {
     const contact = await dataOf(api.GET('/api/v1/organization/contacts/{id}', at(id)))
-    return { to: paths.contact(id), label: contact.email, description: 'Contact', icon: <IconUser {...size} /> }
+    return {
+      to: paths.contact(id),
+      label: emailText(contact.email),
+      description: 'Contact',
+      icon: <IconUser {...size} />,
+    }
   },
   flw: async (id) => {
     const flow = await dataOf(api.GET('/api/v1/organization/flows/{id}', at(id)))

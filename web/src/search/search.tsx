@@ -1,4 +1,5 @@
 import { keys } from '../api/keys.ts'
+import { emailText } from '../ui/email-text.ts'
 import '@mantine/spotlight/styles.css'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
@@ -110,7 +111,7 @@ function useFound(query: string, navigate: NavigateFunction) {
 
 const contactAction = (contact: Contact, navigate: NavigateFunction): SpotlightActionData => ({
   id: contact.id,
-  label: contact.email,
+  label: emailText(contact.email),
   description: [contact.first_name, contact.last_name].filter(Boolean).join(' '),
   leftSection: <IconUser size={18} aria-hidden />,
   onClick: () => void navigate(paths.contact(contact.id)),
@@ -127,7 +128,7 @@ const flowAction = (flow: FlowRow, navigate: NavigateFunction): SpotlightActionD
 const messageAction = (message: Message, navigate: NavigateFunction): SpotlightActionData => ({
   id: message.id,
   label: message.subject,
-  description: `to ${message.contact.email}`,
+  description: `to ${emailText(message.contact.email)}`,
   leftSection: <IconSend size={18} aria-hidden />,
   onClick: () => void navigate(paths.message(message.id)),
 })

@@ -9,6 +9,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { emailText } from '../ui/email-text.ts'
 import { Filters } from '../ui/filters.tsx'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { More } from '../ui/more.tsx'
@@ -101,7 +102,7 @@ function RemovalDetails({ row }: { row: Suppression }) {
   const names = reasonOptions.filter(({ value }) => found.data?.some((reason) => reason === value))
   return (
     <>
-      <strong>{row.email}</strong> will receive email again.{' '}
+      <strong>{emailText(row.email)}</strong> will receive email again.{' '}
       {names.length > 0
         ? `This removes every reason for this address: ${names.map(({ label }) => label).join(', ')}.`
         : 'This removes every reason for this address. If the contact unsubscribed, they will receive marketing email again.'}{' '}
@@ -114,7 +115,7 @@ function RemovalDetails({ row }: { row: Suppression }) {
 }
 
 const columns = (remove: (row: Suppression) => void): Column<Suppression>[] => [
-  { header: 'Address', phone: 'title', minWidth: '260px', cell: (row) => <Text fw={600}>{row.email}</Text> },
+  { header: 'Address', phone: 'title', minWidth: '260px', cell: (row) => <Text fw={600}>{emailText(row.email)}</Text> },
   {
     header: 'Reason',
     cell: (row) => (
