@@ -366,3 +366,17 @@ test('subscribing an unsubscribed contact again asks for confirmation', async ()
   await page.getByRole('button', { name: 'Unsubscribe' }).waitFor()
   expect(tab.problems).toEqual([])
 })
+
+test('a contact is found without accents, and its international domain is shown in Unicode', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  for (const contact of [{ email: 'zoe@exämple.org', first_name: 'Zoë' }, { email: 'other@example.com' }])
+    await service.manage(account.session, 'POST', '/organization/contacts', contact)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts?query=zoe')
+  await page.getByRole('link', { name: 'zoe@exämple.org' }).click()
+  await page.getByRole('heading', { name: 'zoe@exämple.org' }).waitFor()
+  expect(tab.problems).toEqual([])
+})
