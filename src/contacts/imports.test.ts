@@ -484,7 +484,7 @@ test('a suspended worker whose import was continued by another counts no row twi
   expect(await read(app, id)).toMatchObject({ status: 'done', rows_done: 13_200, created: 12_000, rejected: 1_200 })
 })
 
-/** Whoever stores a contact meets a fault with this code. */
+/** Storing a contact fails with this code. */
 const failWith = (app: TestApp, code: string) =>
   app.db.statement.script(`
     create or replace function fail() returns trigger language plpgsql as

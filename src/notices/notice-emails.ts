@@ -15,7 +15,7 @@ const batchMax = 50
 /** Also the wait before another try. */
 const leaseSeconds = 300
 const tryForDays = 3
-/** Stopping waits for the run under way, so it must not wait for a hanging relay for long. */
+/** Stopping waits for the current run, so a hanging relay must not block it for long. */
 const sendWithinMs = 8_000
 
 export type NoticeMailParts = {

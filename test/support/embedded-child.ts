@@ -109,7 +109,7 @@ export function startChild(
     })
     child.once('exit', (code, signal) => reject(new Error(`The service exited with ${signal ?? code}`)))
   })
-  ready.catch(() => {}) // whoever kills it does not wait for it
+  ready.catch(() => {}) // a test that kills it does not wait for it
   child.stdin!.on('error', () => {})
   const stop = async () => {
     child.stdin!.write('stop\n')
