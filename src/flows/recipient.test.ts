@@ -30,6 +30,7 @@ test.each([
   ['{% if plan == "pro" %}{{ x.y }}{% endif %}', { plan: 'pro', x: { y: 1 } }],
   ['{% assign plan = plan | default: "free" %}{{ plan }}', { plan: 'pro' }],
   ['{% for city in cities %}{{ city }}{% endfor %}{{ city }}', { city: 'London' }],
+  ['<!--[if mso]><i><![endif]-->{{ plan }}', { plan: 'pro' }],
   ['{{ contact.attributes[key] }}', values.contact.attributes],
   ['{{ contact.attributes | json }}', values.contact.attributes],
   ['{{ contact | json }}', values.contact.attributes],

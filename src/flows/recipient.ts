@@ -6,8 +6,11 @@ export type RecipientFields = { attributes: ReadonlySet<string> | 'all'; organiz
 
 export const noRecipientFields: RecipientFields = { attributes: new Set(), organization: false }
 
+const tags = /\{[{%].*?[%}]\}/gs
 /** A key that is known only when the template is rendered, as in `contact.attributes[context.key]`. */
 const computedKey = /\[\s*[^\s"'\d-]/
+/** Looks inside tags only: HTML contains brackets of its own, such as `<!--[if mso]>`. */
+const hasComputedKey = (source: string) => (source.match(tags) ?? []).some((tag) => computedKey.test(tag))
 
 type Part = { source: string; variables: readonly Variable[]; locals: ReadonlySet<string> }
 
@@ -16,7 +19,7 @@ export function recipientFieldsOf(parts: readonly Part[]): RecipientFields {
   const paths = parts.flatMap(({ variables }) => variables.map(({ path }) => path))
   const organization = paths.some(([first]) => first === 'organization')
   const readsAll =
-    parts.some(({ source }) => computedKey.test(source)) ||
+    parts.some(({ source }) => hasComputedKey(source)) ||
     paths.some(([first, second, third]) =>
       first === 'contact' ? second === undefined || (second === 'attributes' && third === undefined) : false,
     )
