@@ -1,0 +1,101 @@
+import { domainLabels } from '../values/domain.ts'
+
+// Each function parses the text of one kind of setting. It throws an `Error` with the problem.
+
+export function text(value: string): string {
+  return value
+}
+
+export function list(value: string): readonly string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+}
+
+export function flag(value: string): boolean {
+  if (value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw new Error(`must be true or false, not "${value}"`)
+}
+
+export function wholeNumber(min: number, max: number) {
+  return (value: string): number => {
+    const number = Number(value)
+    if (!Number.isInteger(number) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}, not "${value}"`)
+    return number
+  }
+}
+
+export function seconds(value: string): readonly number[] {
+  const parts = value.split(',').map((part) => part.trim())
+  const numbers = parts.map(Number)
+  if (parts.includes('') || numbers.length > 20 || numbers.some((number) => !(number >= 0 && number <= 604_800)))
+    throw new Error(`must be up to 20 numbers of seconds separated by commas, not "${value}"`)
+  return numbers
+}
+
+export function oneOf<const Values extends readonly string[]>(...values: Values) {
+  return (value: string): Values[number] => {
+    if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}, not "${value}"`)
+    return value
+  }
+}
+
+function urlWith(schemes: string[], example: string) {
+  return (value: string): URL => {
+    if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol))
+      throw new Error(`must be a URL such as ${example}`)
+    return new URL(value)
+  }
+}
+
+export function httpUrl(value: string): string {
+  return urlWith(['http:', 'https:'], 'https://mail.example.com')(value).href.replace(/\/+$/, '')
+}
+
+/** Paths are appended to BASE_URL, so it must not have a query or fragment. */
+export function baseUrl(value: string): string {
+  const url = httpUrl(value)
+  const { username, password } = new URL(url)
+  if (/[?#]/.test(url) || username || password)
+    throw new Error('must not contain a query, a fragment, a user name or a password')
+  return url
+}
+
+/** Returns the domain as mail servers write it: lower-case ASCII without a trailing dot. */
+export function domain(value: string): string {
+  const labels = domainLabels(value.replace(/\.$/, '')) ?? []
+  const domain = labels.join('.')
+  const isName = labels.length > 1 ? !/^\d+$/.test(labels.at(-1)!) : domain === 'localhost'
+  if (!isName) throw new Error(`must be a domain such as mail.example.com, not "${value}"`)
+  return domain
+}
+
+/** Accepts `example.com` and `*.example.com`; each is normalized like `domain`. */
+export function senderDomains(value: string): readonly string[] {
+  return list(value).map((item) => (item.startsWith('*.') ? `*.${domain(item.slice(2))}` : domain(item)))
+}
+
+export function smtpUrl(value: string): string {
+  return urlWith(['smtp:', 'smtps:'], 'smtp://user:pass@relay.example.com:587')(value).href
+}
+
+const missingHost = /^(\w+:\/\/(?:[^/?#]*@)?)(?=[:/])/
+
+/**
+ * Like psql, accepts a URL whose host is given as a query parameter. WHATWG URLs cannot have a user or port
+ * without a host, so a placeholder is inserted; the parameter takes precedence.
+ */
+export function databaseUrl(value: string): string {
+  const host = new URLSearchParams(value.split('?')[1]).get('host')
+  const url = host && !URL.canParse(value) ? value.replace(missingHost, '$1localhost') : value
+  urlWith(['postgres:', 'postgresql:'], 'postgres://user:pass@host:5432/waxwing')(url)
+  return url
+}
+
+export function secret(value: string): string {
+  if (value.length < 32) throw new Error('must have at least 32 characters')
+  return value
+}
