@@ -7,6 +7,7 @@ const order = [
   'values',
   'runtime',
   'config',
+  'reference',
   'secrets',
   'tasks',
   'db',

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { version } from '../config/package-root.ts'
+import { operationIdOf } from '../reference/operation-ids.ts'
 import { errorsOnly } from './envelope.ts'
 import { openReference, type Reference, sendReferenceFile } from './reference.ts'
 import type { Server } from './server.ts'
@@ -92,18 +93,3 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
   server.get('/docs', { onRequest, schema: { hide: true } }, answerDocs)
   server.get('/docs/*', { onRequest, schema: { hide: true } }, answerDocs)
 }
-
-/**
- * Returns the operation name for generated clients: method and path (`patchWebhooksId`), or `list` and path for lists.
- * Paths of the public API end with an action, which is the name: `sendEmailThroughFlow`.
- */
-function operationIdOf(method: string, path: string): string {
-  const parts = path.replace(/^(\/public)?\/api\/v1\/(organization\/(?=\w))?/, '').match(/[\w-]+/g) ?? []
-  const last = parts.at(-1) ?? ''
-  if (path.startsWith('/public/')) return inCamelCase(last.includes('-') ? [last] : [last, ...parts.slice(0, -1)])
-  const isList = method === 'GET' && last.endsWith('s')
-  return inCamelCase([isList ? 'list' : method.toLowerCase(), ...parts])
-}
-
-const inCamelCase = (parts: string[]) =>
-  parts.join('-').replace(/[-_]+(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the OpenAPI document */
-        get: operations["getOpenapiJson"];
+        get: operations["getOpenApiDocument"];
         put?: never;
         post?: never;
         delete?: never;
@@ -134,7 +134,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the registration status */
-        get: operations["getAuthState"];
+        get: operations["getRegistrationStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -153,7 +153,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Create an organization and its owner */
-        post: operations["postAuthRegister"];
+        post: operations["register"];
         delete?: never;
         options?: never;
         head?: never;
@@ -170,7 +170,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Sign in */
-        post: operations["postAuthLogin"];
+        post: operations["login"];
         delete?: never;
         options?: never;
         head?: never;
@@ -185,7 +185,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get an invitation */
-        get: operations["getAuthInvitationsToken"];
+        get: operations["getInvitation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -204,7 +204,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Accept an invitation */
-        post: operations["postAuthAcceptInvitation"];
+        post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -241,7 +241,7 @@ export interface paths {
          * Sign out everywhere
          * @description Ends all sessions of this account, including the current one.
          */
-        post: operations["postMeSignOutEverywhere"];
+        post: operations["signOutEverywhere"];
         delete?: never;
         options?: never;
         head?: never;
@@ -261,7 +261,7 @@ export interface paths {
          * Change the password
          * @description Ends all sessions of this account and returns a new one.
          */
-        post: operations["postMePassword"];
+        post: operations["changePassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -310,7 +310,7 @@ export interface paths {
          * Update the organization
          * @description Owners only.
          */
-        patch: operations["patchOrganization"];
+        patch: operations["updateOrganization"];
         trace?: never;
     };
     "/api/v1/organization/members": {
@@ -344,14 +344,14 @@ export interface paths {
          * Remove a member
          * @description Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise.
          */
-        delete: operations["deleteMembersId"];
+        delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
          * Change the role of a member
          * @description Owners only.
          */
-        patch: operations["patchMembersId"];
+        patch: operations["updateMember"];
         trace?: never;
     };
     "/api/v1/organization/invitations": {
@@ -371,7 +371,7 @@ export interface paths {
          * Create an invitation
          * @description Owners only. `token` and `url` are only returned in this response.
          */
-        post: operations["postInvitations"];
+        post: operations["createInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -392,7 +392,7 @@ export interface paths {
          * Withdraw an invitation
          * @description Owners only.
          */
-        delete: operations["deleteInvitationsId"];
+        delete: operations["deleteInvitation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -412,7 +412,7 @@ export interface paths {
          * Create an API key
          * @description The `api_key` is only returned in this response.
          */
-        post: operations["postApiKeys"];
+        post: operations["createApiKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -430,7 +430,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Revoke an API key */
-        delete: operations["deleteApiKeysId"];
+        delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -450,7 +450,7 @@ export interface paths {
         get: operations["listContacts"];
         put?: never;
         /** Create a contact */
-        post: operations["postContacts"];
+        post: operations["createContact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -465,21 +465,21 @@ export interface paths {
             cookie?: never;
         };
         /** Get a contact */
-        get: operations["getContactsId"];
+        get: operations["getContact"];
         put?: never;
         post?: never;
         /**
          * Erase a contact
          * @description Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and so do suppressions of the address, so that it is not emailed again.
          */
-        delete: operations["deleteContactsId"];
+        delete: operations["deleteContact"];
         options?: never;
         head?: never;
         /**
          * Update a contact
          * @description Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.
          */
-        patch: operations["patchContactsId"];
+        patch: operations["updateContact"];
         trace?: never;
     };
     "/api/v1/organization/contacts/{id}/timeline": {
@@ -493,7 +493,7 @@ export interface paths {
          * List the timeline of a contact
          * @description Messages, events and changes, newest first.
          */
-        get: operations["getContactsIdTimeline"];
+        get: operations["getContactTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -513,7 +513,7 @@ export interface paths {
         get: operations["listGroups"];
         put?: never;
         /** Create a group */
-        post: operations["postGroups"];
+        post: operations["createGroup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -528,18 +528,18 @@ export interface paths {
             cookie?: never;
         };
         /** Get a group */
-        get: operations["getGroupsId"];
+        get: operations["getGroup"];
         put?: never;
         post?: never;
         /**
          * Delete a group
          * @description The contacts in the group are kept.
          */
-        delete: operations["deleteGroupsId"];
+        delete: operations["deleteGroup"];
         options?: never;
         head?: never;
         /** Rename a group */
-        patch: operations["patchGroupsId"];
+        patch: operations["updateGroup"];
         trace?: never;
     };
     "/api/v1/organization/groups/{id}/members": {
@@ -555,7 +555,7 @@ export interface paths {
          * Add contacts to a group
          * @description Adds all contacts or, if one of them does not exist, none.
          */
-        post: operations["postGroupsIdMembers"];
+        post: operations["addContactsToGroup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -573,7 +573,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Remove a contact from a group */
-        delete: operations["deleteGroupsIdMembersContactId"];
+        delete: operations["removeContactFromGroup"];
         options?: never;
         head?: never;
         patch?: never;
@@ -607,7 +607,7 @@ export interface paths {
          * Get an import
          * @description Includes the progress of the import and the rejected rows.
          */
-        get: operations["getImportsId"];
+        get: operations["getImport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -629,7 +629,7 @@ export interface paths {
          * Cancel an import
          * @description The import stops after the current batch of rows. Rows that were already imported are kept.
          */
-        post: operations["postImportsIdCancel"];
+        post: operations["cancelImport"];
         delete?: never;
         options?: never;
         head?: never;
@@ -649,7 +649,7 @@ export interface paths {
          * Inspect a CSV file before importing it
          * @description The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected mapping. Nothing is stored.
          */
-        post: operations["postContactsImportInspect"];
+        post: operations["inspectImportFile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -669,7 +669,7 @@ export interface paths {
          * Import contacts from a CSV file
          * @description The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed.
          */
-        post: operations["postContactsImport"];
+        post: operations["importContacts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -693,7 +693,7 @@ export interface paths {
          * Suppress an address
          * @description The address receives no email, neither transactional nor marketing.
          */
-        post: operations["postSuppressions"];
+        post: operations["createSuppression"];
         delete?: never;
         options?: never;
         head?: never;
@@ -714,7 +714,7 @@ export interface paths {
          * Remove the suppressions of an address
          * @description Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.
          */
-        delete: operations["deleteSuppressionsEmail"];
+        delete: operations["deleteSuppression"];
         options?: never;
         head?: never;
         patch?: never;
@@ -737,7 +737,7 @@ export interface paths {
          * Create a flow
          * @description Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in docs/templates.md.
          */
-        post: operations["postFlows"];
+        post: operations["createFlow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -752,18 +752,18 @@ export interface paths {
             cookie?: never;
         };
         /** Get a flow */
-        get: operations["getFlowsId"];
+        get: operations["getFlow"];
         put?: never;
         post?: never;
         /** Delete a flow */
-        delete: operations["deleteFlowsId"];
+        delete: operations["deleteFlow"];
         options?: never;
         head?: never;
         /**
          * Update a flow
          * @description A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`.
          */
-        patch: operations["patchFlowsId"];
+        patch: operations["updateFlow"];
         trace?: never;
     };
     "/api/v1/organization/flows/{id}/versions": {
@@ -777,7 +777,7 @@ export interface paths {
          * List flow versions
          * @description Newest first.
          */
-        get: operations["listFlowsIdVersions"];
+        get: operations["listFlowVersions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -794,7 +794,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get a flow version */
-        get: operations["getFlowsIdVersionsVersion"];
+        get: operations["getFlowVersion"];
         put?: never;
         post?: never;
         delete?: never;
@@ -813,7 +813,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Preview an unsaved template */
-        post: operations["postFlowsPreview"];
+        post: operations["previewTemplate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -833,7 +833,7 @@ export interface paths {
          * Preview a flow
          * @description Fields of the request replace the saved ones.
          */
-        post: operations["postFlowsIdPreview"];
+        post: operations["previewFlow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -853,7 +853,7 @@ export interface paths {
          * Send a test email
          * @description Sends the email of the flow to one address, also if the flow is paused.
          */
-        post: operations["postFlowsIdTest"];
+        post: operations["sendTestEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -891,7 +891,7 @@ export interface paths {
          * Get a message
          * @description Includes its events and the email as it was sent.
          */
-        get: operations["getMessagesId"];
+        get: operations["getMessage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -911,11 +911,11 @@ export interface paths {
          * List emails in the built-in inbox
          * @description Emails that were not sent because no mail server is configured. Newest first.
          */
-        get: operations["getInbox"];
+        get: operations["listInboxEmails"];
         put?: never;
         post?: never;
         /** Delete all emails of the built-in inbox */
-        delete: operations["deleteInbox"];
+        delete: operations["deleteInboxEmails"];
         options?: never;
         head?: never;
         patch?: never;
@@ -929,7 +929,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get an email of the built-in inbox */
-        get: operations["getInboxId"];
+        get: operations["getInboxEmail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -946,7 +946,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the sending status */
-        get: operations["getSending"];
+        get: operations["getSendingStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -968,7 +968,7 @@ export interface paths {
          * Check the mail server and the DNS records
          * @description Only for owners of the organization that operates this installation.
          */
-        post: operations["postSendingCheck"];
+        post: operations["checkSending"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1066,7 +1066,7 @@ export interface paths {
          * Create a webhook
          * @description The `signing_secret` is only returned in this response.
          */
-        post: operations["postWebhooks"];
+        post: operations["createWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1081,7 +1081,7 @@ export interface paths {
             cookie?: never;
         };
         /** List retry schedules */
-        get: operations["listWebhooksRetrySchedules"];
+        get: operations["listRetrySchedules"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1098,18 +1098,18 @@ export interface paths {
             cookie?: never;
         };
         /** Get a webhook */
-        get: operations["getWebhooksId"];
+        get: operations["getWebhook"];
         put?: never;
         post?: never;
         /** Delete a webhook */
-        delete: operations["deleteWebhooksId"];
+        delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Update a webhook
          * @description Set `status` to pause or resume the webhook.
          */
-        patch: operations["patchWebhooksId"];
+        patch: operations["updateWebhook"];
         trace?: never;
     };
     "/api/v1/organization/webhooks/{id}/rotate-secret": {
@@ -1125,7 +1125,7 @@ export interface paths {
          * Rotate the signing secret
          * @description Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately).
          */
-        post: operations["postWebhooksIdRotateSecret"];
+        post: operations["rotateWebhookSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1145,7 +1145,7 @@ export interface paths {
          * Send a test event
          * @description Sends a sample event and returns the attempt.
          */
-        post: operations["postWebhooksIdTest"];
+        post: operations["testWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1163,7 +1163,7 @@ export interface paths {
          * List the deliveries of a webhook
          * @description Newest first.
          */
-        get: operations["listWebhooksIdDeliveries"];
+        get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1183,7 +1183,7 @@ export interface paths {
          * Get a delivery
          * @description Includes all attempts.
          */
-        get: operations["getDeliveriesId"];
+        get: operations["getDelivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1202,7 +1202,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Replay a delivery */
-        post: operations["postDeliveriesIdReplay"];
+        post: operations["replayDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1222,7 +1222,7 @@ export interface paths {
          * Replay failed deliveries of a webhook
          * @description Replays all deliveries that failed since the given time.
          */
-        post: operations["postWebhooksIdReplay"];
+        post: operations["replayWebhookDeliveries"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1240,7 +1240,7 @@ export interface paths {
          * Export everything stored about a contact
          * @description One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more.
          */
-        get: operations["getContactsIdExport"];
+        get: operations["exportContact"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1259,7 +1259,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Receive bounces and complaints from Amazon SES */
-        post: operations["postProvidersSesEvents"];
+        post: operations["receiveSesEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1276,7 +1276,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Receive bounces and complaints from SendGrid */
-        post: operations["postProvidersSendgridEvents"];
+        post: operations["receiveSendgridEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1293,7 +1293,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Receive bounces and complaints from Mailgun */
-        post: operations["postProvidersMailgunEvents"];
+        post: operations["receiveMailgunEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1310,7 +1310,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Receive bounces and complaints from Postmark */
-        post: operations["postProvidersPostmarkEvents"];
+        post: operations["receivePostmarkEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1348,7 +1348,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getOpenapiJson: {
+    getOpenApiDocument: {
         parameters: {
             query?: never;
             header?: never;
@@ -1762,7 +1762,7 @@ export interface operations {
             };
         };
     };
-    getAuthState: {
+    getRegistrationStatus: {
         parameters: {
             query?: never;
             header?: never;
@@ -1810,7 +1810,7 @@ export interface operations {
             };
         };
     };
-    postAuthRegister: {
+    register: {
         parameters: {
             query?: never;
             header?: never;
@@ -1876,7 +1876,7 @@ export interface operations {
             };
         };
     };
-    postAuthLogin: {
+    login: {
         parameters: {
             query?: never;
             header?: never;
@@ -1941,7 +1941,7 @@ export interface operations {
             };
         };
     };
-    getAuthInvitationsToken: {
+    getInvitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -1995,7 +1995,7 @@ export interface operations {
             };
         };
     };
-    postAuthAcceptInvitation: {
+    acceptInvitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -2132,7 +2132,7 @@ export interface operations {
             };
         };
     };
-    postMeSignOutEverywhere: {
+    signOutEverywhere: {
         parameters: {
             query?: never;
             header?: never;
@@ -2177,7 +2177,7 @@ export interface operations {
             };
         };
     };
-    postMePassword: {
+    changePassword: {
         parameters: {
             query?: never;
             header?: never;
@@ -2432,7 +2432,7 @@ export interface operations {
             };
         };
     };
-    patchOrganization: {
+    updateOrganization: {
         parameters: {
             query?: never;
             header?: never;
@@ -2548,7 +2548,7 @@ export interface operations {
             };
         };
     };
-    deleteMembersId: {
+    removeMember: {
         parameters: {
             query?: {
                 /** @description Also revoke the API keys that the member created. */
@@ -2600,7 +2600,7 @@ export interface operations {
             };
         };
     };
-    patchMembersId: {
+    updateMember: {
         parameters: {
             query?: never;
             header?: never;
@@ -2717,7 +2717,7 @@ export interface operations {
             };
         };
     };
-    postInvitations: {
+    createInvitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -2783,7 +2783,7 @@ export interface operations {
             };
         };
     };
-    deleteInvitationsId: {
+    deleteInvitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -2890,7 +2890,7 @@ export interface operations {
             };
         };
     };
-    postApiKeys: {
+    createApiKey: {
         parameters: {
             query?: never;
             header?: never;
@@ -2958,7 +2958,7 @@ export interface operations {
             };
         };
     };
-    deleteApiKeysId: {
+    revokeApiKey: {
         parameters: {
             query?: never;
             header?: never;
@@ -3076,7 +3076,7 @@ export interface operations {
             };
         };
     };
-    postContacts: {
+    createContact: {
         parameters: {
             query?: never;
             header?: never;
@@ -3149,7 +3149,7 @@ export interface operations {
             };
         };
     };
-    getContactsId: {
+    getContact: {
         parameters: {
             query?: never;
             header?: never;
@@ -3212,7 +3212,7 @@ export interface operations {
             };
         };
     };
-    deleteContactsId: {
+    deleteContact: {
         parameters: {
             query?: never;
             header?: never;
@@ -3259,7 +3259,7 @@ export interface operations {
             };
         };
     };
-    patchContactsId: {
+    updateContact: {
         parameters: {
             query?: never;
             header?: never;
@@ -3335,7 +3335,7 @@ export interface operations {
             };
         };
     };
-    getContactsIdTimeline: {
+    getContactTimeline: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page. */
@@ -3475,7 +3475,7 @@ export interface operations {
             };
         };
     };
-    postGroups: {
+    createGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -3532,7 +3532,7 @@ export interface operations {
             };
         };
     };
-    getGroupsId: {
+    getGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -3585,7 +3585,7 @@ export interface operations {
             };
         };
     };
-    deleteGroupsId: {
+    deleteGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -3632,7 +3632,7 @@ export interface operations {
             };
         };
     };
-    patchGroupsId: {
+    updateGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -3691,7 +3691,7 @@ export interface operations {
             };
         };
     };
-    postGroupsIdMembers: {
+    addContactsToGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -3746,7 +3746,7 @@ export interface operations {
             };
         };
     };
-    deleteGroupsIdMembersContactId: {
+    removeContactFromGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -3861,7 +3861,7 @@ export interface operations {
             };
         };
     };
-    getImportsId: {
+    getImport: {
         parameters: {
             query?: never;
             header?: never;
@@ -3940,7 +3940,7 @@ export interface operations {
             };
         };
     };
-    postImportsIdCancel: {
+    cancelImport: {
         parameters: {
             query?: never;
             header?: never;
@@ -4009,7 +4009,7 @@ export interface operations {
             };
         };
     };
-    postContactsImportInspect: {
+    inspectImportFile: {
         parameters: {
             query?: {
                 /** @description Whether the first row is a header. Detected if omitted. */
@@ -4087,7 +4087,7 @@ export interface operations {
             };
         };
     };
-    postContactsImport: {
+    importContacts: {
         parameters: {
             query?: {
                 group_id?: string;
@@ -4227,7 +4227,7 @@ export interface operations {
             };
         };
     };
-    postSuppressions: {
+    createSuppression: {
         parameters: {
             query?: never;
             header?: never;
@@ -4287,7 +4287,7 @@ export interface operations {
             };
         };
     };
-    deleteSuppressionsEmail: {
+    deleteSuppression: {
         parameters: {
             query?: never;
             header?: never;
@@ -4406,7 +4406,7 @@ export interface operations {
             };
         };
     };
-    postFlows: {
+    createFlow: {
         parameters: {
             query?: never;
             header?: never;
@@ -4493,7 +4493,7 @@ export interface operations {
             };
         };
     };
-    getFlowsId: {
+    getFlow: {
         parameters: {
             query?: never;
             header?: never;
@@ -4564,7 +4564,7 @@ export interface operations {
             };
         };
     };
-    deleteFlowsId: {
+    deleteFlow: {
         parameters: {
             query?: never;
             header?: never;
@@ -4611,7 +4611,7 @@ export interface operations {
             };
         };
     };
-    patchFlowsId: {
+    updateFlow: {
         parameters: {
             query?: never;
             header?: never;
@@ -4702,7 +4702,7 @@ export interface operations {
             };
         };
     };
-    listFlowsIdVersions: {
+    listFlowVersions: {
         parameters: {
             query?: never;
             header?: never;
@@ -4755,7 +4755,7 @@ export interface operations {
             };
         };
     };
-    getFlowsIdVersionsVersion: {
+    getFlowVersion: {
         parameters: {
             query?: never;
             header?: never;
@@ -4819,7 +4819,7 @@ export interface operations {
             };
         };
     };
-    postFlowsPreview: {
+    previewTemplate: {
         parameters: {
             query?: never;
             header?: never;
@@ -4898,7 +4898,7 @@ export interface operations {
             };
         };
     };
-    postFlowsIdPreview: {
+    previewFlow: {
         parameters: {
             query?: never;
             header?: never;
@@ -4979,7 +4979,7 @@ export interface operations {
             };
         };
     };
-    postFlowsIdTest: {
+    sendTestEmail: {
         parameters: {
             query?: never;
             header?: never;
@@ -5155,7 +5155,7 @@ export interface operations {
             };
         };
     };
-    getMessagesId: {
+    getMessage: {
         parameters: {
             query?: never;
             header?: never;
@@ -5267,7 +5267,7 @@ export interface operations {
             };
         };
     };
-    getInbox: {
+    listInboxEmails: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page. */
@@ -5327,7 +5327,7 @@ export interface operations {
             };
         };
     };
-    deleteInbox: {
+    deleteInboxEmails: {
         parameters: {
             query?: never;
             header?: never;
@@ -5374,7 +5374,7 @@ export interface operations {
             };
         };
     };
-    getInboxId: {
+    getInboxEmail: {
         parameters: {
             query?: never;
             header?: never;
@@ -5439,7 +5439,7 @@ export interface operations {
             };
         };
     };
-    getSending: {
+    getSendingStatus: {
         parameters: {
             query?: never;
             header?: never;
@@ -5536,7 +5536,7 @@ export interface operations {
             };
         };
     };
-    postSendingCheck: {
+    checkSending: {
         parameters: {
             query?: never;
             header?: never;
@@ -6177,7 +6177,7 @@ export interface operations {
             };
         };
     };
-    postWebhooks: {
+    createWebhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -6273,7 +6273,7 @@ export interface operations {
             };
         };
     };
-    listWebhooksRetrySchedules: {
+    listRetrySchedules: {
         parameters: {
             query?: never;
             header?: never;
@@ -6325,7 +6325,7 @@ export interface operations {
             };
         };
     };
-    getWebhooksId: {
+    getWebhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -6407,7 +6407,7 @@ export interface operations {
             };
         };
     };
-    deleteWebhooksId: {
+    deleteWebhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -6454,7 +6454,7 @@ export interface operations {
             };
         };
     };
-    patchWebhooksId: {
+    updateWebhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -6552,7 +6552,7 @@ export interface operations {
             };
         };
     };
-    postWebhooksIdRotateSecret: {
+    rotateWebhookSecret: {
         parameters: {
             query?: never;
             header?: never;
@@ -6642,7 +6642,7 @@ export interface operations {
             };
         };
     };
-    postWebhooksIdTest: {
+    testWebhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -6712,7 +6712,7 @@ export interface operations {
             };
         };
     };
-    listWebhooksIdDeliveries: {
+    listWebhookDeliveries: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page. */
@@ -6785,7 +6785,7 @@ export interface operations {
             };
         };
     };
-    getDeliveriesId: {
+    getDelivery: {
         parameters: {
             query?: never;
             header?: never;
@@ -6866,7 +6866,7 @@ export interface operations {
             };
         };
     };
-    postDeliveriesIdReplay: {
+    replayDelivery: {
         parameters: {
             query?: never;
             header?: never;
@@ -6915,7 +6915,7 @@ export interface operations {
             };
         };
     };
-    postWebhooksIdReplay: {
+    replayWebhookDeliveries: {
         parameters: {
             query?: never;
             header?: never;
@@ -6970,7 +6970,7 @@ export interface operations {
             };
         };
     };
-    getContactsIdExport: {
+    exportContact: {
         parameters: {
             query?: never;
             header?: never;
@@ -7136,7 +7136,7 @@ export interface operations {
             };
         };
     };
-    postProvidersSesEvents: {
+    receiveSesEvents: {
         parameters: {
             query?: never;
             header?: never;
@@ -7184,7 +7184,7 @@ export interface operations {
             };
         };
     };
-    postProvidersSendgridEvents: {
+    receiveSendgridEvents: {
         parameters: {
             query?: never;
             header?: never;
@@ -7232,7 +7232,7 @@ export interface operations {
             };
         };
     };
-    postProvidersMailgunEvents: {
+    receiveMailgunEvents: {
         parameters: {
             query?: never;
             header?: never;
@@ -7280,7 +7280,7 @@ export interface operations {
             };
         };
     };
-    postProvidersPostmarkEvents: {
+    receivePostmarkEvents: {
         parameters: {
             query?: never;
             header?: never;
