@@ -59,6 +59,16 @@ test('imports point left only, and no folder imports the SQL of another', () => 
   expect(wrong).toEqual([])
 })
 
+test('only flows/liquid uses liquidjs, and only through its interface', () => {
+  const inside = (file: string) => file.startsWith('flows/liquid/')
+  const direct = files.filter((file) => !inside(file) && /from 'liquidjs'/.test(textOf(file)))
+  const past = files.filter(
+    (file) =>
+      !inside(file) && relativeImports(file).some((target) => inside(target) && target !== 'flows/liquid/liquid.ts'),
+  )
+  expect({ direct, past }).toEqual({ direct: [], past: [] })
+})
+
 test('every source file is in a listed folder or is a wiring file', () => {
   expect(files.filter((file) => !wiring.has(file) && !order.includes(folderOf(file)))).toEqual([])
 })

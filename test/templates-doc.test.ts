@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { keysMax, nestingMax } from '../src/flows/bounds.ts'
-import { engineFor } from '../src/flows/engine.ts'
-import { filtersFor } from '../src/flows/filters.ts'
-import { tagLengthMax, tagsMax } from '../src/flows/parse.ts'
+import { engineFor } from '../src/flows/liquid/engine.ts'
+import { filtersFor } from '../src/flows/liquid/filters.ts'
+import { keysMax, nestingMax, tagLengthMax, tagsMax } from '../src/flows/liquid/parse.ts'
 import { compileTemplate, htmlBytesMax, subjectLengthMax } from '../src/flows/template.ts'
 import { filterHelp, nameHelp, tagHelp } from '../web/src/flows/template-help.ts'
 

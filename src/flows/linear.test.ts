@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { engineFor } from './engine.ts'
-import { Lines } from './lines.ts'
-import { lineAndColumn } from './parse.ts'
+import { analyse } from './liquid/analyse.ts'
+import { engineFor } from './liquid/engine.ts'
+import { Lines } from './problems.ts'
 import { compileTemplate, loadTemplate, variablesMax } from './template.ts'
-import { analyse } from './variables.ts'
 
 // Each of these took minutes to hours while its cost was quadratic.
 
@@ -31,9 +30,17 @@ test.each([
 })
 
 test('positions are converted to line and column', () => {
-  const source = 'a\n\nbc\n'
-  const lines = new Lines(source)
-  for (let at = 0; at <= source.length; at++) expect(lines.at(at)).toEqual(lineAndColumn(source, at))
+  const lines = new Lines('a\n\nbc\n')
+  const positions = [0, 1, 2, 3, 4, 5, 6].map((position) => lines.at(position))
+  expect(positions.map(({ line, column }) => `${line}:${column}`)).toEqual([
+    '1:1',
+    '1:2',
+    '2:1',
+    '3:1',
+    '3:2',
+    '3:3',
+    '4:1',
+  ])
   expect([1, 2, 3, 4, 5].map((line) => lines.text(line))).toEqual(['a', '', 'bc', '', ''])
 })
 

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { Tokenizer, TypeGuards } from 'liquidjs'
-import { engineFor } from './engine.ts'
-import { Lines } from './lines.ts'
-import { isProblems, messageOf, type Problem, parsePart, problemsMax } from './parse.ts'
+import { findProblems, type Piece, piecesOf } from './liquid/liquid.ts'
+import { Lines, messageOf, type Problem, problemsMax } from './problems.ts'
 
 const compiledLengthMax = 1_000_000
 
@@ -21,7 +19,7 @@ export async function compileMjml(source: string): Promise<string | Problem[]> {
   const problems = findIncludes(source, lines)
   if (problems.length > 0) return problems
   const word = unusedWord()
-  const tags = tagsOf(source)
+  const tags = piecesOf(source).filter(({ kind }) => kind !== 'text')
   const outcome = await runMjml(withWords(source, tags, word))
   if ('fault' in outcome) return [wholeProblem(messageOf(new Error(outcome.fault)))]
 
@@ -29,16 +27,14 @@ export async function compileMjml(source: string): Promise<string | Problem[]> {
   problems.push(...errors.map((error) => problemOf(lines, error)))
   problems.push(...findLost(source, tags, outcome.html, word, lines))
   if (problems.length > 0) return problems.slice(0, problemsMax)
-  const html = outcome.html.replace(new RegExp(`${word}(\\d+)x`, 'g'), (_, index) => tags[Number(index)]!.getText())
+  const html = outcome.html.replace(new RegExp(`${word}(\\d+)x`, 'g'), (_, index) => tags[Number(index)]!.text)
   if (html.length > compiledLengthMax)
     return [wholeProblem(`The compiled HTML exceeds ${compiledLengthMax / 1000} KB.`)]
-  const [fault] = asProblems(parsePart(engineFor('html'), 'html', html))
+  const [fault] = findProblems('html', html)
   return fault ? [wholeProblem(`MJML separates Liquid tags that belong together: ${fault.message}`)] : html
 }
 
 const wholeProblem = (message: string): Problem => ({ part: 'html', line: 1, column: 1, message })
-
-const asProblems = (parsed: readonly object[]) => (isProblems(parsed) ? parsed : [])
 
 function findIncludes(source: string, lines: Lines): Problem[] {
   const includes = [...source.matchAll(/<mj-include\b/gi)].slice(0, problemsMax)
@@ -52,19 +48,12 @@ function findIncludes(source: string, lines: Lines): Problem[] {
 /** Random, so that no source can contain it. */
 const unusedWord = () => `liquidtag${randomBytes(12).toString('hex')}n`
 
-function tagsOf(source: string) {
-  const { options } = engineFor('html')
-  return new Tokenizer(source, options.operators).readTopLevelTokens(options).filter(TypeGuards.isDelimitedToken)
-}
-
-type Tags = ReturnType<typeof tagsOf>
-
 /** Line breaks within a tag follow its placeholder, so that MJML counts the same lines. */
-function withWords(source: string, tags: Tags, word: string): string {
+function withWords(source: string, tags: readonly Piece[], word: string): string {
   let text = ''
   let end = 0
   for (const [index, tag] of tags.entries()) {
-    text += `${source.slice(end, tag.begin)}${word}${index}x${tag.getText().replace(/[^\n]/g, '')}`
+    text += `${source.slice(end, tag.begin)}${word}${index}x${tag.text.replace(/[^\n]/g, '')}`
     end = tag.end
   }
   return text + source.slice(end)
@@ -76,14 +65,14 @@ function problemOf(lines: Lines, { line, tagName, message }: MjmlError): Problem
 }
 
 /** A lost value in the head may be an unused default. Any other lost tag is a problem. */
-function findLost(source: string, tags: Tags, html: string, word: string, lines: Lines): Problem[] {
+function findLost(source: string, tags: readonly Piece[], html: string, word: string, lines: Lines): Problem[] {
   const found = new Set([...html.matchAll(new RegExp(`${word}(\\d+)x`, 'g'))].map(([, index]) => Number(index)))
   const body = source.indexOf('<mj-body')
-  const lost = tags.filter((tag, index) => !found.has(index) && (TypeGuards.isTagToken(tag) || tag.begin > body))
+  const lost = tags.filter((tag, index) => !found.has(index) && (tag.kind === 'tag' || tag.begin > body))
   return lost.slice(0, problemsMax).map((tag) => ({
     part: 'html',
     ...lines.at(tag.begin),
-    message: `MJML does not allow ${tag.getText().slice(0, 60)} here. Move it into <mj-raw>, or into the text of a component.`,
+    message: `MJML does not allow ${tag.text.slice(0, 60)} here. Move it into <mj-raw>, or into the text of a component.`,
   }))
 }
 

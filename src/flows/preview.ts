@@ -2,10 +2,11 @@ import { type FieldProblem, Refusal } from '../values/errors.ts'
 import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
 import { warnOfDeadLinks } from './dead-links.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
-import type { Problem } from './parse.ts'
-import { compileTemplate, missingVariables, type TemplateSource } from './template.ts'
+import type { Problem } from './problems.ts'
+import { compileTemplate, type TemplateSource } from './template.ts'
 import { withUnsubscribeLine } from './unsubscribe-line.ts'
 import type { TemplateValues } from './values.ts'
+import { missingVariables } from './variables.ts'
 
 /** A rendered email. An invalid template is a result, not an error, because it may still be edited. */
 export type Preview = {

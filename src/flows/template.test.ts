@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { compileTemplate, loadTemplate, missingVariables, type TemplateSource, unusedContextKeys } from './template.ts'
+import { compileTemplate, loadTemplate, type TemplateSource } from './template.ts'
 import type { TemplateValues } from './values.ts'
+import { missingVariables, unusedContextKeys } from './variables.ts'
 
 const unsubscribeUrl = 'https://mail.example.com/u/abc'
 

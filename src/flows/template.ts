@@ -1,15 +1,13 @@
-import { LiquidError } from 'liquidjs'
 import { Refusal } from '../values/errors.ts'
 import { isLongerThan } from '../values/text.ts'
 import { Budget, bodyLimits, OverBudget, type RenderLimits, subjectLimits } from './budget.ts'
-import { engineFor } from './engine.ts'
+import { errorPosition, findProblems, type LiquidTemplate, loadLiquid } from './liquid/liquid.ts'
 import { compileMjml } from './mjml.ts'
-import { isProblems, lineAndColumn, messageOf, type Problem, parsePart, type TemplatePart } from './parse.ts'
-import { type Plan, planOf, renderPlan } from './plan.ts'
+import { Lines, messageOf, type Problem, type TemplatePart } from './problems.ts'
 import { noRecipientFields, type RecipientFields, recipientFieldsOf } from './recipient.ts'
 import { type HtmlToText, loadHtmlToText, textTemplateOf, tidyDerived } from './text-from-html.ts'
-import { isMissing, readPath, reservedNames, type Scope, scopeOf, type TemplateValues } from './values.ts'
-import { analyse, mergeVariables, type Variable } from './variables.ts'
+import { type Scope, scopeOf, type TemplateValues } from './values.ts'
+import { mergeVariables, type Variable } from './variables.ts'
 
 export const subjectLengthMax = 998
 export const htmlBytesMax = 500_000
@@ -77,12 +75,11 @@ export async function compileTemplate({ subject, html, text, htmlFormat }: Templ
 
 /** Prepares a stored template for rendering. It was compiled before, so an error in it is a bug. */
 export async function loadTemplate(stored: StoredTemplate): Promise<CompiledTemplate> {
-  const subject = loadPart('subject', stored.subject)
-  const html = loadPart('html', stored.html)
-  const text = stored.text.from === 'html' ? undefined : loadPart('text', stored.text.source)
+  const subject = loadLiquid('subject', stored.subject)
+  const html = loadLiquid('html', stored.html)
+  const text = stored.text.from === 'html' ? undefined : loadLiquid('text', stored.text.source)
   const htmlToText = text ? undefined : await loadHtmlToText()
-  // A template without tags leaves no gaps.
-  const leavesGaps = stored.text.from === 'template' && text?.plan.steps.some((step) => 'nodes' in step)
+  const leavesGaps = stored.text.from === 'template' && text?.hasLogic
 
   const renderSubject = (values: TemplateValues, limits?: RenderLimits) =>
     oneLine(renderPart(subject, scopeOf(values), new Budget(limits ?? subjectLimits(), values.time), limits))
@@ -116,39 +113,10 @@ export function unreadableTemplate(stored: StoredTemplate): CompiledTemplate {
   }
 }
 
-/**
- * Returns the variables that are missing: used without a default, and provided neither by the context nor by the
- * contact.
- */
-export function missingVariables({ variables }: CompiledTemplate, values: TemplateValues): string[] {
-  const scope = scopeOf(values)
-  const lacks = ({ path, insteadOf }: Variable) =>
-    (readPath(scope, path) ?? null) === null &&
-    insteadOf.some((paths) => paths.every((other) => isMissing(readPath(scope, other))))
-  return variables
-    .filter(({ hasDefault }) => !hasDefault)
-    .filter(lacks)
-    .map(({ name }) => name)
-}
-
-/** Returns the context keys that the template never reads, for a warning to the sender. */
-export function unusedContextKeys({ variables }: CompiledTemplate, context: TemplateValues['context']): string[] {
-  const used = new Set<unknown>()
-  for (const { path } of variables) {
-    if (path[0] === 'context' && path.length === 1) return []
-    used.add(path[0] === 'context' ? path[1] : path[0])
-  }
-  const fromContext = new Set(variables.filter(({ path }) => path[0] === 'context').map(({ path }) => path[1]))
-  return Object.keys(context).filter((key) => (reservedNames.includes(key) ? !fromContext.has(key) : !used.has(key)))
-}
-
-type Part = { name: TemplatePart; source: string; plan: Plan; variables: Variable[]; locals: ReadonlySet<string> }
-
 function faultsOf(part: TemplatePart, source: string): Problem[] {
   const tooLong = findTooLong(part, source)
   if (tooLong) return [{ part, line: 1, column: 1, message: tooLong }]
-  const parsed = parsePart(engineOf(part), part, source)
-  return isProblems(parsed) ? parsed : []
+  return findProblems(part, source)
 }
 
 function findTooLong(part: TemplatePart, source: string): string | undefined {
@@ -163,21 +131,10 @@ function findTooLong(part: TemplatePart, source: string): string | undefined {
   return Buffer.byteLength(source) > bytesMax ? `It exceeds ${bytesMax / 1000} KB.` : undefined
 }
 
-const engineOf = (part: TemplatePart) => engineFor(part === 'html' ? 'html' : 'text')
-
-function loadPart(name: TemplatePart, source: string): Part {
-  const engine = engineOf(name)
-  const templates = parsePart(engine, name, source)
-  if (isProblems(templates)) throw new Error(`a stored template does not parse: ${templates[0]?.message}`)
-  const { variables, locals } = analyse(templates)
-  return { name, source, variables, locals, plan: planOf(engine, templates, locals, name === 'html') }
-}
-
 async function deriveText(html: string): Promise<StoredTemplate['text']> {
   const htmlToText: HtmlToText = await loadHtmlToText()
-  const engine = engineFor('text')
-  const source = textTemplateOf(engine, html, htmlToText)
-  if (source === undefined || isProblems(parsePart(engine, 'text', source))) return { from: 'html' }
+  const source = textTemplateOf(html, htmlToText)
+  if (source === undefined || findProblems('text', source).length > 0) return { from: 'html' }
   return { from: 'template', source }
 }
 
@@ -190,17 +147,12 @@ function convert(htmlToText: HtmlToText, html: string, budget: Budget, limits: R
   return htmlToText(html)
 }
 
-function renderPart(
-  { name, source, plan }: Part,
-  scope: Scope,
-  budget: Budget,
-  limits: RenderLimits | undefined,
-): string {
+function renderPart(template: LiquidTemplate, scope: Scope, budget: Budget, limits: RenderLimits | undefined): string {
   try {
-    return renderPlan(plan, scope, budget)
+    return template.render(scope, budget)
   } catch (error) {
     if (limits?.signalsExcess && budget.spent) throw new NeedsTask(budget.spent)
-    throw refusalOf(name, source, error)
+    throw refusalOf(template.part, template.source, error)
   }
 }
 
@@ -211,8 +163,9 @@ const partTitles = { subject: 'subject', html: 'HTML part', text: 'text part' } 
 
 /** Returns the error itself if it is a bug. */
 function refusalOf(name: TemplatePart, source: string, error: unknown): unknown {
-  if (!LiquidError.is(error) && !(error instanceof OverBudget) && !(error instanceof RangeError)) return error
-  const { line, column } = LiquidError.is(error) ? lineAndColumn(source, error.token.begin) : { line: 1, column: 1 }
+  const position = errorPosition(error)
+  if (position === undefined && !(error instanceof OverBudget) && !(error instanceof RangeError)) return error
+  const { line, column } = new Lines(source).at(position ?? 0)
   const message = messageOf(error)
   return new Refusal('validation_failed', `Could not render the ${partTitles[name]}. ${message}`, {
     fields: [{ path: name, problem: `line ${line}, column ${column}: ${message}` }],

@@ -1,21 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import { defineTask } from '../tasks/task.ts'
 import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
-import type { Problem } from './parse.ts'
+import type { Problem } from './problems.ts'
 import { type Preview, type PreviewInput, previewOf } from './preview.ts'
 import { type RecipientSnapshot, snapshotOf } from './recipient.ts'
 import {
   type CompiledTemplate,
   compileTemplate,
   loadTemplate,
-  missingVariables,
   type RenderedBody,
   type StoredTemplate,
   type TemplateSource,
   unreadableTemplate,
-  unusedContextKeys,
 } from './template.ts'
 import type { TemplateValues } from './values.ts'
+import { missingVariables, unusedContextKeys } from './variables.ts'
 import { weightOf } from './weight.ts'
 
 const compileMsMax = 10_000

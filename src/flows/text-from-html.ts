@@ -1,4 +1,4 @@
-import { type Liquid, Tokenizer, type TopLevelToken, TypeGuards } from 'liquidjs'
+import { type Piece, piecesOf } from './liquid/liquid.ts'
 
 export type HtmlToText = (html: string) => string
 
@@ -64,26 +64,24 @@ export function tidy(text: string): string {
  * from converting the rendered HTML: if a tag is lost or moved, values contain HTML, loops contain numbered lists, or
  * whitespace is significant or removed by tags.
  */
-export function textTemplateOf(engine: Liquid, html: string, htmlToText: HtmlToText): string | undefined {
+export function textTemplateOf(html: string, htmlToText: HtmlToText): string | undefined {
   if (html.length > htmlLengthMax || /[\ue000\ue001]/.test(html) || /<(?:ol|pre)[\s>]/i.test(html)) return undefined
-  const tokens = new Tokenizer(html, engine.options.operators).readTopLevelTokens(engine.options)
-  const tags = tokens.filter(TypeGuards.isDelimitedToken)
+  const pieces = piecesOf(html)
+  const tags = pieces.filter(({ kind }) => kind !== 'text')
   if (tags.some(changesText)) return undefined
 
   let index = 0
-  const marked = tokens.map((token) =>
-    TypeGuards.isDelimitedToken(token) ? `\ue000${index++}\ue001` : token.getText(),
-  )
+  const marked = pieces.map(({ kind, text }) => (kind === 'text' ? text : `\ue000${index++}\ue001`))
   const text = htmlToText(marked.join(''))
   const seen = [...text.matchAll(/\ue000(\d+)\ue001/g)].map(([, index]) => tags[Number(index)]!)
-  const kept = seen.filter(TypeGuards.isTagToken)
-  const wanted = tags.filter(TypeGuards.isTagToken)
+  const kept = seen.filter(isTag)
+  const wanted = tags.filter(isTag)
   if (kept.length !== wanted.length || kept.some((tag, index) => tag !== wanted[index])) return undefined
   const tagAt = (index: string) => tags[Number(index)]!
   return text
     .replace(/^[ \t]*((?:\ue000\d+\ue001[ \t]*)+)\n/gm, (line, marks: string) => {
       // A line that consists of tags is not a line of the text.
-      const areTags = [...marks.matchAll(/\d+/g)].every(([index]) => TypeGuards.isTagToken(tagAt(index)))
+      const areTags = [...marks.matchAll(/\d+/g)].every(([index]) => isTag(tagAt(index)))
       return areTags ? marks.trimEnd() : line
     })
     .replace(/\ue000(\d+)\ue001/g, (_, index: string) => sourceOf(tagAt(index)))
@@ -93,11 +91,10 @@ export function textTemplateOf(engine: Liquid, html: string, htmlToText: HtmlToT
 export const tidyDerived = (text: string): string => tidy(text.replace(/(\S)[ \t]{2,}/g, '$1 '))
 
 /** `raw` outputs HTML, which a text must not contain; `{{-` strips line breaks that only the text has. */
-function changesText(tag: TopLevelToken): boolean {
-  const source = tag.getText()
-  return (
-    /\|\s*raw\b/.test(source) || (TypeGuards.isOutputToken(tag) && (source.startsWith('{{-') || source.endsWith('-}}')))
-  )
+function changesText({ kind, text }: Piece): boolean {
+  return /\|\s*raw\b/.test(text) || (kind === 'output' && (text.startsWith('{{-') || text.endsWith('-}}')))
 }
 
-const sourceOf = (tag: TopLevelToken) => tag.getText().replace(/^\{%-/, '{%').replace(/-%\}$/, '%}')
+const isTag = ({ kind }: Piece) => kind === 'tag'
+
+const sourceOf = ({ text }: Piece) => text.replace(/^\{%-/, '{%').replace(/-%\}$/, '%}')

@@ -1,5 +1,3 @@
-import type { Path } from './syntax-tree.ts'
-
 /** The values of an email. All of them are JSON data: no functions, classes or cycles. */
 export type TemplateValues = {
   contact: {
@@ -14,6 +12,9 @@ export type TemplateValues = {
   time?: number
   context: Readonly<Record<string, unknown>>
 }
+
+/** A variable as the keys that lead to it. */
+export type Path = readonly (string | number)[]
 
 export type Scope = Readonly<Record<string, unknown>>
 

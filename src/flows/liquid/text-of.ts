@@ -1,5 +1,5 @@
 import { toValue } from 'liquidjs'
-import type { Budget } from './budget.ts'
+import type { Budget } from '../budget.ts'
 
 /** Returns a value as text: nothing for nil, the concatenated elements of a list, and an object as JSON. */
 export function textOf(value: unknown, budget: Budget): string {

@@ -13,8 +13,8 @@ import {
   type TopLevelToken,
   toValue,
 } from 'liquidjs'
-import { type Budget, elementUnits } from './budget.ts'
-import { escapeHtml } from './escape.ts'
+import { type Budget, elementUnits } from '../budget.ts'
+import { escapeHtml } from '../escape.ts'
 import { budgetOf, Captured, countSearch, filtersFor } from './filters.ts'
 import { textOf } from './text-of.ts'
 

@@ -1,6 +1,5 @@
 import { type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
-
-export type Path = readonly (string | number)[]
+import type { Path } from '../values.ts'
 
 /** A variable as the source names it. `path` ends before the first key that is only known while rendering. */
 export type Access = { path: Path; token: Token }

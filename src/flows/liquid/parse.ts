@@ -1,18 +1,18 @@
-import { type Liquid, LiquidError, type Template } from 'liquidjs'
-import { OutOfBounds, setBounds } from './bounds.ts'
-
-export type TemplatePart = 'subject' | 'html' | 'text'
-export type Problem = { part: TemplatePart; line: number; column: number; message: string }
+import { type Context, type Liquid, LiquidError, type Template, type Token, TokenKind, TypeGuards } from 'liquidjs'
+import { Lines, messageOf, type Problem, problemsMax, type TemplatePart } from '../problems.ts'
+import { rangeOf } from './engine.ts'
+import { childrenOf, tokensOf } from './syntax-tree.ts'
 
 /** The engine removes tokens from the head of a list, which takes quadratic time beyond about 16,000 of them. */
 export const tagsMax = 5_000
 export const tagLengthMax = 4_000
-export const problemsMax = 10
-const messageLengthMax = 200
+export const nestingMax = 50
+export const keysMax = 20
 
 /** Parses a part and finds as many errors as possible: each faulty tag is blanked out, and the rest is parsed again. */
 export function parsePart(engine: Liquid, part: TemplatePart, source: string): Template[] | Problem[] {
-  const tooMuch = findTooMuch(part, source)
+  const lines = new Lines(source)
+  const tooMuch = findTooMuch(part, source, lines)
   if (tooMuch) return [tooMuch]
   const problems: Problem[] = []
   let text = source
@@ -23,7 +23,7 @@ export function parsePart(engine: Liquid, part: TemplatePart, source: string): T
       return problems.length > 0 ? problems : templates
     } catch (error) {
       const position = positionOf(error)
-      problems.push({ part, ...lineAndColumn(source, position), message: messageOf(error) })
+      problems.push({ part, ...lines.at(position), message: messageOf(error) })
       const rest = problems.length < problemsMax ? withoutTag(text, position) : undefined
       if (rest === undefined) return problems
       text = rest
@@ -35,13 +35,8 @@ export function isProblems(result: readonly object[]): result is Problem[] {
   return result.length > 0 && 'message' in result[0]!
 }
 
-export function lineAndColumn(source: string, position: number): { line: number; column: number } {
-  const before = source.slice(0, position)
-  return { line: before.split('\n').length, column: position - before.lastIndexOf('\n') }
-}
-
-function findTooMuch(part: TemplatePart, source: string): Problem | undefined {
-  const at = (position: number, message: string) => ({ part, ...lineAndColumn(source, position), message })
+function findTooMuch(part: TemplatePart, source: string, lines: Lines): Problem | undefined {
+  const at = (position: number, message: string) => ({ part, ...lines.at(position), message })
   let tags = 0
   for (const { index } of source.matchAll(/\{[{%]/g)) {
     if (++tags > tagsMax) return at(index, `The template has more than ${tagsMax} tags.`)
@@ -72,18 +67,37 @@ function withoutTag(source: string, position: number): string | undefined {
   return source.slice(0, start) + source.slice(start, end + 2).replace(/\S/g, ' ') + source.slice(end + 2)
 }
 
-const rewordings: [RegExp, string][] = [
-  [/^undefined filter: (.*)$/, 'unknown filter "$1"'],
-  [/^tag "(.*)" not found$/, 'unknown or unmatched tag "$1"'],
-  [/^(?:tag|output|raw) (.*) not closed$/s, '$1 is never closed'],
-  [/^.*call stack.*$/, 'it is nested too deeply'],
-]
+/** A template that parses but exceeds a limit. */
+class OutOfBounds extends Error {
+  readonly position: number
+  constructor(position: number, message: string) {
+    super(message)
+    this.position = position
+  }
+}
 
-/** Returns the message of the engine as a sentence, without the position that it appends. */
-export function messageOf(error: unknown): string {
-  let message = error instanceof Error ? error.message : String(error)
-  message = message.replace(/, line:\d+, col:\d+$/, '')
-  for (const [pattern, words] of rewordings) message = message.replace(pattern, words)
-  if (message.length > messageLengthMax) message = `${message.slice(0, messageLengthMax)}…`
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+/** Checks limits that the budget does not count while rendering, and bounds ranges. Throws `OutOfBounds`. */
+function setBounds(nodes: readonly Template[], depth = 1): void {
+  for (const node of nodes) {
+    if (depth > nestingMax)
+      throw new OutOfBounds(node.token.begin, `tags are nested more than ${nestingMax} levels deep`)
+    for (const argument of node.arguments?.() ?? []) for (const token of tokensOf(argument)) boundToken(token)
+    setBounds(childrenOf(node), depth + 1)
+  }
+}
+
+function boundToken(token: Token): void {
+  if (TypeGuards.isPropertyAccessToken(token)) {
+    if (token.props.length > keysMax) throw new OutOfBounds(token.begin, `a variable has more than ${keysMax} keys`)
+    if (token.variable) boundToken(token.variable)
+    for (const key of token.props) boundToken(key)
+  } else if (TypeGuards.isRangeToken(token)) {
+    const { lhs, rhs } = token
+    boundToken(lhs)
+    boundToken(rhs)
+    // The engine counts one unit per number of a range, and loops endlessly where adding one has no effect. So a range
+    // is replaced, in place, by an expression that is evaluated here.
+    const initial = { postfix: [lhs, rhs], evaluate: (context: Context) => rangeOf(lhs, rhs, context) }
+    Object.assign(token, { kind: TokenKind.FilteredValue, initial, filters: [] })
+  }
 }

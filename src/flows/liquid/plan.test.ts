@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { toValueSync } from 'liquidjs'
 import { expect, test } from 'vitest'
-import { Budget, bodyLimits } from './budget.ts'
+import { Budget, bodyLimits } from '../budget.ts'
 import { engineFor, MeteredEmitter } from './engine.ts'
 import { isProblems, parsePart } from './parse.ts'
 import { contextOf, planOf, renderPlan } from './plan.ts'
-import { analyse } from './variables.ts'
+import { analyse } from './analyse.ts'
 
 const names = ['a', 'b', 'size', 'first', 'last', '__proto__', 'x y', 'é']
 const key = fc.oneof(

@@ -1,3 +1,9 @@
+export type TemplatePart = 'subject' | 'html' | 'text'
+export type Problem = { part: TemplatePart; line: number; column: number; message: string }
+
+export const problemsMax = 10
+const messageLengthMax = 200
+
 /** Finds line and column of positions in a text. One scan of the text, then a binary search for each position. */
 export class Lines {
   readonly #source: string
@@ -34,4 +40,20 @@ export class Lines {
     this.#starts = starts
     return starts
   }
+}
+
+const rewordings: [RegExp, string][] = [
+  [/^undefined filter: (.*)$/, 'unknown filter "$1"'],
+  [/^tag "(.*)" not found$/, 'unknown or unmatched tag "$1"'],
+  [/^(?:tag|output|raw) (.*) not closed$/s, '$1 is never closed'],
+  [/^.*call stack.*$/, 'it is nested too deeply'],
+]
+
+/** Returns the message of the engine as a sentence, without the position that it appends. */
+export function messageOf(error: unknown): string {
+  let message = error instanceof Error ? error.message : String(error)
+  message = message.replace(/, line:\d+, col:\d+$/, '')
+  for (const [pattern, words] of rewordings) message = message.replace(pattern, words)
+  if (message.length > messageLengthMax) message = `${message.slice(0, messageLengthMax)}…`
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }

@@ -1,0 +1,69 @@
+import { LiquidError, Tokenizer, TypeGuards } from 'liquidjs'
+import type { Budget } from '../budget.ts'
+import type { Problem, TemplatePart } from '../problems.ts'
+import type { Scope } from '../values.ts'
+import type { Variable } from '../variables.ts'
+import { analyse } from './analyse.ts'
+import { engineFor } from './engine.ts'
+import { isProblems, parsePart } from './parse.ts'
+import { planOf, renderPlan } from './plan.ts'
+
+// The interface of this folder, which is the only one that uses liquidjs. It relies on behaviour that the library does
+// not document; liquidjs.test.ts checks it for one version.
+
+/** A part of an email, ready to be rendered many times. */
+export type LiquidTemplate = {
+  part: TemplatePart
+  source: string
+  variables: readonly Variable[]
+  /** Every name that the template assigns. */
+  locals: ReadonlySet<string>
+  /** False if the template consists of text and single variables. */
+  hasLogic: boolean
+  /** Throws `OverBudget`, or an error of the template, for which `errorPosition` returns a position. */
+  render(scope: Scope, budget: Budget): string
+}
+
+/** Returns the problems of a template, as many at once as possible. */
+export function findProblems(part: TemplatePart, source: string): Problem[] {
+  const parsed = parsePart(engineOf(part), part, source)
+  return isProblems(parsed) ? parsed : []
+}
+
+/** Throws an `Error` if the template has problems. */
+export function loadLiquid(part: TemplatePart, source: string): LiquidTemplate {
+  const engine = engineOf(part)
+  const nodes = parsePart(engine, part, source)
+  if (isProblems(nodes)) throw new Error(`a stored template does not parse: ${nodes[0]?.message}`)
+  const { variables, locals } = analyse(nodes)
+  const plan = planOf(engine, nodes, locals, part === 'html')
+  return {
+    part,
+    source,
+    variables,
+    locals,
+    hasLogic: plan.steps.some((step) => 'nodes' in step),
+    render: (scope, budget) => renderPlan(plan, scope, budget),
+  }
+}
+
+/** A piece of a template: text, an output `{{ … }}` or a tag `{% … %}`. */
+export type Piece = { kind: 'text' | 'output' | 'tag'; text: string; begin: number; end: number }
+
+/** Splits a template into its pieces. Throws if a piece is not closed. */
+export function piecesOf(source: string): Piece[] {
+  const { options } = engineFor('html')
+  const tokens = new Tokenizer(source, options.operators).readTopLevelTokens(options)
+  return tokens.map((token) => ({
+    kind: TypeGuards.isTagToken(token) ? 'tag' : TypeGuards.isOutputToken(token) ? 'output' : 'text',
+    text: token.getText(),
+    begin: token.begin,
+    end: token.end,
+  }))
+}
+
+/** Returns where in the source rendering failed, or undefined if the error is none of the template. */
+export const errorPosition = (error: unknown): number | undefined =>
+  LiquidError.is(error) ? error.token.begin : undefined
+
+const engineOf = (part: TemplatePart) => engineFor(part === 'html' ? 'html' : 'text')

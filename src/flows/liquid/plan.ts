@@ -1,0 +1,148 @@
+import {
+  Context,
+  Drop,
+  type Emitter,
+  type Liquid,
+  Output,
+  type Template,
+  TokenKind,
+  TypeGuards,
+  toValueSync,
+} from 'liquidjs'
+import type { Budget } from '../budget.ts'
+import { escapeHtml } from '../escape.ts'
+import { isMissing, type Path, readPath, type Scope } from '../values.ts'
+import { MeteredEmitter } from './engine.ts'
+import { budgetOf } from './filters.ts'
+import { childrenOf, isStaticKey } from './syntax-tree.ts'
+import { textOf } from './text-of.ts'
+
+type Step = { text: string } | { lookup: Lookup } | { nodes: Template[] }
+
+/**
+ * A parsed template, prepared to be rendered many times. Most of an email is text and single variables, which are
+ * concatenated here; only the rest goes through the engine. An email of 5 KB with 50 variables takes 9 µs instead of
+ * 230.
+ */
+export type Plan = { engine: Liquid; steps: readonly Step[] }
+
+/** `locals` are the names that the template assigns; only the engine knows their values. */
+export function planOf(
+  engine: Liquid,
+  templates: readonly Template[],
+  locals: ReadonlySet<string>,
+  isHtml: boolean,
+): Plan {
+  patchRender(templates, isHtml)
+  const steps: Step[] = []
+  for (const node of templates) {
+    const last = steps.at(-1)
+    const lookup = lookupOf(node, isHtml)
+    if (node.token.kind === TokenKind.HTML) steps.push({ text: literalOf(node) })
+    else if (lookup && !locals.has(lookup.name)) steps.push({ lookup })
+    else if (last && 'nodes' in last) last.nodes.push(node)
+    else steps.push({ nodes: [node] })
+  }
+  return { engine, steps }
+}
+
+/** Throws `OverBudget`, or any error of the engine. */
+export function renderPlan({ engine, steps }: Plan, scope: Scope, budget: Budget): string {
+  let text = ''
+  let context: Context | undefined
+  for (const step of steps) {
+    if ('text' in step) text += step.text
+    else if ('lookup' in step) {
+      const shown = show(step.lookup, scope, budget)
+      budget.use(shown.length)
+      text += shown
+    } else {
+      context ??= contextOf(engine, scope, budget)
+      const emitter = new MeteredEmitter(budget)
+      text += toValueSync(engine.renderer.renderTemplates(step.nodes, context, emitter))
+      // As in the engine, a break outside of a loop ends the template.
+      if (context.breakCalled || context.continueCalled) return text
+    }
+  }
+  return text
+}
+
+export function contextOf(engine: Liquid, scope: Scope, budget: Budget): Context {
+  const limiter = budget as unknown as Context['memoryLimit']
+  const limits = { memoryLimit: limiter, renderLimit: limiter, liquid: engine }
+  // A copy, because `increment` writes into it.
+  return new Context({ ...scope }, engine.options, { sync: true }, limits)
+}
+
+/** `{{ a.b | default: "x" }}`: an output of a single variable, as it is or escaped. */
+type Lookup = { name: string; path: Path; fallback: string | number | undefined; isEscaped: boolean }
+
+function show({ path, fallback, isEscaped }: Lookup, scope: Scope, budget: Budget): string {
+  let value = readPath(scope, path)
+  if (fallback !== undefined && isMissing(value)) value = fallback
+  const text = textOf(value, budget)
+  return isEscaped ? escapeHtml(text) : text
+}
+
+/** Returns undefined if the node is anything else. */
+function lookupOf(node: Template, isHtml: boolean): Lookup | undefined {
+  if (!(node instanceof Output)) return undefined
+  const [access, ...others] = node.value.initial.postfix
+  if (others.length > 0 || !TypeGuards.isPropertyAccessToken(access) || access.variable) return undefined
+  if (!access.props.every(isStaticKey)) return undefined
+  const path = access.props.map((key) => (key as { content: string | number }).content)
+  const [name] = path
+  if (typeof name !== 'string') return undefined
+
+  const filters = [...node.value.filters]
+  const first = filters[0]?.name === 'default' ? filters.shift() : undefined
+  const fallback = first && literalParameter(first.args)
+  if (first && fallback === undefined) return undefined
+  // The engine appends a filter that escapes the output, unless the template ends with its own.
+  const [shown, ...more] = filters
+  if (more.length > 0 || (shown && !['escape', 'raw', shownByEngine].includes(shown.name))) return undefined
+  return { name, path, fallback, isEscaped: isHtml && shown?.name !== 'raw' }
+}
+
+const shownByEngine = '[object Function]'
+
+function literalParameter(parameters: readonly unknown[]): string | number | undefined {
+  const [only, ...others] = parameters
+  if (others.length > 0) return undefined
+  return TypeGuards.isQuotedToken(only) || TypeGuards.isNumberToken(only) ? only.content : undefined
+}
+
+const literalOf = (node: Template): string => (node.token as unknown as { getContent(): string }).getContent()
+
+/**
+ * Replaces `render` of text and single variables within loops and conditions by a direct implementation. That of the
+ * engine runs through eight generators; with this, table rows render in a fifth of the time.
+ */
+function patchRender(nodes: readonly Template[], isHtml: boolean): void {
+  for (const node of nodes) {
+    if (node.token.kind === TokenKind.HTML) {
+      const text = literalOf(node)
+      node.render = (_context: Context, emitter: Emitter) => emitter.write(text)
+    }
+    const lookup = lookupOf(node, isHtml)
+    if (lookup) node.render = fastRender(node, lookup)
+    patchRender(childrenOf(node), isHtml)
+  }
+}
+
+function fastRender(node: Template, lookup: Lookup): Template['render'] {
+  const render = node.render.bind(node)
+  return (context, emitter) => {
+    const scope = scopeWith(context, lookup.name)
+    // Drops, such as `forloop` and captured text, need the implementation of the engine.
+    if (scope[lookup.name] instanceof Drop) return render(context, emitter)
+    emitter.write(show(lookup, scope, budgetOf(context)))
+  }
+}
+
+/** Returns the innermost scope with this name, as the engine resolves it. */
+function scopeWith(context: Context, name: string): Scope {
+  const { scopes } = context as unknown as { scopes: Scope[] }
+  for (let index = scopes.length - 1; index >= 0; index--) if (name in scopes[index]!) return scopes[index]!
+  return context.environments as Scope
+}
