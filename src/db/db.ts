@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import { openSession, type Session } from './session.ts'
 import { type Sql, sql } from './sql.ts'
 
 /**
@@ -41,6 +42,11 @@ export interface Db extends Reader {
   readonly statement: Writer
   /** Calls `heard` for each notification until the returned function is called. Reconnects automatically. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  /**
+   * Opens a connection outside the pool, without timeouts and with sequential scans: for COPY and for statements that
+   * cannot run in a transaction.
+   */
+  openSession(): Promise<Session>
   readonly pool: pg.Pool
   close(): Promise<void>
 }
@@ -111,6 +117,7 @@ export function openDb(options: DbOptions): Db {
     pool,
     begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) => begin(pool, work, options),
     listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
+    openSession: () => openSession(settings),
     close: () => pool.end(),
   })
 }

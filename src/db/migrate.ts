@@ -1,14 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { packageRoot } from '../config/package-root.ts'
 import { SetupFault } from '../values/errors.ts'
-import type { Db } from './db.ts'
+import { runConcurrently } from './concurrent-migration.ts'
+import type { Db, Tx } from './db.ts'
 
 export type Migration = { number: number; name: string; text: string }
 
 const advisoryLock = 7_249_316
 /** Migrations of large tables may exceed the usual statement timeout. */
 const unlimited = { unlimited: true }
+const lockPollMs = 100
 
 export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migrations')): Migration[] {
   return readdirSync(folder)
@@ -22,26 +25,48 @@ export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migratio
 }
 
 /**
- * Runs pending migrations, each in its own transaction, and returns their names. An advisory lock serializes processes
- * that start at the same time. Throws `SetupFault` if the schema is newer than this code.
+ * Runs pending migrations, each in its own transaction, and returns their names. A migration marked `no transaction`
+ * runs statement by statement instead and can be repeated. An advisory lock serializes processes that start at the same
+ * time. Throws `SetupFault` if the schema is newer than this code.
  */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   const done: string[] = []
   for (const migration of migrations) {
-    await db.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(${advisoryLock})`
-      await tx`create table if not exists schema_migrations (
-        number integer primary key, name text not null, migrated_at timestamptz not null default now())`
-      const applied = await tx<{ number: number }>`select number from schema_migrations`
-      checkNotNewer(applied, migrations)
-      if (applied.some(({ number }) => number === migration.number)) return
-      await tx.script(migration.text)
-      await tx`insert into schema_migrations (number, name) values (${migration.number}, ${migration.name})`
-      done.push(migration.name)
-    }, unlimited)
+    while (!(await runExclusively(db, migration, migrations, done))) await sleep(lockPollMs)
   }
   return done
 }
+
+/**
+ * Returns false if another process is migrating. Waiting inside the database would block that process: a statement that
+ * waits holds a snapshot, and an index that is built concurrently waits for all older snapshots.
+ */
+function runExclusively(db: Db, migration: Migration, migrations: Migration[], done: string[]): Promise<boolean> {
+  return db.begin(async (tx) => {
+    const [lock] = await tx<{ held: boolean }>`select pg_try_advisory_xact_lock(${advisoryLock}) as held`
+    if (!lock!.held) return false
+    const applied = await readApplied(tx)
+    checkNotNewer(applied, migrations)
+    if (applied.some(({ number }) => number === migration.number)) return true
+    if (isConcurrent(migration)) {
+      // This transaction only holds the lock while another connection works, however long that takes.
+      await tx.script('set local idle_in_transaction_session_timeout = 0')
+      await runConcurrently(db, migration.text)
+    } else await tx.script(migration.text)
+    await tx`insert into schema_migrations (number, name) values (${migration.number}, ${migration.name})`
+    done.push(migration.name)
+    return true
+  }, unlimited)
+}
+
+async function readApplied(tx: Tx): Promise<{ number: number }[]> {
+  await tx`create table if not exists schema_migrations (
+    number integer primary key, name text not null, migrated_at timestamptz not null default now())`
+  return tx<{ number: number }>`select number from schema_migrations`
+}
+
+/** The first line of a migration that cannot run in a transaction, for example `create index concurrently`. */
+export const isConcurrent = ({ text }: Migration): boolean => text.startsWith('-- no transaction\n')
 
 function checkNotNewer(applied: { number: number }[], migrations: Migration[]): void {
   const newest = Math.max(0, ...migrations.map(({ number }) => number))
