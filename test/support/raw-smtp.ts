@@ -22,6 +22,8 @@ export type RawSmtp = AsyncDisposable & {
   pieces: string[]
   mails: RawMail[]
   connections(): number
+  /** Resets the connections on which a reply was withheld. */
+  resetHung(): void
   close(): Promise<void>
 }
 
@@ -49,6 +51,7 @@ const isYes = (answer: Answer) => typeof answer === 'string' && answer.startsWit
 export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmtp> {
   const { extensions = ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 1000000', 'ENHANCEDSTATUSCODES'] } = options
   const sockets = new Set<Socket>()
+  const hungSockets = new Set<Socket>()
   const counts = new Map<string, number>()
   const log = { commands: [] as string[], pieces: [] as string[], mails: [] as RawMail[] }
   const ehlo = ['raw.test', ...extensions]
@@ -61,10 +64,12 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
     sockets.add(socket)
     socket.setNoDelay(true)
     socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
+    socket.on('close', () => {
+      sockets.delete(socket)
+      hungSockets.delete(socket)
+    })
     let rest = ''
     let inData = false
-    let hung = false
     let envelope: { from?: string; to?: string } = {}
 
     /** The regular reply if the script does not provide one. */
@@ -80,7 +85,7 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
       const nth = (counts.get(verb) ?? 0) + 1
       counts.set(verb, nth)
       const answer = options.answer?.({ verb, line, nth, connection }) ?? usualAnswer(verb, nth)
-      if (answer === hang) hung = true
+      if (answer === hang) hungSockets.add(socket)
       else if (answer === reset) socket.resetAndDestroy()
       else if (answer === close) socket.end()
       else socket.write(typeof answer === 'string' ? `${answer}\r\n` : answer)
@@ -120,7 +125,7 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
     socket.on('data', (chunk) => {
       rest += chunk.toString('latin1')
       const verbs: string[] = []
-      while (!hung && (inData ? readMail() : readCommand(verbs)));
+      while (!hungSockets.has(socket) && (inData ? readMail() : readCommand(verbs)));
       if (verbs.length > 0) log.pieces.push(verbs.join(' '))
     })
   })
@@ -137,6 +142,9 @@ export async function startRawSmtp(options: RawSmtpOptions = {}): Promise<RawSmt
     port,
     url: `smtp://127.0.0.1:${port}`,
     connections: () => connections,
+    resetHung: () => {
+      for (const socket of hungSockets) socket.resetAndDestroy()
+    },
     close: stop,
     [Symbol.asyncDispose]: stop,
   }

@@ -57,6 +57,11 @@ export class SmtpConnection {
     return this.#inFlight === 0
   }
 
+  /** How long the relay has owed a reply. */
+  get silentMs(): number {
+    return this.#wire.silentMs
+  }
+
   onLost(listener: () => void): void {
     this.#wire.onLost = listener
   }

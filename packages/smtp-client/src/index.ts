@@ -1,5 +1,6 @@
 export { openSmtp, SmtpConnection, type SmtpOptions } from './connection.ts'
 export { toWireData, type WireData, withCrlf } from './data.ts'
-export { openRelay, type RelayLimits, type RelayOptions } from './relay.ts'
+export { openRelay, type RelayOptions } from './relay.ts'
+export type { RelayLimits } from './relay-limits.ts'
 export type { Envelope, Mail, RelayState, SendOutcome, Stage, Transport } from './transport.ts'
 export { InvalidSmtpUrl, isLoopback, parseSmtpUrl, type SmtpTarget } from './url.ts'

@@ -1,29 +1,9 @@
 import { openSmtp, type SmtpConnection, type SmtpOptions } from './connection.ts'
 import { toWireData, type WireData } from './data.ts'
-import { Outage, type OutageLimits } from './outage.ts'
+import { Outage } from './outage.ts'
+import { type RelayLimits, relayLimits } from './relay-limits.ts'
 import type { Envelope, Mail, RelayState, SendOutcome, Transport } from './transport.ts'
 import { parseSmtpUrl, type SmtpTarget } from './url.ts'
-
-export type RelayLimits = OutageLimits & {
-  /**
-   * Emails in flight per connection: one awaiting its reply, one pipelined, the rest to allow large batches of records.
-   */
-  mailsPerSlot: number
-  /** After this many emails a connection is closed with QUIT, since many relays limit emails per connection. */
-  mailsPerConnection: number
-  idleMs: number
-  /** Short, because callers wait for their emails before closing: emails still in flight then are stuck. */
-  closeMs: number
-}
-
-export const relayLimits: RelayLimits = {
-  mailsPerSlot: 50,
-  mailsPerConnection: 1_000,
-  idleMs: 30_000,
-  retryDelayMsMin: 1_000,
-  retryDelayMsMax: 60_000,
-  closeMs: 1_000,
-}
 
 const connectionsDefault = 10
 
@@ -65,6 +45,9 @@ class Relay implements Transport {
   #free = new Map<SmtpConnection, number>()
   #opening = 0
   #idleTimer: NodeJS.Timeout | undefined
+  /** Stalled connections when they were last counted; at most as many as the pool may have in total. */
+  #stalled = 0
+  #stallTimer: NodeJS.Timeout | undefined
   #closed = false
   #onDrained: (() => void) | undefined
   #reported: 'up' | Date = 'up'
@@ -109,6 +92,7 @@ class Relay implements Transport {
     this.#closed = true
     this.#outage.end()
     clearTimeout(this.#idleTimer)
+    clearTimeout(this.#stallTimer)
     this.#returnQueue(closing)
     if (this.#inFlight > 0) await this.#drained()
     for (const connection of this.#live) this.#retire(connection)
@@ -129,7 +113,10 @@ class Relay implements Transport {
     while (this.#queue.length > 0) {
       const connection = this.#idleConnection() ?? (this.#openMore() ? undefined : this.#free.keys().next().value)
       const item = connection && this.#queue.shift()
-      if (!item) return
+      if (!item) {
+        this.#watchForStalls()
+        return
+      }
       this.#assign(connection, item)
     }
   }
@@ -142,10 +129,24 @@ class Relay implements Transport {
   /** Returns true if connections are being opened for queued emails. */
   #openMore(): boolean {
     if (this.#outage.current) return false
-    const room = this.#connections - this.#live.size - this.#opening
-    const wanted = Math.min(room, this.#queue.length - this.#opening)
+    const wanted = Math.min(this.#room(), this.#queue.length - this.#opening)
     for (let i = 0; i < wanted; i++) void this.#open()
     return this.#opening > 0
+  }
+
+  #room(): number {
+    return this.#connections + this.#stalled - this.#live.size - this.#opening
+  }
+
+  /** While emails wait for a connection, the stalled ones are counted now and then. */
+  #watchForStalls(): void {
+    this.#stallTimer ??= setTimeout(() => {
+      this.#stallTimer = undefined
+      const { stalledMs } = this.#limits
+      const stalled = [...this.#live].filter((connection) => connection.silentMs >= stalledMs).length
+      this.#stalled = Math.min(stalled, this.#connections)
+      this.#pump()
+    }, this.#limits.stalledMs).unref()
   }
 
   #assign(connection: SmtpConnection, item: Item): void {
@@ -243,7 +244,7 @@ class Relay implements Transport {
   }
 
   #adopt(connection: SmtpConnection): void {
-    if (this.#closed || this.#live.size >= this.#connections) {
+    if (this.#closed || this.#room() <= 0) {
       connection.quit()
       return
     }

@@ -39,6 +39,11 @@ export class SmtpWire {
     return this.#lost
   }
 
+  /** How long the oldest pending reply has been awaited; 0 if none is. */
+  get silentMs(): number {
+    return this.#waiting.length === 0 ? 0 : performance.now() - this.#headSince
+  }
+
   /**
    * Buffered until the end of this turn of the event loop, because one write costs half as much as two. Use `utf8` only
    * for non-ASCII text, since a write has one encoding.

@@ -163,6 +163,25 @@ test('retries an email on another connection if the relay closed an old one', as
   }
 })
 
+test('emails are sent over further connections if every connection waits for the end of an email', async () => {
+  let silent = 2
+  await using server = await startRawSmtp({
+    answer: ({ verb }) => (verb === 'end' && silent-- > 0 ? hang : undefined),
+  })
+  await using it = open(server.url, { connections: 2, relayLimits: { stalledMs: 50, closeMs: 0 } })
+  const outcomes = Array.from({ length: 20 }, (_, i) => send(it.relay, i))
+  // Two emails were sent without a reply, and one each is pipelined after them.
+  await new Promise<void>((resolve) => {
+    let settled = 0
+    for (const outcome of outcomes)
+      void outcome.then(() => {
+        if (++settled === 16) resolve()
+      })
+  })
+  expect(server.mails).toHaveLength(16)
+  expect(server.connections()).toBe(4)
+})
+
 test('returns interrupted for an email that breaks every connection', async () => {
   await using server = await startRawSmtp({
     answer: ({ verb, line }) => (verb === 'RCPT' && line.includes('poison') ? reset : undefined),
