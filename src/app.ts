@@ -1,7 +1,9 @@
+import { organizationOf } from './accounts/guards.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
 import { maintainPartitions } from './events/partitions.ts'
+import { measureRequests } from './http/request-times.ts'
 import { createServer, type Server } from './http/server.ts'
 import { trimInbox } from './inbox/inbox.ts'
 import { type BounceListener, startBounceListener } from './mail/bounce-listener.ts'
@@ -54,8 +56,10 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
     baseUrl: config.BASE_URL,
     trustProxy: config.TRUST_PROXY,
     connectionsMax: config.HTTP_CONNECTIONS,
+    organizationOf: config.ACCESS_LOG ? organizationOf : undefined,
   })
-  await (roles.includes('serve') ? registerRoutes(server, parts) : registerOperatorRoutes(server, parts))
+  measureRequests(server, parts.metrics)
+  await (roles.includes('serve') ? registerRoutes(server, parts, roles) : registerOperatorRoutes(server, parts, roles))
   await server.ready()
   if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)
   const workers = createWorkers(parts)

@@ -1,4 +1,5 @@
 import { openRelay } from '@waxwing/smtp-client'
+import type { Registry } from 'prom-client'
 import { KeyCache } from './accounts/key-cache.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
@@ -7,17 +8,19 @@ import { bounceTlsOf, webhookAuthoritiesOf } from './config/setting-files.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
 import type { Db } from './db/db.ts'
-import { EventRecorder } from './events/record.ts'
+import { measurePool } from './db/pool-metrics.ts'
+import { CountingRecorder, EventCounts } from './events/counting-recorder.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
 import { createMetrics } from './http/metrics.ts'
 import { loadDkim } from './mail/dkim.ts'
-import { reportRelay } from './mail/relay-report.ts'
+import { countOutcomes, reportRelay } from './mail/relay-report.ts'
 import { createSenderPolicy } from './mail/sender-policy.ts'
 import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Acceptor } from './messages/accept.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { parseMailbox } from './messages/outgoing.ts'
+import { measureBacklog } from './queue/backlog-metrics.ts'
 import { Hints } from './queue/hints.ts'
 import type { Log } from './runtime/log.ts'
 import { RateLimit } from './runtime/rate-limit.ts'
@@ -35,6 +38,13 @@ import { sendgridReports } from './tracking/providers/sendgrid.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
+
+const emailBacklog = {
+  queued: 'waxwing_emails_queued',
+  postponed: 'waxwing_emails_deferred',
+  lag: 'waxwing_email_lag_seconds',
+  what: 'Emails',
+}
 
 /** The input from which all parts are built. */
 export type PartsOptions = {
@@ -55,12 +65,15 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     databaseConnections: config.DATABASE_CONNECTIONS,
     webhookConcurrency: config.WEBHOOK_CONCURRENCY,
   })
-  const mail = createMailParts({ config, log, nameServers })
-  const templates = new TemplateCache(db)
   const metrics = createMetrics()
+  const mail = createMailParts({ config, log, nameServers, metrics })
+  const templates = new TemplateCache(db)
+  measurePool(db, metrics)
+  measureBacklog(metrics, db, 'message.send', emailBacklog)
   const tasks = createTaskPool({ processes: config.TASK_PROCESSES, registry: metrics, log })
   const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
-  const events = new EventRecorder({ db, hints })
+  const counts = new EventCounts(metrics)
+  const events = new CountingRecorder({ db, hints, counts })
   return {
     config,
     db,
@@ -83,7 +96,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,
     addresses: new AddressPolicy(db),
-    hits: createHits({ db, hints, events, log, metrics, dataDir: config.DATA_DIR }),
+    hits: createHits({ db, hints, events, counts, log, metrics, dataDir: config.DATA_DIR }),
     hitLimit: new HitLimit(metrics),
     pages: createPageSender(),
     box: new SecretBox(secrets, 'webhook secrets'),
@@ -131,10 +144,12 @@ function createRateLimits(config: Config) {
   }
 }
 
+type MailOptions = Omit<PartsOptions, 'secrets' | 'db'> & { metrics: Registry }
+
 /** The relay and what is needed to send through it. */
-function createMailParts({ config, log, nameServers }: Omit<PartsOptions, 'secrets' | 'db'>) {
+function createMailParts({ config, log, nameServers, metrics }: MailOptions) {
   const { SMTP_URL: url, SMTP_CONNECTIONS: connections } = config
-  const relay = url ? openRelay(url, { connections, onState: reportRelay(log) }) : undefined
+  const relay = url ? countOutcomes(openRelay(url, { connections, onState: reportRelay(log) }), metrics) : undefined
   const dkim = dkimOf(config)
   const mail = {
     baseUrl: config.BASE_URL,

@@ -1,15 +1,17 @@
+import { join } from 'node:path'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
 import { requireApiKey, requireMember } from './accounts/guards.ts'
 import { acceptanceRoutes, invitationRoutes } from './accounts/invitations.routes.ts'
 import { organizationRoutes } from './accounts/organization.routes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
+import type { Role } from './app.ts'
+import type { Config } from './config/config.ts'
 import { contactRoutes } from './contacts/contacts.routes.ts'
 import { groupRoutes } from './contacts/groups.routes.ts'
 import { importRoutes } from './contacts/imports.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
-import { isMigrated, isWritable } from './db/migrate.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { versionRoutes } from './flows/versions.routes.ts'
@@ -17,6 +19,7 @@ import { limitByAddress } from './http/address-limit.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { registerMetrics } from './http/metrics.ts'
+import { findProblems, measureDisk } from './http/readiness.ts'
 import type { Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
@@ -44,13 +47,26 @@ const largeBodyBytesMax = 1024 * 1024
 const signInBytesMax = 16 * 1024
 
 /** The operational routes of every process. */
-export async function registerOperatorRoutes(server: Server, { db, metrics }: Parts): Promise<void> {
+export async function registerOperatorRoutes(
+  server: Server,
+  { config, db, metrics }: Parts,
+  roles: readonly Role[],
+): Promise<void> {
+  const directories = writtenDirectories(config, roles)
+  measureDisk(metrics, directories)
   registerMetrics(server, metrics)
-  await server.register(healthRoutes({ isReady: async () => (await isMigrated(db)) && (await isWritable(db)) }))
+  const readiness = { db, directories, freeMibMin: config.DISK_FREE_MIN_MB }
+  await server.register(healthRoutes({ findProblems: () => findProblems(readiness) }))
 }
 
+/** The embedded database may be on another disk than DATA_DIR, to which it is linked then. */
+const writtenDirectories = ({ DATA_DIR: dataDir, DATABASE_URL: url }: Config, roles: readonly Role[]): string[] => [
+  ...(roles.includes('serve') ? [dataDir] : []),
+  ...(url === undefined ? [join(dataDir, 'postgres')] : []),
+]
+
 /** All routes. */
-export async function registerRoutes(server: Server, parts: Parts): Promise<void> {
+export async function registerRoutes(server: Server, parts: Parts, roles: readonly Role[]): Promise<void> {
   const { config, db, hints, keys, acceptor, addresses, read } = parts
   const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
   const webhooks = { ...parts, metrics: parts.deliveryMetrics }
@@ -58,7 +74,7 @@ export async function registerRoutes(server: Server, parts: Parts): Promise<void
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
-  await registerOperatorRoutes(server, parts)
+  await registerOperatorRoutes(server, parts, roles)
 
   await server.register(
     async (api) => {

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import { Refusal } from '../values/errors.ts'
+import type { OrganizationId } from '../values/ids.ts'
 import { type Account, findMember, type Organization } from './accounts.sql.ts'
 import type { KnownKey, Scope } from './api-keys.sql.ts'
 import type { KeyCache } from './key-cache.ts'
@@ -34,6 +35,10 @@ export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: Ra
     request.apiKey = key
   }
 }
+
+/** Returns the organization of the API key or session, or undefined on routes without one. */
+export const organizationOf = (request: FastifyRequest): OrganizationId | undefined =>
+  request.apiKey?.organizationId ?? request.member?.organizationId
 
 /** Guard of a route: requires this scope. */
 export function requireScope(scope: Scope) {

@@ -179,6 +179,12 @@ export const settings = {
     'fatal, error, warn, info, debug, trace or silent.',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
+  ACCESS_LOG: setting('true', 'If true, one line is logged per HTTP request, at the level info.', flag),
+  DISK_FREE_MIN_MB: setting(
+    '256',
+    'GET /ready fails if less space is free for the spool or the embedded database, in MiB. 0 disables the check.',
+    wholeNumber(0, 1_000_000_000),
+  ),
   PROVIDER_SES_TOPICS: optional('ARNs of the Amazon SNS topics to accept events from, separated by commas.', list),
   PROVIDER_SENDGRID_KEY: optional('Public verification key of SendGrid.', text),
   PROVIDER_MAILGUN_KEY: optional('HTTP webhook signing key of Mailgun.', text, { secret: true }),

@@ -77,10 +77,14 @@ function checkNotNewer(applied: { number: number }[], migrations: Migration[]): 
     )
 }
 
+/** The files belong to this version of the code and do not change while it runs. */
+let migrationCount: number | undefined
+
 /** Returns true if no migration is pending. */
-export async function isMigrated(db: Db, migrations = readMigrations()): Promise<boolean> {
+export async function isMigrated(db: Db): Promise<boolean> {
+  migrationCount ??= readMigrations().length
   const [row] = await db<{ count: number }>`select count(*) from schema_migrations`
-  return (row?.count ?? 0) >= migrations.length
+  return (row?.count ?? 0) >= migrationCount
 }
 
 /** Returns false for a standby and for a database that is set to read-only. */

@@ -1,5 +1,4 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { within } from '../runtime/within.ts'
 import { Refusal } from '../values/errors.ts'
 import { answers, errorsOnly, ok } from './envelope.ts'
 
@@ -11,9 +10,13 @@ const Health = Type.Object({
 })
 
 const retrySeconds = 2
-const readyWithinMs = 2_000
 
-export function healthRoutes({ isReady }: { isReady: () => Promise<boolean> }): FastifyPluginAsyncTypebox {
+export function healthRoutes({
+  findProblems,
+}: {
+  /** Returns the reasons why the process is not ready. */
+  findProblems: () => Promise<string[]>
+}): FastifyPluginAsyncTypebox {
   return async (server) => {
     // Does not check the database, because restarting the process would not fix it.
     server.get(
@@ -37,10 +40,9 @@ export function healthRoutes({ isReady }: { isReady: () => Promise<boolean> }): 
       '/ready',
       { schema: { tags: ['Health'], summary: 'Check that the service is ready', response: answers(Type.String()) } },
       async () => {
-        if (await within(readyWithinMs, isReady()).catch(() => false)) return ok('ready', 'ready')
-        throw new Refusal('unavailable', 'The database is unreachable, read-only or not yet migrated.', {
-          retryAfterSeconds: retrySeconds,
-        })
+        const problems = await findProblems()
+        if (problems.length === 0) return ok('ready', 'ready')
+        throw new Refusal('unavailable', problems.join(' '), { retryAfterSeconds: retrySeconds })
       },
     )
   }

@@ -11,6 +11,7 @@ import {
 import { enterSection } from '../runtime/event-loop.ts'
 import type { Log } from '../runtime/log.ts'
 import { Refusal } from '../values/errors.ts'
+import { type AccessLogOptions, logRequests } from './access-log.ts'
 import { ErrorEnvelope } from './envelope.ts'
 import { createErrorAnswer } from './errors.ts'
 import { answerMalformedRequest } from './malformed-request.ts'
@@ -38,6 +39,8 @@ export type ServerOptions = {
   trustProxy: boolean
   connectionsMax?: number
   bodyTimeoutMs?: number
+  /** Undefined: requests are not logged. */
+  organizationOf?: AccessLogOptions['organizationOf'] | undefined
 }
 export type Server = FastifyInstance
 
@@ -54,7 +57,7 @@ export function createServer(options: ServerOptions): Server {
 
   const server = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // One line per request, written below, instead of two.
+    // One line per request, written by `logRequests`, instead of two.
     logController: new LogController({ disableRequestLogging: true }),
     // No child logger per request, which would cost more than handling the request. Log calls include the request id
     // themselves.
@@ -95,19 +98,7 @@ export function createServer(options: ServerOptions): Server {
     if (stopping) reply.header('connection', 'close')
     done(null, payload)
   })
-  server.addHook('onResponse', (request, reply, done) => {
-    log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-      },
-      'request',
-    )
-    done()
-  })
+  if (options.organizationOf) logRequests(server, { log, organizationOf: options.organizationOf })
   nameSections(server)
   if (connectionsMax !== undefined) server.server.maxConnections = connectionsMax
   closeSlowRequests(server, options.bodyTimeoutMs ?? bodyTimeoutMs)

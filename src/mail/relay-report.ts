@@ -1,5 +1,5 @@
-import type { RelayState, Transport } from '@waxwing/smtp-client'
-import { Gauge, type Registry } from 'prom-client'
+import type { RelayState, SendOutcome, Transport } from '@waxwing/smtp-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Log } from '../runtime/log.ts'
 
 /** Logs each change of the relay's state. */
@@ -20,4 +20,34 @@ export function measureRelay(relay: Transport, registry: Registry): void {
       this.set(relay.state().kind === 'up' ? 1 : 0)
     },
   })
+}
+
+/** How the outcomes are named in the metrics. Nothing was attempted while the relay is unreachable. */
+const outcomeNames: Record<Exclude<SendOutcome['kind'], 'unreachable'>, string> = {
+  accepted: 'sent',
+  refused: 'rejected',
+  deferred: 'deferred',
+  interrupted: 'interrupted',
+}
+
+/** Returns a transport that counts the outcomes of the emails passed to it. */
+export function countOutcomes(relay: Transport, registry: Registry): Transport {
+  const attempts = new Counter({
+    name: 'waxwing_emails_total',
+    help: `Attempts of this process to pass an email to the relay, by outcome (${Object.values(outcomeNames).join(', ')}).`,
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  for (const outcome of Object.values(outcomeNames)) attempts.inc({ outcome }, 0)
+  return {
+    send: async (mail) => {
+      const outcome = await relay.send(mail)
+      if (outcome.kind !== 'unreachable') attempts.inc({ outcome: outcomeNames[outcome.kind] })
+      return outcome
+    },
+    capacity: () => relay.capacity(),
+    state: () => relay.state(),
+    check: () => relay.check(),
+    close: () => relay.close(),
+  }
 }

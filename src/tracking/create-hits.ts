@@ -1,25 +1,37 @@
 import { join } from 'node:path'
 import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
-import { EventRecorder } from '../events/record.ts'
+import { CountingRecorder, type EventCounts } from '../events/counting-recorder.ts'
+import type { EventRecorder } from '../events/record.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
-import type { Entry } from './entries.ts'
+import type { Entry, Unsubscription } from './entries.ts'
 import { Hits } from './hits.ts'
 import { Spool } from './spool.ts'
 import { askDatabase } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
 
-export type HitsSetup = { db: Db; hints: Hints; events: EventRecorder; log: Log; metrics: Registry; dataDir: string }
+export type HitsSetup = {
+  db: Db
+  hints: Hints
+  events: EventRecorder
+  counts: EventCounts
+  log: Log
+  metrics: Registry
+  dataDir: string
+}
 
 /** Connects the recording of hits to the database and the spool directory. */
-export function createHits({ db, hints, events, log, metrics, dataDir }: HitsSetup): Hits {
+export function createHits({ db, hints, events, counts, log, metrics, dataDir }: HitsSetup): Hits {
+  const unsubscribe = async (unsubscription: Unsubscription) => {
+    if (await recordUnsubscription({ db, hints }, unsubscription)) counts.add('contactUnsubscribe')
+  }
   const writer = (recorder: EventRecorder) => (entry: Entry) =>
-    'event' in entry ? recorder.record(entry.event) : recordUnsubscription({ db, hints }, entry.unsubscription)
+    'event' in entry ? recorder.record(entry.event) : unsubscribe(entry.unsubscription)
   const spool = new Spool(join(dataDir, 'spool'))
   return new Hits({
     write: writer(events),
-    rewrite: writer(new EventRecorder({ db, hints })),
+    rewrite: writer(new CountingRecorder({ db, hints, counts })),
     probe: () => askDatabase(db),
     spool,
     log,

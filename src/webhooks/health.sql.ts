@@ -1,15 +1,6 @@
-import type { Db, Tx } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import type { OrganizationId, WebhookId } from '../values/ids.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
-
-/** Returns how long the oldest lane of webhook deliveries has been due. */
-export async function findLagSeconds(db: Db): Promise<number> {
-  const [row] = await db<{ lag: number }>`
-    select coalesce(extract(epoch from now() - min(next_due_at)), 0)::float8 as lag
-    from lanes
-    where kind = 'webhook.deliver' and next_due_at <= now() and not held`
-  return row!.lag
-}
 
 export type PausedWebhook = { organizationId: OrganizationId; id: WebhookId; name: string; failingSince: Date }
 

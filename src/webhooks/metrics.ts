@@ -1,11 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
-import { within } from '../runtime/within.ts'
-import { findLagSeconds } from './health.sql.ts'
+import { measureBacklog } from '../queue/backlog-metrics.ts'
 import type { PostOutcome } from './post-outcome.ts'
-
-/** Other metrics matter most while the database does not respond. */
-const lagWithinMs = 1_000
 
 export type DeliveryMetrics = {
   attempted(outcome: PostOutcome): void
@@ -35,14 +31,10 @@ export function deliveryMetrics(registry: Registry, db: Db): DeliveryMetrics {
       this.set(inFlight())
     },
   })
-  new Gauge({
-    name: 'waxwing_webhook_lag_seconds',
-    help: 'How long the oldest due webhook delivery has been pending.',
-    registers: [registry],
-    async collect() {
-      const lag = await within(lagWithinMs, findLagSeconds(db)).catch(() => undefined)
-      this.set(lag ?? Number.NaN)
-    },
+  measureBacklog(registry, db, 'webhook.deliver', {
+    queued: 'waxwing_webhook_queued',
+    lag: 'waxwing_webhook_lag_seconds',
+    what: 'Webhook deliveries',
   })
   return {
     attempted: (outcome) => {

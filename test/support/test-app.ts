@@ -31,7 +31,10 @@ export type TestApp = AsyncDisposable & {
   organizationId: string
 }
 
-type TestAppOptions = Pick<AppOptions, 'nameServers'> & { openFor?: (testDb: TestDb) => Db | Promise<Db> }
+type TestAppOptions = Pick<AppOptions, 'nameServers'> & {
+  openFor?: (testDb: TestDb) => Db | Promise<Db>
+  log?: AppOptions['log']
+}
 
 /** Shared by all apps, because compiling the document takes longer than most tests. */
 let documented: OpenApiCheck | undefined
@@ -41,7 +44,7 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { nameServers, openFor = ({ db }) => db }: TestAppOptions = {},
+  { nameServers, openFor = ({ db }) => db, log: ownLog }: TestAppOptions = {},
 ): Promise<TestApp> {
   const testDb = await createTestDb()
   // The service may connect to its database differently from the test.
@@ -61,7 +64,7 @@ export async function startTestApp(
     ...environment,
   })
   const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
-  const log = pino({ level: config.LOG_LEVEL })
+  const log = ownLog ?? pino({ level: config.LOG_LEVEL })
   const app = await createApp({ config, secrets, db, log, roles, ...(nameServers && { nameServers }) })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo

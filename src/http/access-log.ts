@@ -1,0 +1,39 @@
+import type { FastifyRequest } from 'fastify'
+import type { Log } from '../runtime/log.ts'
+import { type OrganizationId, toText } from '../values/ids.ts'
+import type { Server } from './server.ts'
+
+/** Probes and scrapes: logged only if they fail. */
+const quietRoutes = new Set(['/health', '/ready', '/metrics'])
+
+export type AccessLogOptions = {
+  log: Log
+  /** Returns the organization of the API key or session of a request, if it has one. */
+  organizationOf: (request: FastifyRequest) => OrganizationId | undefined
+}
+
+/**
+ * Logs one line per request. Contains the template of the route and neither the path nor the query, in which tokens and
+ * email addresses may occur.
+ */
+export function logRequests(server: Server, { log, organizationOf }: AccessLogOptions): void {
+  if (!log.isLevelEnabled('info')) return
+  server.addHook('onResponse', (request, reply, done) => {
+    const { url: route } = request.routeOptions
+    if (reply.statusCode >= 400 || !quietRoutes.has(route ?? '')) {
+      const organizationId = organizationOf(request)
+      log.info(
+        {
+          requestId: request.id,
+          method: request.method,
+          route,
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+          organizationId: organizationId && toText('org', organizationId),
+        },
+        'request',
+      )
+    }
+    done()
+  })
+}

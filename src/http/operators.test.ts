@@ -1,0 +1,134 @@
+import { statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../test/support/flows.ts'
+import { startRawSmtp } from '../../test/support/raw-smtp.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { openDb } from '../db/db.ts'
+
+/** Returns the value of a series, written as in the exposition format, or undefined if there is none. */
+async function findValue(app: TestApp, series: string): Promise<number | undefined> {
+  const { text } = await app.call('GET', '/metrics')
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length))
+}
+
+test('requests are measured by route template and class of the status', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const countOf = (route: string, status: string, method = 'GET') =>
+    findValue(app, `waxwing_http_request_seconds_count{method="${method}",route="${route}",status="${status}"}`)
+  for (const id of ['con_one', 'con_two']) await app.manage('GET', `/organization/contacts/${id}`)
+  await app.manage('GET', '/organization/contacts?limit=1')
+  await app.call('GET', '/t/o/not-a-token')
+  await app.call('PUT', '/nowhere/one')
+  await app.call('PATCH', '/nowhere/two')
+
+  expect(await countOf('/api/v1/organization/contacts/:id', '4xx')).toBe(2)
+  expect(await countOf('/api/v1/organization/contacts', '2xx')).toBe(1)
+  expect(await countOf('/t/o/:token', '4xx')).toBe(1)
+  expect(await countOf('none', '4xx', '')).toBe(2)
+  const { text } = await app.call('GET', '/metrics')
+  expect(text).not.toMatch(/not-a-token|nowhere|con_one/)
+  const ofRoute = /^waxwing_http_request_seconds_bucket\{le="([^"]+)",.*\/contacts",status="2xx"\} (\d+)$/gm
+  const buckets = [...text.matchAll(ofRoute)]
+  expect(buckets.map(([, le]) => le)).toEqual('0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 +Inf'.split(' '))
+  expect(buckets.at(-1)![2]).toBe('1')
+})
+
+test('the metrics count outcomes of the relay, recorded events and database connections', async () => {
+  await using relay = await startRawSmtp({
+    answer: ({ verb, line }) => {
+      if (verb !== 'RCPT') return undefined
+      if (line.includes('full@')) return '452 4.2.2 Mailbox full'
+      return line.includes('gone@') ? '550 5.1.1 User unknown' : undefined
+    },
+  })
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const flowId = await createFlow(app)
+  const sentOf = (outcome: string) => findValue(app, `waxwing_emails_total{outcome="${outcome}"}`)
+  expect(await sentOf('interrupted')).toBe(0)
+  for (const name of ['ada', 'full', 'gone']) await send(app, flowId, { contact_email: `${name}@example.com` })
+  await until('the three emails to be tried', async () => {
+    const outcomes = await Promise.all(['sent', 'deferred', 'rejected'].map(sentOf))
+    return outcomes.every((count) => count === 1)
+  })
+
+  const [, pixelPath] = /(\/t\/o\/[\w.-]+)/.exec(relay.mails[0]!.raw.toString().replaceAll('=\r\n', ''))!
+  await app.call('GET', pixelPath!)
+  expect(await findValue(app, 'waxwing_events_total{event="emailOpen"}')).toBe(1)
+  expect(await findValue(app, 'waxwing_events_total{event="emailClick"}')).toBe(0)
+
+  expect(await findValue(app, 'waxwing_database_connections_max')).toBeGreaterThan(0)
+  expect(await findValue(app, 'waxwing_database_connections_in_use')).toBeGreaterThanOrEqual(0)
+  expect(await findValue(app, 'waxwing_database_connections_waiting')).toBe(0)
+  expect(await findValue(app, 'waxwing_disk_free_bytes')).toBeGreaterThan(0)
+})
+
+test('/ready fails with the reason if too little disk space is free', async () => {
+  const { bavail, bsize } = statfsSync(tmpdir())
+  const freeMib = Math.floor((bavail * bsize) / 1024 ** 2)
+  await using app = await startTestApp({ DISK_FREE_MIN_MB: String(freeMib + 100_000) }, ['serve'])
+  const answer = await app.call('GET', '/ready')
+  expect(answer.status).toBe(503)
+  expect(answer.body.message).toMatch(/^The disk of DATA_DIR is full: \d+ MiB are free, and DISK_FREE_MIN_MB requires/)
+  expect((await app.call('GET', '/health')).status).toBe(200)
+})
+
+test('/ready names a read-only database', async () => {
+  await using app = await startTestApp({}, ['serve'], { openFor: ({ connection }) => openDb({ connection }) })
+  const [row] = await app.db<{ name: string }>`select current_database() as name`
+  await app.db.statement.script(`alter database "${row!.name}" set default_transaction_read_only = on;
+    select pg_terminate_backend(pid) from pg_stat_activity where datname = '${row!.name}' and pid <> pg_backend_pid()`)
+  await until('the reason', async () => (await app.call('GET', '/ready')).body.message === 'The database is read-only.')
+})
+
+function collectLog() {
+  const lines: Record<string, unknown>[] = []
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)))
+      done()
+    },
+  })
+  return {
+    log: pino({ level: 'info', base: null }, stream),
+    requests: () => lines.filter(({ msg }) => msg === 'request'),
+  }
+}
+
+test('each request is logged with its route and organization, and without path, query and credentials', async () => {
+  const { log, requests } = collectLog()
+  await using app = await startTestApp({}, ['serve'], { log })
+  await app.manage('GET', '/organization/contacts?search=secret%40example.com')
+  await app.publicApi('GET', '/token/check')
+  await app.call('GET', '/t/c/secret-token?secret=1')
+  await app.call('GET', '/health')
+  await app.call('GET', '/metrics')
+
+  const logged = requests().map(({ method, route, status, organizationId }) => [method, route, status, organizationId])
+  expect(logged).toContainEqual(['GET', '/api/v1/organization/contacts', 200, app.organizationId])
+  expect(logged).toContainEqual(['GET', '/public/api/v1/token/check', 200, app.organizationId])
+  expect(logged).toContainEqual(['GET', '/t/c/:token', 404, undefined])
+  expect(logged.map(([, route]) => route)).not.toContain('/health')
+  expect(Object.keys(requests().at(-1)!).sort()).toEqual([
+    'level',
+    'method',
+    'ms',
+    'msg',
+    'requestId',
+    'route',
+    'status',
+    'time',
+  ])
+  expect(JSON.stringify(requests())).not.toMatch(/secret|wxk_|Bearer/)
+})
+
+test('ACCESS_LOG=false logs no requests', async () => {
+  const { log, requests } = collectLog()
+  await using app = await startTestApp({ ACCESS_LOG: 'false' }, ['serve'], { log })
+  await app.manage('GET', '/organization/contacts')
+  expect(requests()).toEqual([])
+})

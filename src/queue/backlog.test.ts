@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { newId } from '../values/ids.ts'
+import { findBacklog } from './backlog.sql.ts'
+import { claimLanes, readJobs } from './lanes.sql.ts'
+import { endJobs, enqueue, setLanePaused } from './queue.ts'
+
+const kind = 'webhook.deliver' as const
+const limits = { countMax: 100, lanesMax: 10 }
+
+test('counts due and postponed jobs of all organizations up to a limit, without paused lanes', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  expect(await findBacklog(db, kind, limits)).toEqual({ queued: 0, postponed: 0, lagSeconds: 0 })
+
+  const [first, second] = [newId('org'), newId('org')]
+  const job = (organizationId: typeof first, lane: string, delayMs = 0) => ({
+    organizationId,
+    kind,
+    lane,
+    id: newId('dlv'),
+    delayMs,
+  })
+  await enqueue(db.statement, [job(first, 'a'), job(first, 'a', 60_000), job(second, 'a'), job(second, 'paused')])
+  await setLanePaused(db.statement, second, kind, 'paused', true)
+
+  const backlog = await findBacklog(db, kind, limits)
+  expect(backlog).toMatchObject({ queued: 3, postponed: 1 })
+  expect(backlog.lagSeconds).toBeLessThan(60)
+  expect((await findBacklog(db, kind, { ...limits, countMax: 2 })).queued).toBe(2)
+  expect(await findBacklog(db, 'message.send', limits)).toEqual({ queued: 0, postponed: 0, lagSeconds: 0 })
+})
+
+test('the lag is that of the oldest job, not the time since its lane was claimed', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const organizationId = newId('org')
+  const job = () => ({ organizationId, kind, lane: 'busy', id: newId('dlv') })
+  await enqueue(db.statement, [job()])
+  // An hour ago a worker claimed the lane, and has been busy with it since.
+  await db.statement`update jobs set due_at = due_at - interval '1 hour'`
+  await db.statement`update lanes set next_due_at = next_due_at - interval '1 hour'`
+  expect((await findBacklog(db, kind, limits)).lagSeconds).toBeGreaterThan(3_500)
+
+  const token = randomUUID()
+  await claimLanes(db.statement, kind, token, 10_000, 10)
+  const read = { organizationId, lane: 'busy', token, afterDue: new Date(0), afterId: organizationId, limit: 10 }
+  const [row] = await readJobs(db, kind, [read])
+  await endJobs(db.statement, [{ claim: { kind, token, ...row! }, retryInMs: null }])
+  await enqueue(db.statement, [job()])
+  expect((await findBacklog(db, kind, limits)).lagSeconds).toBeLessThan(60)
+})
