@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { answers, ok } from '../http/envelope.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
+import { isTimeZone } from '../values/time-zone.ts'
 import { type OrganizationChange, updateOrganization } from './accounts.sql.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
@@ -54,15 +55,4 @@ function checkChange(change: OrganizationChange): OrganizationChange {
   if (change.timezone !== undefined && !isTimeZone(change.timezone))
     throw invalid({ path: 'timezone', problem: 'must be a time zone such as Europe/Vienna or UTC' })
   return change
-}
-
-/** Accepts names only: an offset such as +01:00 would be wrong during daylight saving time. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -18,7 +18,7 @@ export async function createOrganization(flags: Flags): Promise<number> {
   }
   const { password, isGenerated } = await readPassword(flags)
   const config = readConfig(readEnvironment())
-  const sessions = new Sessions(readSecrets(config))
+  const sessions = new Sessions(await readSecrets(config))
   // Only the JSON may be written to standard output.
   const database = await databaseOf(config, await openLog('silent'), { orRunning: true })
   try {

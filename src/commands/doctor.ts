@@ -8,6 +8,7 @@ import { readSmtpUrl } from '../mail/smtp-url.ts'
 import { checkSettings } from '../parts.ts'
 import { openLog } from '../runtime/log.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
+import { hostOf } from '../values/domain.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 import { databaseOf, readSecrets } from './run.ts'
 
@@ -44,7 +45,7 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
   yield await baseUrl(config.BASE_URL)
   yield* goingLive(config)
   yield* privateTargets(config)
-  yield appSecret(config)
+  yield await appSecret(config)
 }
 
 function nodeVersion(): Finding {
@@ -125,8 +126,7 @@ async function relay(url: string | undefined): Promise<Finding> {
 }
 
 async function baseUrl(url: string): Promise<Finding> {
-  // URLs contain IPv6 addresses in brackets.
-  const hostname = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
+  const hostname = hostOf(new URL(url))
   const known = await lookup(hostname).catch(() => undefined)
   return known
     ? { what: 'BASE_URL', ok: true, says: `${url} (${known.address})` }
@@ -150,8 +150,12 @@ function* privateTargets(config: Config): Generator<Finding> {
   if (warning) yield { what: 'Webhooks', ok: true, says: warning.message, note: true }
 }
 
-function appSecret(config: Config): Finding {
+async function appSecret(config: Config): Promise<Finding> {
   const shared = config.DATABASE_URL !== undefined && config.APP_SECRET === undefined
   const says = shared ? 'from DATA_DIR; set APP_SECRET if several machines use this database' : 'set'
-  return checked('Secret', says, () => readSecrets(config))
+  const problem = await readSecrets(config).then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+  return { what: 'Secret', ok: problem === undefined, says: problem ?? says }
 }

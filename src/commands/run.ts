@@ -19,8 +19,8 @@ const lingerMs = 500
 /** By default V8 lets the heap more than double before a collection, and does not return that memory to the system. */
 const heapGrowth = '--heap-growing-percent=50'
 
-export const readSecrets = (config: Config): AppSecrets => ({
-  current: config.APP_SECRET ?? loadAppSecret(config.DATA_DIR),
+export const readSecrets = async (config: Config): Promise<AppSecrets> => ({
+  current: config.APP_SECRET ?? (await loadAppSecret(config.DATA_DIR)),
   previous: config.APP_SECRET_PREVIOUS,
 })
 
@@ -42,7 +42,7 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
   setFlagsFromString(heapGrowth)
   const config = readConfig(readEnvironment())
   checkSettings(config)
-  const secrets = readSecrets(config)
+  const secrets = await readSecrets(config)
   const log = await openLog(config.LOG_LEVEL)
   const shutdownSignal = onShutdownSignal()
   const database = await databaseOf(config, log, { signal: shutdownSignal }).catch((error: unknown) => {

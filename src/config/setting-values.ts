@@ -1,4 +1,4 @@
-import { domainLabels } from '../values/domain.ts'
+import { asciiDomain } from '../values/domain.ts'
 
 // Each function parses the text of one kind of setting. It throws an `Error` with the problem.
 
@@ -66,10 +66,9 @@ export function baseUrl(value: string): string {
 
 /** Returns the domain as mail servers write it: lower-case ASCII without a trailing dot. */
 export function domain(value: string): string {
-  const labels = domainLabels(value.replace(/\.$/, '')) ?? []
-  const domain = labels.join('.')
-  const isName = labels.length > 1 ? !/^\d+$/.test(labels.at(-1)!) : domain === 'localhost'
-  if (!isName) throw new Error(`must be a domain such as mail.example.com, not "${value}"`)
+  const domain = asciiDomain(value.replace(/\.$/, ''))
+  const isName = domain?.includes('.') ? !/\.\d+$/.test(domain) : domain === 'localhost'
+  if (domain === undefined || !isName) throw new Error(`must be a domain such as mail.example.com, not "${value}"`)
   return domain
 }
 

@@ -1,3 +1,4 @@
+import { decodeEntities } from './html-entities.ts'
 import { type Attribute, visitTags } from './html-tags.ts'
 
 const linksMax = 10
@@ -19,7 +20,7 @@ export function warnOfDeadLinks(html: string, isSure: (href: Attribute) => boole
     visit: (_name, _start, attributes) => {
       const href = attributes.find(({ name }) => name === 'href')
       if (!href || hasScheme.test(href.value) || isNoAddress.test(href.value) || dead.size === linksMax) return
-      if (isSure(href)) dead.add(href.value.trim().replaceAll('&amp;', '&'))
+      if (isSure(href)) dead.add((decodeEntities(href.value) ?? href.value).trim())
     },
   })
   return [...dead].map(

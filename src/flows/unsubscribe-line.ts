@@ -1,4 +1,4 @@
-import { escapeHtml } from './escape.ts'
+import { escapeHtml } from './html-entities.ts'
 import { visitTags } from './html-tags.ts'
 
 /**

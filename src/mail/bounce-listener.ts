@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { domainToASCII } from 'node:url'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import { enterSection } from '../runtime/event-loop.ts'
 import type { Log } from '../runtime/log.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
+import { within } from '../runtime/within.ts'
 import { clientNetwork } from '../values/client-address.ts'
+import { asciiDomain } from '../values/domain.ts'
 
 export type ListenerLimits = {
   mailBytesMax: number
@@ -212,7 +213,11 @@ class Intake {
     const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
     try {
       enterSection('bounce mail')
-      await within(this.#limits.handleMs, onMail({ recipients, sender, raw }))
+      const handled = await within(
+        this.#limits.handleMs,
+        onMail({ recipients, sender, raw }).then(() => true),
+      )
+      if (!handled) throw new Error(`Timed out after ${this.#limits.handleMs / 1000} s`)
       log.info({ bytes: raw.length, recipients: recipients.length }, 'Bounce email received')
       return undefined
     } catch (err) {
@@ -225,13 +230,5 @@ class Intake {
 /** smtp-server returns domains in Unicode; ours are compared and verified in ASCII. */
 function withAsciiDomain(address: string): string {
   const at = address.lastIndexOf('@')
-  return `${address.slice(0, at + 1)}${domainToASCII(address.slice(at + 1))}`
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Timed out after ${ms / 1000} s`)), ms)
-  })
-  await Promise.race([work, late]).finally(() => clearTimeout(timer))
+  return `${address.slice(0, at + 1)}${asciiDomain(address.slice(at + 1)) ?? ''}`
 }

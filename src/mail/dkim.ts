@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign as signBytes } from 'node:crypto'
-import { domainToASCII } from 'node:url'
 import { withCrlf } from '@waxwing/smtp-client'
 import { readSettingFile } from '../config/setting-files.ts'
+import { asciiDomain } from '../values/domain.ts'
 import { SetupFault } from '../values/errors.ts'
 
 // RFC 8301: signers must use at least 1024 bits, verifiers need not support more than 4096.
@@ -26,9 +26,10 @@ export type DkimSigner = {
  * invalid.
  */
 export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): DkimSigner {
-  const host = domainToASCII(domain).toLowerCase()
-  if (!dnsName.test(host)) throw new SetupFault(`DKIM_DOMAIN: "${domain}" is not a domain name.`)
-  if (!dnsName.test(selector)) throw new SetupFault(`DKIM_SELECTOR: "${selector}" must be a name such as "mail2026".`)
+  const host = asciiDomain(domain)
+  if (host === undefined) throw new SetupFault(`DKIM_DOMAIN: "${domain}" is not a domain name.`)
+  if (!selectorPattern.test(selector))
+    throw new SetupFault(`DKIM_SELECTOR: "${selector}" must be a name such as "mail2026".`)
   const key = readKey(privateKeyFile)
   const algorithm = key.asymmetricKeyType === 'rsa' ? 'rsa-sha256' : 'ed25519-sha256'
   const signer = { domain: host, selector: selector.toLowerCase(), algorithm, publicKey: createPublicKey(key) } as const
@@ -39,7 +40,9 @@ export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): Dk
   return { ...signer, sign }
 }
 
-const dnsName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/i
+/** Unlike a domain, a selector may contain underscores. */
+const selectorPattern =
+  /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/i
 
 function readKey(file: string): KeyObject {
   const fault = (why: string) => new SetupFault(`DKIM_PRIVATE_KEY_FILE: ${file} ${why}`)

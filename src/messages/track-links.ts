@@ -1,4 +1,4 @@
-import { escapeHtml } from '../flows/escape.ts'
+import { decodeEntities, escapeHtml } from '../flows/html-entities.ts'
 import { type Attribute, visitTags } from '../flows/html-tags.ts'
 import { clickUrlBytesMax } from '../secrets/tokens.ts'
 
@@ -64,29 +64,4 @@ function encodedUrl(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop these, too
   const url = text.replace(/^[\u0000-\u0020]+|[\t\r\n]/g, '').trimEnd()
   return /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : undefined
-}
-
-const characters = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
-const reference = /&(?:#x([\da-f]{1,8});?|#(\d{1,8});?|([a-z][a-z\d]*)(;?=?))/gi
-
-/** Returns undefined for unknown named references; such links are too rare to include a table. */
-function decodeEntities(value: string): string | undefined {
-  if (!/&(?!amp;)/.test(value)) return value.replaceAll('&amp;', '&')
-  let isKnown = true
-  const decoded = value.replace(reference, (whole, hex?: string, decimal?: string, name?: string, end?: string) => {
-    if (name === undefined) {
-      const code = hex ? Number.parseInt(hex, 16) : Number(decimal)
-      // Browsers map these codes through special tables.
-      if (code < 32 || (code > 126 && code < 160) || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)
-        isKnown = false
-      return isKnown ? String.fromCodePoint(code) : whole
-    }
-    const character = characters.get(name)
-    if (end?.startsWith(';') && character === undefined) isKnown = false
-    if (character === undefined) return whole
-    // Without a semicolon and before a `=`, it is a query parameter of that name.
-    if (end === '=') return whole
-    return end === ';=' ? `${character}=` : character
-  })
-  return isKnown ? decoded : undefined
 }

@@ -1,7 +1,8 @@
+import { asciiDomain } from '../values/domain.ts'
 import { Refusal } from '../values/errors.ts'
 import { type MessageId, toText } from '../values/ids.ts'
 import { encodeBody } from './body-encoding.ts'
-import { headerText, type Mailbox, mailboxHeader, textHeader, toAsciiDomain, toMailAddress } from './headers.ts'
+import { headerText, type Mailbox, mailboxHeader, textHeader, toMailAddress } from './headers.ts'
 
 const rawLengthMax = 10_000_000
 
@@ -41,7 +42,7 @@ export type ComposedMail = {
  */
 export function compose(mail: Mail): ComposedMail {
   const id = toText('msg', mail.id)
-  const domain = toAsciiDomain(mail.domain)
+  const domain = asciiDomain(mail.domain)
   if (!domain) throw new Refusal('validation_failed', 'The domain of the Message-ID is not valid.')
   const messageIdHeader = `<${id}@${domain}>`
   // `=_` cannot occur in quoted-printable text, so no such body can contain the boundary.

@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url'
+import { asciiDomain } from '../values/domain.ts'
 import { invalid } from '../values/errors.ts'
 
 export type Mailbox = { name?: string | null; email: string }
@@ -12,7 +12,6 @@ const wordLengthMax = 900
 const quotedNameLengthMax = 60
 const localPartLengthMax = 64
 const emailLengthMax = 254
-const domainLengthMax = 253
 
 /** Returns the text on one line without control characters. This prevents header injection. */
 export function headerText(text: string): string {
@@ -98,7 +97,7 @@ const encodedWord = (text: string) => `=?UTF-8?B?${Buffer.from(text).toString('b
 export function toMailAddress(email: string, field: string): string {
   const at = email.lastIndexOf('@')
   const local = email.length <= emailLengthMax ? toLocalPart(email.slice(0, Math.max(at, 0))) : undefined
-  const domain = local && toAsciiDomain(email.slice(at + 1))
+  const domain = local && asciiDomain(email.slice(at + 1))
   const address = `${local}@${domain}`
   if (!local || !domain || local.length > localPartLengthMax || address.length > emailLengthMax)
     throw invalid({ path: field.toLowerCase(), problem: 'is not a valid email address' })
@@ -109,13 +108,4 @@ function toLocalPart(local: string): string | undefined {
   if (/^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(local)) return local
   if (/^"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/.test(local)) return local
   return /^[\x20-\x7e]+$/.test(local) ? `"${local.replace(/["\\]/g, '\\$&')}"` : undefined
-}
-
-/** Returns undefined if the text is not a valid host name. */
-export function toAsciiDomain(domain: string): string | undefined {
-  if (domain.length > domainLengthMax) return undefined
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must be rejected
-  const ascii = /^[\x00-\x7f]*$/.test(domain) ? domain : domainToASCII(domain)
-  const isName = /^[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)*$/i.test(ascii)
-  return isName && ascii.length <= domainLengthMax ? ascii : undefined
 }

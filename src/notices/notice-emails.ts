@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { SendOutcome, Transport } from '@waxwing/smtp-client'
+import type { Transport } from '@waxwing/smtp-client'
 import type { Db } from '../db/db.ts'
-import { escapeHtml } from '../flows/escape.ts'
+import { escapeHtml } from '../flows/html-entities.ts'
 import { insertIntoInbox } from '../inbox/inbox.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import type { MailSettings, OutgoingMail } from '../messages/outgoing.ts'
 import { compose } from '../mime/compose.ts'
 import type { Log } from '../runtime/log.ts'
+import { within } from '../runtime/within.ts'
 import { toText } from '../values/ids.ts'
 import { claimNoticeMails, deleteNoticeMails, findNoticeMails, type NoticeMail } from './notices.sql.ts'
 
@@ -65,7 +65,8 @@ export async function mailNotices(parts: NoticeMailParts): Promise<void> {
 async function send(parts: NoticeMailParts, relay: Transport, mail: NoticeMail): Promise<boolean> {
   const { dkim, log, senders, settings } = parts
   const { raw, sender, recipient } = makeNoticeMail(mail, settings)
-  const outcome = await withinTime(
+  const outcome = await within(
+    sendWithinMs,
     relay.send({
       envelope: { from: sender, to: recipient },
       raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
@@ -83,16 +84,6 @@ async function send(parts: NoticeMailParts, relay: Transport, mail: NoticeMail):
     case undefined:
       return false
   }
-}
-
-async function withinTime(sent: Promise<SendOutcome>): Promise<SendOutcome | undefined> {
-  const late = new AbortController()
-  const outcome = await Promise.race([
-    sent,
-    sleep(sendWithinMs, undefined, { signal: late.signal }).catch(() => undefined),
-  ])
-  late.abort()
-  return outcome
 }
 
 function makeNoticeMail(notice: NoticeMail, { baseUrl, mailFrom }: MailSettings): OutgoingMail {

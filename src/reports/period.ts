@@ -1,6 +1,7 @@
 import { type FieldProblem, invalid } from '../values/errors.ts'
 import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
-import { dayBounds, isTimeZone } from './zones.ts'
+import { isTimeZone } from '../values/time-zone.ts'
+import { dayBounds } from './zones.ts'
 
 const dayMs = 24 * 60 * 60_000
 export const daysMax = 731

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Count, countersOf, noCount, plus, SpanSums } from './spans.ts'
-import { dayBounds, isTimeZone } from './zones.ts'
+import { isTimeZone } from '../values/time-zone.ts'
+import { dayBounds } from './zones.ts'
 
 const hourMs = 60 * 60_000
 const quarterMs = hourMs / 4

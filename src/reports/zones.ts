@@ -1,3 +1,5 @@
+import { findZoneFormat } from '../values/time-zone.ts'
+
 // Calendar days of a time zone as ranges of UTC, using the time zone data of Node.js.
 
 const minuteMs = 60_000
@@ -6,30 +8,7 @@ const dayMs = 24 * 60 * minuteMs
  * Since 1970 no zone has changed its offset twice within this time, so sampling at this interval finds every change.
  */
 const lookEveryMs = 7 * dayMs
-const zoneName = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
-const zonesMax = 1_000
-
-const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
 const fieldsPattern = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+)$/
-
-/** Creating a formatter takes longer than using it for one response, so formatters are cached. */
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function findFormat(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formats.get(zone)
-  if (known || !zoneName.test(zone)) return known
-  try {
-    const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', ...fields })
-    if (formats.size >= zonesMax) formats.clear()
-    formats.set(zone, format)
-    return format
-  } catch {
-    return undefined
-  }
-}
-
-/** Returns whether this is an IANA time zone, regardless of case. */
-export const isTimeZone = (name: string): boolean => findFormat(name) !== undefined
 
 /**
  * Returns the start of each day in the zone, and the end of the last one: one more value than days. A day has 23 or 25
@@ -73,7 +52,7 @@ function offsetStretches(zone: string, from: number, until: number): Stretch[] {
 }
 
 function findStretches(zone: string, from: number, until: number): Stretch[] {
-  const format = findFormat(zone)
+  const format = findZoneFormat(zone)
   if (!format) throw new Error(`Unknown time zone ${zone}.`)
   let offset = offsetAt(format, from)
   const stretches = [{ startsAt: from, offset }]

@@ -7,21 +7,21 @@ import { SetupFault } from '../values/errors.ts'
 import { loadAppSecret } from './secrets.ts'
 
 /** Root ignores file permissions. */
-function asOrdinaryUser(work: () => void): void {
+async function asOrdinaryUser(work: () => Promise<void>): Promise<void> {
   if (isRoot) process.seteuid!(65534)
   try {
-    work()
+    await work()
   } finally {
     if (isRoot) process.seteuid!(0)
   }
 }
 
-test('generates the secret once, readable only by its owner, and leaves no temporary file', () => {
+test('generates the secret once, readable only by its owner, and leaves no temporary file', async () => {
   using folder = newFolder()
   const dataDir = join(folder.path, 'data')
-  const made = loadAppSecret(dataDir)
+  const made = await loadAppSecret(dataDir)
   expect(made.length).toBeGreaterThanOrEqual(32)
-  expect(loadAppSecret(dataDir)).toBe(made)
+  expect(await loadAppSecret(dataDir)).toBe(made)
   expect(readdirSync(dataDir)).toEqual(['secret'])
   expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600)
 })
@@ -30,30 +30,30 @@ test.each([
   ['empty', ''],
   ['blank', ' \n'],
   ['cut short', 'a'.repeat(31)],
-])('rejects a secret that is %s and does not change it', (_how, content) => {
+])('rejects a secret that is %s and does not change it', async (_how, content) => {
   using folder = newFolder()
   const file = join(folder.path, 'secret')
   writeFileSync(file, content)
-  expect(() => loadAppSecret(folder.path)).toThrow(SetupFault)
-  expect(() => loadAppSecret(folder.path)).toThrow(`${file} has fewer than 32 characters`)
+  await expect(loadAppSecret(folder.path)).rejects.toThrow(SetupFault)
+  await expect(loadAppSecret(folder.path)).rejects.toThrow(`${file} has fewer than 32 characters`)
   expect(readFileSync(file, 'utf8')).toBe(content)
 })
 
-test('names DATA_DIR if the directory is not writable', () => {
+test('names DATA_DIR if the directory is not writable', async () => {
   using folder = newFolder()
   chmodSync(folder.path, 0o500)
-  asOrdinaryUser(() => {
-    expect(() => loadAppSecret(folder.path)).toThrow(SetupFault)
-    expect(() => loadAppSecret(folder.path)).toThrow(/^DATA_DIR: .*EACCES/)
+  await asOrdinaryUser(async () => {
+    await expect(loadAppSecret(folder.path)).rejects.toThrow(SetupFault)
+    await expect(loadAppSecret(folder.path)).rejects.toThrow(/^DATA_DIR: .*EACCES/)
   })
 })
 
-test('names DATA_DIR if the path is not a directory', () => {
+test('names DATA_DIR if the path is not a directory', async () => {
   using folder = newFolder()
   const file = join(folder.path, 'file')
   writeFileSync(file, '')
   for (const dataDir of [file, join(file, 'below')]) {
-    expect(() => loadAppSecret(dataDir)).toThrow(SetupFault)
-    expect(() => loadAppSecret(dataDir)).toThrow(/^DATA_DIR: /)
+    await expect(loadAppSecret(dataDir)).rejects.toThrow(SetupFault)
+    await expect(loadAppSecret(dataDir)).rejects.toThrow(/^DATA_DIR: /)
   }
 })

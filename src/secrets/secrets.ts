@@ -1,17 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync } from 'node:fs'
+import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncDirectory } from '../runtime/sync-directory.ts'
 import { SetupFault } from '../values/errors.ts'
 
 export type AppSecrets = {
@@ -28,9 +19,9 @@ export type AppSecrets = {
 const charactersMin = 32
 
 /** Returns the secret in DATA_DIR, which is generated at the first start. Throws `SetupFault` if it cannot be used. */
-export function loadAppSecret(dataDir: string): string {
+export async function loadAppSecret(dataDir: string): Promise<string> {
   const file = join(dataDir, 'secret')
-  const secret = readOrGenerate(dataDir, file)
+  const secret = await readOrGenerate(dataDir, file)
   if (secret.length < charactersMin)
     throw new SetupFault(
       `DATA_DIR: ${file} has fewer than ${charactersMin} characters. Restore it from a backup, or delete it to generate a new secret, which invalidates all sessions and the links in sent emails.`,
@@ -38,10 +29,10 @@ export function loadAppSecret(dataDir: string): string {
   return secret
 }
 
-function readOrGenerate(dataDir: string, file: string): string {
+async function readOrGenerate(dataDir: string, file: string): Promise<string> {
   try {
-    if (!existsSync(file)) generate(dataDir, file)
-    return readFileSync(file, 'utf8').trim()
+    if (!existsSync(file)) await generate(dataDir, file)
+    return (await readFile(file, 'utf8')).trim()
   } catch (error) {
     throw new SetupFault(
       `DATA_DIR: the secret cannot be read or created (${(error as Error).message}). Set DATA_DIR to a directory that this user can write to.`,
@@ -53,30 +44,20 @@ function readOrGenerate(dataDir: string, file: string): string {
  * Writes a temporary file and links it: a killed process cannot leave a partial secret, and the first of two processes
  * wins.
  */
-function generate(dataDir: string, file: string): void {
-  mkdirSync(dataDir, { recursive: true })
+async function generate(dataDir: string, file: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true })
   const draft = `${file}.${process.pid}`
   try {
     // Flushed before it is linked, so that a power failure cannot leave an empty secret.
-    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
-    chmodSync(draft, 0o600)
-    linkSync(draft, file)
+    await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
+    await chmod(draft, 0o600)
+    await link(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    rmSync(draft, { force: true })
+    await rm(draft, { force: true })
   }
-  syncDirectory(dataDir)
-}
-
-/** A new directory entry is durable only after fsync of the directory. */
-function syncDirectory(path: string): void {
-  const directory = openSync(path, 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+  await syncDirectory(dataDir)
 }
 
 /** Derives a separate key for each purpose, so that a signature for one purpose is not valid for another. */

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { isLoopback, parseSmtpUrl } from '@waxwing/smtp-client'
 import type { Config } from '../config/config.ts'
 import { parseMailbox } from '../messages/outgoing.ts'
+import { hostOf } from '../values/domain.ts'
 import { isPublicAddress } from '../webhooks/addresses.ts'
 
 /** A `hint` if the relay is on this machine, because it may only show emails to a developer. */
@@ -18,7 +19,7 @@ export function liveProblems({
   if (relayUrl === undefined) return []
   const { email } = parseMailbox(mailFrom)
   const messages = [
-    ...(isOnlyHere(new URL(baseUrl).hostname)
+    ...(isOnlyHere(hostOf(new URL(baseUrl)))
       ? [`Links in emails point to ${baseUrl}, which other people cannot open. Set BASE_URL to the public address.`]
       : []),
     ...(isOnlyHere(email.slice(email.lastIndexOf('@') + 1))
@@ -32,7 +33,6 @@ export function liveProblems({
 }
 
 /** Accepts all names, also those of a private network: the emails may be meant for the people in it. */
-function isOnlyHere(hostname: string): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+function isOnlyHere(host: string): boolean {
   return isIP(host) ? !isPublicAddress(host) : /(^|\.)localhost$/.test(host)
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseSmtpUrl, type SmtpTarget, type Transport } from '@waxwing/smtp-client'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { lookUpRecords, type RecordState, type RecordToSet, recordsToSet, unchecked } from '../mail/dns-records.ts'
 import type { MailSettings } from '../messages/outgoing.ts'
+import { within } from '../runtime/within.ts'
 import type { SendingQueue } from './sending-status.sql.ts'
 
 const relayWithinMs = 15_000
@@ -92,12 +92,7 @@ export class SendingStatus {
   async #tryRelay(): Promise<string | null> {
     const { relay } = this.#parts
     if (!relay) return null
-    const late = new AbortController()
-    const state = await Promise.race([
-      relay.check(),
-      sleep(relayWithinMs, undefined, { signal: late.signal }).catch(() => undefined),
-    ])
-    late.abort()
+    const state = await within(relayWithinMs, relay.check())
     if (!state) return `the relay did not respond within ${relayWithinMs / 1000} seconds`
     return state.kind === 'down' ? state.reason : null
   }

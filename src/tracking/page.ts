@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
-import { escapeHtml } from '../flows/escape.ts'
+import { escapeHtml } from '../flows/html-entities.ts'
 import { pageStyle } from './page-style.ts'
 
 /** The content of a page. Texts are plain text, in which `**` marks emphasis. */

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { Batcher } from '../runtime/batcher.ts'
+import { syncDirectory } from '../runtime/sync-directory.ts'
 import { newId } from '../values/ids.ts'
 
 const MiB = 1024 * 1024
@@ -177,12 +178,6 @@ export class Spool {
     this.#file = undefined
     await file.handle.close().catch(() => {})
   }
-}
-
-/** Makes the directory entry of the file durable. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  await directory.sync().finally(() => directory.close())
 }
 
 function missing(error: NodeJS.ErrnoException): undefined {

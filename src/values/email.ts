@@ -1,4 +1,4 @@
-import { domainLabels } from './domain.ts'
+import { asciiDomain } from './domain.ts'
 import { isLongerThan } from './text.ts'
 
 /** `address` is the spelling to display and send to. Two addresses are the same if their `key` is equal. */
@@ -39,12 +39,11 @@ function parseAny(text: string): ParsedEmail {
   const local = text.slice(0, at)
   if (local.length > localMax || !localPattern.test(local))
     return invalid('is not a valid email address: check the part before the @')
-  const labels = domainLabels(text.slice(at + 1))
-  if (!labels) return invalid('is not a valid email address: check the domain after the @')
-  const domain = labels.join('.')
-  if (labels.length < 2 && domain !== 'localhost')
+  const domain = asciiDomain(text.slice(at + 1))
+  if (domain === undefined) return invalid('is not a valid email address: check the domain after the @')
+  if (!domain.includes('.') && domain !== 'localhost')
     return invalid('is not a valid email address: the domain must contain a dot')
-  if (/^\d+$/.test(labels.at(-1)!)) return invalid('is not a valid email address: the domain must not be an IP address')
+  if (/(?:^|\.)\d+$/.test(domain)) return invalid('is not a valid email address: the domain must not be an IP address')
   const address = `${local}@${domain}`
   return { ok: true, address, key: address.toLowerCase() }
 }

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
+import { hostOf } from '../values/domain.ts'
 import type { Resolve, ResolvedAddress } from './resolve.ts'
 import { becauseOf, isLocalResourceError, Unreachable } from './unreachable.ts'
 
@@ -109,7 +110,7 @@ function openTunnel(proxy: URL, { hostname, port }: Target, onOpening: (opening:
   const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
   const request = (proxy.protocol === 'https:' ? httpsRequest : httpRequest)({
     method: 'CONNECT',
-    host: proxy.hostname.replace(/^\[|\]$/g, ''),
+    host: hostOf(proxy),
     port: proxy.port || (proxy.protocol === 'https:' ? 443 : 80),
     path,
     agent: false,

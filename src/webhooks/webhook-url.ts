@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { hostOf } from '../values/domain.ts'
 import { isLongerThan } from '../values/text.ts'
 import { isPublicAddress } from './addresses.ts'
 
@@ -49,7 +50,7 @@ function parse(text: string): URL | undefined {
 }
 
 function problemOf(url: URL, allowPrivate: boolean): string | undefined {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(url)
   const hostProblem = allowPrivate ? undefined : problemOfHost(host)
   // For a private host, explain how to allow it instead of asking for https.
   const mayBeHttp = allowPrivate || hostProblem !== undefined

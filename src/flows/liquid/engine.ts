@@ -14,7 +14,7 @@ import {
   toValue,
 } from 'liquidjs'
 import { type Budget, elementUnits } from '../budget.ts'
-import { escapeHtml } from '../escape.ts'
+import { escapeHtml } from '../html-entities.ts'
 import { budgetOf, Captured, countSearch, filtersFor } from './filters.ts'
 import { textOf } from './text-of.ts'
 

@@ -1,6 +1,6 @@
 import { type Context, Drop, type FilterImplOptions, filters as known } from 'liquidjs'
 import type { Budget } from '../budget.ts'
-import { escapeHtml, escapeHtmlOnce } from '../escape.ts'
+import { escapeHtml, escapeHtmlOnce } from '../html-entities.ts'
 import { jsonOf, textOf } from './text-of.ts'
 
 // Filters of the engine that are not available: those that evaluate text as code (`where_exp` and similar), random ones

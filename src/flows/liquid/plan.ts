@@ -10,7 +10,7 @@ import {
   toValueSync,
 } from 'liquidjs'
 import type { Budget } from '../budget.ts'
-import { escapeHtml } from '../escape.ts'
+import { escapeHtml } from '../html-entities.ts'
 import { isMissing, type Path, readPath, type Scope } from '../values.ts'
 import { MeteredEmitter } from './engine.ts'
 import { budgetOf } from './filters.ts'
