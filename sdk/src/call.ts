@@ -8,10 +8,31 @@ export type CallOptions = {
 }
 
 export type Call = {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   url: string
   headers: Record<string, string>
-  body?: string
+  body?: string | Uint8Array<ArrayBuffer> | Blob
+  /** Without it, the call is retried only if the server did not process it. */
+  isRepeatable: boolean
+  /** Cancels the call and its retries. */
+  signal?: AbortSignal | undefined
+}
+
+const timeoutMsDefault = 30_000
+const retriesDefault = 2
+const retryDelayMsDefault = 250
+
+/** Checks the options that all clients share, and fills in the defaults. */
+export function clientOptions(options: Partial<CallOptions> & { baseUrl: string }): CallOptions & { baseUrl: string } {
+  if (!/^https?:\/\//.test(options.baseUrl))
+    throw new TypeError('baseUrl must be a URL such as https://waxwing.example.com.')
+  return {
+    baseUrl: options.baseUrl.replace(/\/+$/, ''),
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    timeoutMs: options.timeoutMs ?? timeoutMsDefault,
+    retries: options.retries ?? retriesDefault,
+    retryDelayMs: options.retryDelayMs ?? retryDelayMsDefault,
+  }
 }
 
 // The maximum pause between two attempts, even if Retry-After is longer.
@@ -21,28 +42,50 @@ const backoffMsMax = 8_000
 const passingStatuses = [429, 502, 503, 504]
 
 /**
- * Sends the request and retries it after a pause if that can help: rate limited, unavailable, no response,
- * or an earlier attempt that is still in progress. All requests sent through here are idempotent.
+ * Sends the request and returns the JSON of the response. Retries it after a pause if that can help: rate limited,
+ * unavailable, no response, or an earlier attempt that is still in progress.
  */
-export async function callApi<Data>(call: Call, options: CallOptions): Promise<Data> {
+export async function callApi<Answer>(call: Call, options: CallOptions): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     try {
-      return await callOnce<Data>(call, options)
+      return await callOnce<Answer>(call, options)
     } catch (error) {
       if (!(error instanceof WaxwingError)) throw error
-      const waitMs = pauseBefore(tries + 1, error, options)
+      const waitMs = pauseBefore(tries + 1, call, error, options)
       if (tries >= options.retries || waitMs === undefined) throw error
-      await new Promise((resume) => setTimeout(resume, waitMs))
+      await pause(waitMs, call.signal)
     }
   }
 }
 
-function pauseBefore(retry: number, error: WaxwingError, { retryDelayMs }: CallOptions): number | undefined {
-  const mayHelp =
+/** Throws the reason of the signal if it is aborted before or during the pause. */
+function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resume, fail) => {
+    if (signal?.aborted) return fail(signal.reason)
+    const stop = () => {
+      clearTimeout(timer)
+      fail(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resume()
+    }, waitMs)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function pauseBefore(
+  retry: number,
+  { isRepeatable }: Call,
+  error: WaxwingError,
+  { retryDelayMs }: CallOptions,
+): number | undefined {
+  const isPassing =
     passingStatuses.includes(error.status ?? 0) ||
     error.type === 'network' ||
     error.type === 'timeout' ||
     error.type === 'idempotency_in_progress'
+  const mayHelp = isRepeatable ? isPassing : error.status === 429
   if (!mayHelp) return undefined
   const backoffMs = Math.min(retryDelayMs * 2 ** (retry - 1), backoffMsMax)
   // Half fixed, half random, so that callers that failed together do not retry together.
@@ -50,33 +93,43 @@ function pauseBefore(retry: number, error: WaxwingError, { retryDelayMs }: CallO
   return waitMs <= waitMsMax ? waitMs : undefined
 }
 
-async function callOnce<Data>({ url, ...init }: Call, options: CallOptions): Promise<Data> {
+async function callOnce<Answer>(call: Call, options: CallOptions): Promise<Answer> {
+  const { method, url, headers, body = null, signal } = call
+  const timeout = AbortSignal.timeout(options.timeoutMs)
   let response: Response
   let text: string
   try {
-    // A redirect would send the key to another server and turn a POST into a GET.
     response = await options.fetch(url, {
-      ...init,
+      method,
+      headers,
+      body,
+      // A redirect would send the key to another server and turn a POST into a GET.
       redirect: 'manual',
-      signal: AbortSignal.timeout(options.timeoutMs),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
     text = await response.text()
   } catch (cause) {
+    if (signal?.aborted) throw signal.reason
     if (cause instanceof Error && cause.name === 'TimeoutError') {
       throw new WaxwingError(`No response within ${options.timeoutMs / 1000} seconds.`, { type: 'timeout', cause })
     }
     throw new WaxwingError('The server could not be reached.', { type: 'network', cause })
   }
   const answer = parse(text)
-  if (!response.ok || answer?.data == null) throw toError(response, answer)
-  return answer.data as Data
+  // Deleting a resource is answered with `data: null`.
+  const hasData = answer?.data != null || (answer?.data === null && answer.status === 'success')
+  if (!response.ok || !hasData) throw toError(response, answer)
+  return answer as Answer
 }
 
-type Failure = { message: string; error: Pick<WaxwingErrorDetails, 'type' | 'fields'> & { request_id?: string } }
+type FailedAnswer = { message: string; error: Pick<WaxwingErrorDetails, 'type' | 'fields'> & { request_id?: string } }
 /** The response may come from a proxy, which sends its own JSON. */
-type Answer = { data?: unknown; message?: unknown; error?: { type?: unknown } | null } | null | undefined
+type ParsedAnswer =
+  | { data?: unknown; status?: unknown; message?: unknown; error?: { type?: unknown } | null }
+  | null
+  | undefined
 
-function parse(text: string): Answer {
+function parse(text: string): ParsedAnswer {
   try {
     return JSON.parse(text)
   } catch {
@@ -84,10 +137,10 @@ function parse(text: string): Answer {
   }
 }
 
-const isFailure = (answer: Answer): answer is Failure =>
+const isFailure = (answer: ParsedAnswer): answer is FailedAnswer =>
   typeof answer?.error?.type === 'string' && typeof answer.message === 'string'
 
-function toError({ status, headers }: Response, answer: Answer): WaxwingError {
+function toError({ status, headers }: Response, answer: ParsedAnswer): WaxwingError {
   const details = {
     status,
     requestId: headers.get('x-request-id') ?? undefined,

@@ -1,10 +1,7 @@
-import { type Call, type CallOptions, callApi } from './call.ts'
+import { type Call, type CallOptions, callApi, clientOptions } from './call.ts'
 import { WaxwingError } from './errors.ts'
 import type { EventName } from './events.ts'
 
-const timeoutMsDefault = 30_000
-const retriesDefault = 2
-const retryDelayMsDefault = 250
 /** The idempotency keys that the API accepts. */
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
@@ -90,16 +87,10 @@ export class Waxwing {
   constructor(options: WaxwingOptions) {
     if (!options.apiKey) throw new TypeError('apiKey is required.')
     if (/[^\x20-\x7e]/.test(options.apiKey.trim())) throw new TypeError('apiKey contains invalid characters.')
-    if (!/^https?:\/\//.test(options.baseUrl))
-      throw new TypeError('baseUrl must be a URL such as https://waxwing.example.com.')
-    this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
+    const { baseUrl, ...rest } = clientOptions(options)
+    this.#baseUrl = baseUrl
     this.#headers = { 'X-Api-Token': options.apiKey, Accept: 'application/json' }
-    this.#options = {
-      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-      timeoutMs: options.timeoutMs ?? timeoutMsDefault,
-      retries: options.retries ?? retriesDefault,
-      retryDelayMs: options.retryDelayMs ?? retryDelayMsDefault,
-    }
+    this.#options = rest
   }
 
   /** Returns the organization and scopes of the key. */
@@ -155,12 +146,17 @@ export class Waxwing {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Data> {
-    const call: Call = { method, url: this.#baseUrl + path, headers: { ...this.#headers, ...headers } }
+    const call: Call = {
+      method,
+      url: this.#baseUrl + path,
+      headers: { ...this.#headers, ...headers },
+      isRepeatable: true,
+    }
     if (body !== undefined) {
       call.headers['Content-Type'] = 'application/json'
       call.body = JSON.stringify(body)
     }
-    return inCamelCase(await callApi(call, this.#options)) as Data
+    return inCamelCase((await callApi<{ data: unknown }>(call, this.#options)).data) as Data
   }
 }
 

@@ -18,6 +18,10 @@ export {
 } from './delivery.ts'
 export * from './errors.ts'
 export * from './events.ts'
+export { WaxwingManagement } from './generated/management-client.ts'
+export type { ManagementOptions, RequestOptions } from './management-caller.ts'
+export type { Body, Data, Item, OperationName, Query } from './operation-types.ts'
+export { type Page, PagedList } from './paged-list.ts'
 
 /** Like `verifyWebhook` of the main entry, with Web Crypto. */
 export async function verifyWebhook(

@@ -60,9 +60,10 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'waxwing-readme-'))
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const [calling, node, express, edge] = snippets('ts')
+  const [calling, managing, node, express, edge] = snippets('ts')
   const programs = {
     'calling.ts': calling!,
+    'managing.ts': managing!,
     'node.ts': node!.replace('.listen(8080)', '.listen(process.env.SOCKET!)'),
     'express.ts': expressBefore + express! + expressAfter,
     'edge.ts': edge!.replace('export default', 'const receiver =') + edgeAfter,

@@ -1,0 +1,3 @@
+import { writeSdkClient } from './sdk-client.ts'
+
+writeSdkClient()

@@ -1,0 +1,603 @@
+// Generated from docs/openapi.json by `npm run openapi`. Do not edit.
+
+import { ManagementCaller, type ManagementOptions, type RequestOptions } from '../management-caller.ts'
+import type { Body, Data, Item, Query } from '../operation-types.ts'
+import type { PagedList } from '../paged-list.ts'
+
+/** A client for the management API of a Waxwing server. Fields have the names of the API reference. */
+export class WaxwingManagement {
+  readonly #caller: ManagementCaller
+
+  constructor(options: ManagementOptions) {
+    this.#caller = new ManagementCaller(options)
+  }
+
+  /** Check that the process is running. */
+  getHealth(options?: RequestOptions): Promise<Data<'getHealth'>> {
+    return this.#caller.call({ method: 'GET', path: '/health', isPublic: true, options })
+  }
+
+  /** Check that the service is ready. */
+  getReady(options?: RequestOptions): Promise<Data<'getReady'>> {
+    return this.#caller.call({ method: 'GET', path: '/ready', isPublic: true, options })
+  }
+
+  /** Get the registration status. */
+  getRegistrationStatus(options?: RequestOptions): Promise<Data<'getRegistrationStatus'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/auth/state', isPublic: true, options })
+  }
+
+  /** Create an organization and its owner. */
+  register(body: Body<'register'>, options?: RequestOptions): Promise<Data<'register'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/register', body, isPublic: true, options })
+  }
+
+  /** Sign in. */
+  login(body: Body<'login'>, options?: RequestOptions): Promise<Data<'login'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/login', body, isPublic: true, isRepeatable: true, options })
+  }
+
+  /** Get an invitation. */
+  getInvitation(token: string, options?: RequestOptions): Promise<Data<'getInvitation'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/auth/invitations/${encodeURIComponent(token)}`, isPublic: true, options })
+  }
+
+  /** Accept an invitation. */
+  acceptInvitation(body: Body<'acceptInvitation'>, options?: RequestOptions): Promise<Data<'acceptInvitation'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/accept-invitation', body, isPublic: true, options })
+  }
+
+  /** Get the signed-in user. */
+  getMe(options?: RequestOptions): Promise<Data<'getMe'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/me', options })
+  }
+
+  /**
+   * Sign out everywhere.
+   *
+   * Ends all sessions of this account, including the current one.
+   */
+  signOutEverywhere(options?: RequestOptions): Promise<Data<'signOutEverywhere'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/me/sign-out-everywhere', isRepeatable: true, options })
+  }
+
+  /**
+   * Change the password.
+   *
+   * Ends all sessions of this account and returns a new one.
+   */
+  changePassword(body: Body<'changePassword'>, options?: RequestOptions): Promise<Data<'changePassword'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/me/password', body, options })
+  }
+
+  /**
+   * List event types.
+   *
+   * Each with an example of the webhook payload.
+   */
+  listEventTypes(options?: RequestOptions): Promise<Data<'listEventTypes'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/event-types', options })
+  }
+
+  /** Get the organization. */
+  getOrganization(options?: RequestOptions): Promise<Data<'getOrganization'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization', options })
+  }
+
+  /**
+   * Update the organization.
+   *
+   * Owners only.
+   */
+  updateOrganization(body: Body<'updateOrganization'>, options?: RequestOptions): Promise<Data<'updateOrganization'>> {
+    return this.#caller.call({ method: 'PATCH', path: '/api/v1/organization', body, options })
+  }
+
+  /**
+   * Delete the organization and all of its data.
+   *
+   * Owners only. Signs out all members, revokes all API keys, and stops sending, tracking and webhooks immediately. All
+   * data is erased in the background and cannot be restored.
+   */
+  deleteOrganization(body: Body<'deleteOrganization'>, options?: RequestOptions): Promise<Data<'deleteOrganization'>> {
+    return this.#caller.call({ method: 'DELETE', path: '/api/v1/organization', body, options })
+  }
+
+  /** List members. */
+  listMembers(options?: RequestOptions): Promise<Data<'listMembers'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/members', options })
+  }
+
+  /**
+   * Change the role of a member.
+   *
+   * Owners only.
+   */
+  updateMember(id: string, body: Body<'updateMember'>, options?: RequestOptions): Promise<Data<'updateMember'>> {
+    return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/members/${encodeURIComponent(id)}`, body, options })
+  }
+
+  /**
+   * Remove a member.
+   *
+   * Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that
+   * they created keep working unless requested otherwise.
+   */
+  removeMember(id: string, query: Query<'removeMember'> = {}, options?: RequestOptions): Promise<Data<'removeMember'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/members/${encodeURIComponent(id)}`, query, options })
+  }
+
+  /**
+   * List pending invitations.
+   *
+   * Owners only.
+   */
+  listInvitations(options?: RequestOptions): Promise<Data<'listInvitations'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/invitations', options })
+  }
+
+  /**
+   * Create an invitation.
+   *
+   * Owners only. `token` and `url` are only returned in this response.
+   */
+  createInvitation(body: Body<'createInvitation'>, options?: RequestOptions): Promise<Data<'createInvitation'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/invitations', body, options })
+  }
+
+  /**
+   * Withdraw an invitation.
+   *
+   * Owners only.
+   */
+  deleteInvitation(id: string, options?: RequestOptions): Promise<Data<'deleteInvitation'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/invitations/${encodeURIComponent(id)}`, options })
+  }
+
+  /** List API keys. */
+  listApiKeys(options?: RequestOptions): Promise<Data<'listApiKeys'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/api-keys', options })
+  }
+
+  /**
+   * Create an API key.
+   *
+   * The `api_key` is only returned in this response.
+   */
+  createApiKey(body: Body<'createApiKey'>, options?: RequestOptions): Promise<Data<'createApiKey'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/api-keys', body, options })
+  }
+
+  /** Revoke an API key. */
+  revokeApiKey(id: string, options?: RequestOptions): Promise<Data<'revokeApiKey'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/api-keys/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * List contacts.
+   *
+   * Newest first.
+   */
+  listContacts(query: Query<'listContacts'> = {}, options?: RequestOptions): PagedList<Item<'listContacts'>> {
+    return this.#caller.list({ method: 'GET', path: '/api/v1/organization/contacts', query, options })
+  }
+
+  /** Create a contact. */
+  createContact(body: Body<'createContact'>, options?: RequestOptions): Promise<Data<'createContact'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/contacts', body, options })
+  }
+
+  /** Get a contact. */
+  getContact(id: string, options?: RequestOptions): Promise<Data<'getContact'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Update a contact.
+   *
+   * Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a
+   * contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.
+   */
+  updateContact(id: string, body: Body<'updateContact'>, options?: RequestOptions): Promise<Data<'updateContact'>> {
+    return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}`, body, options })
+  }
+
+  /**
+   * Erase a contact.
+   *
+   * Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and
+   * so do suppressions of the address, so that it is not emailed again.
+   */
+  deleteContact(id: string, options?: RequestOptions): Promise<Data<'deleteContact'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * List the timeline of a contact.
+   *
+   * Messages, events and changes, newest first.
+   */
+  getContactTimeline(id: string, query: Query<'getContactTimeline'> = {}, options?: RequestOptions): PagedList<Item<'getContactTimeline'>> {
+    return this.#caller.list({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/timeline`, query, options })
+  }
+
+  /** List groups. */
+  listGroups(options?: RequestOptions): Promise<Data<'listGroups'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/groups', options })
+  }
+
+  /** Create a group. */
+  createGroup(body: Body<'createGroup'>, options?: RequestOptions): Promise<Data<'createGroup'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/groups', body, options })
+  }
+
+  /** Get a group. */
+  getGroup(id: string, options?: RequestOptions): Promise<Data<'getGroup'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/groups/${encodeURIComponent(id)}`, options })
+  }
+
+  /** Rename a group. */
+  updateGroup(id: string, body: Body<'updateGroup'>, options?: RequestOptions): Promise<Data<'updateGroup'>> {
+    return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/groups/${encodeURIComponent(id)}`, body, options })
+  }
+
+  /**
+   * Delete a group.
+   *
+   * The contacts in the group are kept.
+   */
+  deleteGroup(id: string, options?: RequestOptions): Promise<Data<'deleteGroup'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/groups/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Add contacts to a group.
+   *
+   * Adds all contacts or, if one of them does not exist, none.
+   */
+  addContactsToGroup(id: string, body: Body<'addContactsToGroup'>, options?: RequestOptions): Promise<Data<'addContactsToGroup'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/groups/${encodeURIComponent(id)}/members`, body, isRepeatable: true, options })
+  }
+
+  /** Remove a contact from a group. */
+  removeContactFromGroup(id: string, contactId: string, options?: RequestOptions): Promise<Data<'removeContactFromGroup'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/groups/${encodeURIComponent(id)}/members/${encodeURIComponent(contactId)}`, options })
+  }
+
+  /** List recent imports. */
+  listImports(options?: RequestOptions): Promise<Data<'listImports'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/imports', options })
+  }
+
+  /**
+   * Get an import.
+   *
+   * Includes the progress of the import and the rejected rows.
+   */
+  getImport(id: string, options?: RequestOptions): Promise<Data<'getImport'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/imports/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Cancel an import.
+   *
+   * The import stops after the current batch of rows. Rows that were already imported are kept.
+   */
+  cancelImport(id: string, options?: RequestOptions): Promise<Data<'cancelImport'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/imports/${encodeURIComponent(id)}/cancel`, isRepeatable: true, options })
+  }
+
+  /**
+   * Inspect a CSV file before importing it.
+   *
+   * The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the
+   * delimiter, the columns, some rows and a detected mapping. Nothing is stored.
+   */
+  inspectImportFile(body: string | Uint8Array<ArrayBuffer> | Blob, query: Query<'inspectImportFile'> = {}, options?: RequestOptions): Promise<Data<'inspectImportFile'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/contacts/import/inspect', query, body, contentType: 'text/csv', isRepeatable: true, options })
+  }
+
+  /**
+   * Import contacts from a CSV file.
+   *
+   * The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported
+   * in the background. Without a mapping, columns are detected by their headers: address, names and status by common
+   * headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status
+   * column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned,
+   * complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active,
+   * confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a
+   * mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are
+   * never resubscribed.
+   */
+  importContacts(body: string | Uint8Array<ArrayBuffer> | Blob, query: Query<'importContacts'> = {}, options?: RequestOptions): Promise<Data<'importContacts'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/contacts/import', query, body, contentType: 'text/csv', options })
+  }
+
+  /**
+   * List suppressions.
+   *
+   * Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.
+   */
+  listSuppressions(query: Query<'listSuppressions'> = {}, options?: RequestOptions): PagedList<Item<'listSuppressions'>> {
+    return this.#caller.list({ method: 'GET', path: '/api/v1/organization/suppressions', query, options })
+  }
+
+  /**
+   * Suppress an address.
+   *
+   * The address receives no email, neither transactional nor marketing.
+   */
+  createSuppression(body: Body<'createSuppression'>, options?: RequestOptions): Promise<Data<'createSuppression'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/suppressions', body, options })
+  }
+
+  /**
+   * Remove the suppressions of an address.
+   *
+   * Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.
+   */
+  deleteSuppression(email: string, options?: RequestOptions): Promise<Data<'deleteSuppression'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/suppressions/${encodeURIComponent(email)}`, options })
+  }
+
+  /**
+   * List flows.
+   *
+   * Newest first. Archived flows are only included if `status` is `archived`.
+   */
+  listFlows(query: Query<'listFlows'> = {}, options?: RequestOptions): PagedList<Item<'listFlows'>> {
+    return this.#caller.list({ method: 'GET', path: '/api/v1/organization/flows', query, options })
+  }
+
+  /**
+   * Create a flow.
+   *
+   * Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`,
+   * `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of
+   * the send request. Filters, tags and limits are documented in docs/templates.md.
+   */
+  createFlow(body: Body<'createFlow'>, options?: RequestOptions): Promise<Data<'createFlow'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/flows', body, options })
+  }
+
+  /** Get a flow. */
+  getFlow(id: string, options?: RequestOptions): Promise<Data<'getFlow'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Update a flow.
+   *
+   * A change of the content creates a new version. Omitted fields keep their value, also if other requests change the
+   * flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as
+   * `base_version`.
+   */
+  updateFlow(id: string, body: Body<'updateFlow'>, options?: RequestOptions): Promise<Data<'updateFlow'>> {
+    return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/flows/${encodeURIComponent(id)}`, body, options })
+  }
+
+  /** Delete a flow. */
+  deleteFlow(id: string, options?: RequestOptions): Promise<Data<'deleteFlow'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/flows/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * List flow versions.
+   *
+   * Newest first.
+   */
+  listFlowVersions(id: string, options?: RequestOptions): Promise<Data<'listFlowVersions'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/versions`, options })
+  }
+
+  /** Get a flow version. */
+  getFlowVersion(id: string, version: string, options?: RequestOptions): Promise<Data<'getFlowVersion'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}`, options })
+  }
+
+  /** Preview an unsaved template. */
+  previewTemplate(body: Body<'previewTemplate'>, options?: RequestOptions): Promise<Data<'previewTemplate'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/flows/preview', body, isRepeatable: true, options })
+  }
+
+  /**
+   * Preview a flow.
+   *
+   * Fields of the request replace the saved ones.
+   */
+  previewFlow(id: string, body: Body<'previewFlow'>, options?: RequestOptions): Promise<Data<'previewFlow'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/preview`, body, isRepeatable: true, options })
+  }
+
+  /**
+   * Send a test email.
+   *
+   * Sends the email of the flow to one address, also if the flow is paused.
+   */
+  sendTestEmail(id: string, body: Body<'sendTestEmail'>, options?: RequestOptions): Promise<Data<'sendTestEmail'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/test`, body, options })
+  }
+
+  /**
+   * List messages.
+   *
+   * Newest first.
+   */
+  listMessages(query: Query<'listMessages'> = {}, options?: RequestOptions): PagedList<Item<'listMessages'>> {
+    return this.#caller.list({ method: 'GET', path: '/api/v1/organization/messages', query, options })
+  }
+
+  /**
+   * Get a message.
+   *
+   * Includes its events and the email as it was sent.
+   */
+  getMessage(id: string, options?: RequestOptions): Promise<Data<'getMessage'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/messages/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * List emails in the built-in inbox.
+   *
+   * Emails that were not sent because no mail server is configured. Newest first.
+   */
+  listInboxEmails(query: Query<'listInboxEmails'> = {}, options?: RequestOptions): PagedList<Item<'listInboxEmails'>> {
+    return this.#caller.list({ method: 'GET', path: '/api/v1/organization/inbox', query, options })
+  }
+
+  /** Delete all emails of the built-in inbox. */
+  deleteInboxEmails(options?: RequestOptions): Promise<Data<'deleteInboxEmails'>> {
+    return this.#caller.call({ method: 'DELETE', path: '/api/v1/organization/inbox', options })
+  }
+
+  /** Get an email of the built-in inbox. */
+  getInboxEmail(id: string, options?: RequestOptions): Promise<Data<'getInboxEmail'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/inbox/${encodeURIComponent(id)}`, options })
+  }
+
+  /** Get the sending status. */
+  getSendingStatus(options?: RequestOptions): Promise<Data<'getSendingStatus'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/sending', options })
+  }
+
+  /**
+   * Check the mail server and the DNS records.
+   *
+   * Only for owners of the organization that operates this installation.
+   */
+  checkSending(options?: RequestOptions): Promise<Data<'checkSending'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/sending/check', isRepeatable: true, options })
+  }
+
+  /**
+   * List recent notices.
+   *
+   * The newest 20 notices about failing and paused webhooks.
+   */
+  listNotices(options?: RequestOptions): Promise<Data<'listNotices'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/notices', options })
+  }
+
+  /**
+   * List events.
+   *
+   * Newest first.
+   */
+  listEvents(query: Query<'listEvents'> = {}, options?: RequestOptions): PagedList<Item<'listEvents'>> {
+    return this.#caller.list({ method: 'GET', path: '/api/v1/organization/events', query, options })
+  }
+
+  /**
+   * Get an overview.
+   *
+   * Daily counts of all event types, totals, and the flows that sent the most.
+   */
+  getOverview(query: Query<'getOverview'>, options?: RequestOptions): Promise<Data<'getOverview'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/overview', query, options })
+  }
+
+  /** Get the onboarding checklist. */
+  getChecklist(options?: RequestOptions): Promise<Data<'getChecklist'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/checklist', options })
+  }
+
+  /** List webhooks. */
+  listWebhooks(options?: RequestOptions): Promise<Data<'listWebhooks'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/webhooks', options })
+  }
+
+  /**
+   * Create a webhook.
+   *
+   * The `signing_secret` is only returned in this response.
+   */
+  createWebhook(body: Body<'createWebhook'>, options?: RequestOptions): Promise<Data<'createWebhook'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/webhooks', body, options })
+  }
+
+  /** List retry schedules. */
+  listRetrySchedules(options?: RequestOptions): Promise<Data<'listRetrySchedules'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/webhooks/retry-schedules', options })
+  }
+
+  /** Get a webhook. */
+  getWebhook(id: string, options?: RequestOptions): Promise<Data<'getWebhook'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Update a webhook.
+   *
+   * Set `status` to pause or resume the webhook.
+   */
+  updateWebhook(id: string, body: Body<'updateWebhook'>, options?: RequestOptions): Promise<Data<'updateWebhook'>> {
+    return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}`, body, options })
+  }
+
+  /** Delete a webhook. */
+  deleteWebhook(id: string, options?: RequestOptions): Promise<Data<'deleteWebhook'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Rotate the signing secret.
+   *
+   * Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the
+   * previous secret immediately).
+   */
+  rotateWebhookSecret(id: string, body: Body<'rotateWebhookSecret'>, options?: RequestOptions): Promise<Data<'rotateWebhookSecret'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/rotate-secret`, body, options })
+  }
+
+  /**
+   * Send a test event.
+   *
+   * Sends a sample event and returns the attempt.
+   */
+  testWebhook(id: string, body: Body<'testWebhook'>, options?: RequestOptions): Promise<Data<'testWebhook'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/test`, body, options })
+  }
+
+  /**
+   * List the deliveries of a webhook.
+   *
+   * Newest first.
+   */
+  listWebhookDeliveries(id: string, query: Query<'listWebhookDeliveries'> = {}, options?: RequestOptions): PagedList<Item<'listWebhookDeliveries'>> {
+    return this.#caller.list({ method: 'GET', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/deliveries`, query, options })
+  }
+
+  /**
+   * Get a delivery.
+   *
+   * Includes all attempts.
+   */
+  getDelivery(id: string, options?: RequestOptions): Promise<Data<'getDelivery'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/deliveries/${encodeURIComponent(id)}`, options })
+  }
+
+  /** Replay a delivery. */
+  replayDelivery(id: string, options?: RequestOptions): Promise<Data<'replayDelivery'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/deliveries/${encodeURIComponent(id)}/replay`, options })
+  }
+
+  /**
+   * Replay failed deliveries of a webhook.
+   *
+   * Replays all deliveries that failed since the given time.
+   */
+  replayWebhookDeliveries(id: string, body: Body<'replayWebhookDeliveries'>, options?: RequestOptions): Promise<Data<'replayWebhookDeliveries'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}/replay`, body, options })
+  }
+
+  /**
+   * Export everything stored about a contact.
+   *
+   * One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and
+   * context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list
+   * has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more.
+   */
+  exportContact(id: string, options?: RequestOptions): Promise<Data<'exportContact'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/export`, options })
+  }
+}
