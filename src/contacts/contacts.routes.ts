@@ -4,12 +4,13 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { parseId, toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
 import { type Contact, contactStatuses, selectContacts } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
-import { attributeKeysMax, nameMax } from './fields.ts'
+import { attributeKeysMax, nameMax, parseFields } from './fields.ts'
 
 const queryMax = 200
 const groupsMax = 100
@@ -95,7 +96,13 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
       },
     },
     async (request, reply) => {
-      const contact = await createContact(db, memberOf(request).organizationId, request.body, actorOf(request))
+      const { email, group_ids: groupTexts = [] } = request.body
+      const input = {
+        ...parseFields(request.body),
+        address: parseEmailField('email', email),
+        groupIds: [...new Set(groupTexts)].map((text) => parseIdParam('grp', text)),
+      }
+      const contact = await createContact(db, memberOf(request).organizationId, input, actorOf(request))
       return reply.status(201).send(created(contactOut(contact)))
     },
   )
@@ -131,7 +138,13 @@ function edit(api: Api, { db }: Parts): void {
     async (request) => {
       const id = parseIdParam('con', request.params.id)
       const { organizationId } = memberOf(request)
-      return ok(contactOut(await editContact(db, organizationId, id, request.body, actorOf(request))))
+      const { email, status } = request.body
+      const change = {
+        ...parseFields(request.body),
+        address: email === undefined ? undefined : parseEmailField('email', email),
+        status,
+      }
+      return ok(contactOut(await editContact(db, organizationId, id, change, actorOf(request))))
     },
   )
 }

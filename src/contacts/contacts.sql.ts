@@ -1,8 +1,9 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
+import type { EmailAddress } from '../values/email.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
-import type { Attributes } from './fields.ts'
+import type { Attributes, ContactFields } from './fields.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
 import { matchesWords } from './search.sql.ts'
@@ -116,14 +117,7 @@ function hasStatus(organizationId: OrganizationId, status: ContactStatus): Sql {
 export async function insertContact(
   tx: Tx,
   organizationId: OrganizationId,
-  contact: {
-    id: ContactId
-    email: string
-    emailKey: string
-    firstName: string | undefined
-    lastName: string | undefined
-    attributes: string | undefined
-  },
+  contact: ContactFields & EmailAddress & { id: ContactId },
   actor: Actor,
 ): Promise<ContactId | undefined> {
   const [row] = await tx<{ id: ContactId }>`
@@ -138,7 +132,7 @@ export async function insertContact(
   return row?.id
 }
 
-export type LockedContact = { email: string; emailKey: string; subscription: Subscription }
+export type LockedContact = EmailAddress & { subscription: Subscription }
 
 /** Locks the contact until the end of the transaction. Returns undefined if it does not exist. */
 export async function lockContact(
@@ -161,13 +155,7 @@ export async function updateContact(
   tx: Tx,
   organizationId: OrganizationId,
   id: ContactId,
-  change: {
-    email: string | undefined
-    emailKey: string | undefined
-    firstName: string | undefined
-    lastName: string | undefined
-    attributes: string | undefined
-  },
+  change: Partial<ContactFields & EmailAddress>,
 ): Promise<string[]> {
   const [row] = await tx<{ edited: string[] }>`
     with previous as (
@@ -195,8 +183,8 @@ export async function updateSubscription(
   organizationId: OrganizationId,
   id: ContactId,
   subscription: Subscription,
-): Promise<{ email: string; emailKey: string } | undefined> {
-  const [row] = await tx<{ email: string; emailKey: string }>`
+): Promise<EmailAddress | undefined> {
+  const [row] = await tx<EmailAddress>`
     update contacts set subscription = ${subscription}, updated_at = now()
     where organization_id = ${organizationId} and id = ${id} and subscription <> ${subscription}
     returning email, email_key`

@@ -1,8 +1,8 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
 import { recordApiUnsubscription } from '../events/unsubscription.ts'
-import { parseEmail } from '../values/email.ts'
-import { invalid, notFound, Refusal } from '../values/errors.ts'
-import { type ContactId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
+import { type EmailAddress, parseEmail } from '../values/email.ts'
+import { notFound, Refusal } from '../values/errors.ts'
+import { type ContactId, type GroupId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
 import {
   type Contact,
   insertContact,
@@ -14,7 +14,7 @@ import {
   updateContact,
   updateSubscription,
 } from './contacts.sql.ts'
-import { type Parsed, readAttributes, readName } from './fields.ts'
+import type { ContactFields } from './fields.ts'
 import { joinGroups } from './groups.ts'
 import { insertHistory } from './history.sql.ts'
 import type { Actor } from './history.ts'
@@ -38,12 +38,7 @@ export async function recipientOf(db: Reader, organizationId: OrganizationId, em
   return known ?? { email, firstName: null, lastName: null, attributes: {} }
 }
 
-export type ContactInput = {
-  email?: string
-  first_name?: string | null
-  last_name?: string | null
-  attributes?: Record<string, unknown>
-}
+export type NewContact = ContactFields & { address: EmailAddress; groupIds: GroupId[] }
 
 /**
  * Creates a subscribed contact, or an unsubscribed one if the address unsubscribed earlier. Throws `Refusal` if the
@@ -52,42 +47,41 @@ export type ContactInput = {
 export async function createContact(
   db: Db,
   organizationId: OrganizationId,
-  input: ContactInput & { email: string; group_ids?: string[] },
+  { address, groupIds, ...fields }: NewContact,
   actor: Actor,
 ): Promise<Contact> {
-  const fields = readFields(input)
-  const email = readEmail(input.email)
   return inTransaction(db, async (tx) => {
-    const id = await insertContact(tx, organizationId, { ...fields, ...email, id: newId('con') }, actor)
+    const id = await insertContact(tx, organizationId, { ...fields, ...address, id: newId('con') }, actor)
     if (!id) throw emailTaken()
-    if (input.group_ids?.length) await joinGroups(tx, organizationId, input.group_ids, id, actor)
+    if (groupIds.length > 0) await joinGroups(tx, organizationId, groupIds, id, actor)
     return getContact(tx, organizationId, id)
   })
 }
 
-export type ContactEdit = ContactInput & { status?: 'subscribed' | 'unsubscribed' }
+export type ContactEdit = Partial<ContactFields> & {
+  address?: EmailAddress | undefined
+  status?: 'subscribed' | 'unsubscribed' | undefined
+}
 
 export async function editContact(
   db: Db,
   organizationId: OrganizationId,
   id: ContactId,
-  edit: ContactEdit,
+  { address, status, ...fields }: ContactEdit,
   actor: Actor,
 ): Promise<Contact> {
-  const fields = readFields(edit)
-  const email = edit.email === undefined ? { email: undefined, emailKey: undefined } : readEmail(edit.email)
   return inTransaction(db, async (tx) => {
     const locked = await lockContact(tx, organizationId, id)
     if (!locked) throw notFound('contact')
-    const edited = await updateContact(tx, organizationId, id, { ...fields, ...email }).catch((error) => {
+    const edited = await updateContact(tx, organizationId, id, { ...fields, ...address }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error
     })
     if (edited.length > 0)
       await insertHistory(tx, organizationId, id, { type: 'edited', actor, details: { fields: edited } })
-    if (email.email !== undefined && email.emailKey !== locked.emailKey)
-      await carryUnsubscription(tx, organizationId, id, locked, email)
-    if (edit.status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
-    if (edit.status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
+    if (address && address.emailKey !== locked.emailKey)
+      await carryUnsubscription(tx, organizationId, id, locked, address)
+    if (status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
+    if (status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
       const eventId = newId('evt')
       await insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor, eventId })
       await recordApiUnsubscription(tx, { id: eventId, organizationId, contactId: id })
@@ -105,7 +99,7 @@ async function carryUnsubscription(
   organizationId: OrganizationId,
   id: ContactId,
   locked: LockedContact,
-  address: { email: string; emailKey: string },
+  address: EmailAddress,
 ): Promise<void> {
   const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)
   if (locked.subscription === 'unsubscribed')
@@ -145,23 +139,4 @@ export async function resubscribe(
   await deleteSuppressions(tx, organizationId, contact.emailKey, ['unsubscribe'])
   await insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
   return true
-}
-
-function readEmail(input: string): { email: string; emailKey: string } {
-  const email = parseEmail(input)
-  if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
-  return { email: email.address, emailKey: email.key }
-}
-
-function readFields(input: ContactInput) {
-  return {
-    firstName: checked('first_name', readName(input.first_name)),
-    lastName: checked('last_name', readName(input.last_name)),
-    attributes: checked('attributes', readAttributes(input.attributes)),
-  }
-}
-
-function checked<Value>(path: string, read: Parsed<Value>): Value {
-  if (!read.ok) throw invalid({ path, problem: read.problem })
-  return read.value
 }

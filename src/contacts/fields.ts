@@ -1,3 +1,4 @@
+import { invalid } from '../values/errors.ts'
 import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../values/text.ts'
 
 // Limits of the fields of a contact, for the API, the web app and imports alike.
@@ -42,4 +43,28 @@ export function readAttributes(input: unknown): Parsed<string | undefined> {
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
+}
+
+/**
+ * The fields of a contact besides its address: `attributes` as JSON. Undefined leaves a field unchanged, and '' clears a
+ * name.
+ */
+export type ContactFields = {
+  firstName: string | undefined
+  lastName: string | undefined
+  attributes: string | undefined
+}
+
+/** Parses the fields of a request. Throws `Refusal` if one is invalid. */
+export function parseFields(body: { first_name?: unknown; last_name?: unknown; attributes?: unknown }): ContactFields {
+  return {
+    firstName: checkedValue('first_name', readName(body.first_name)),
+    lastName: checkedValue('last_name', readName(body.last_name)),
+    attributes: checkedValue('attributes', readAttributes(body.attributes)),
+  }
+}
+
+function checkedValue<Value>(path: string, parsed: Parsed<Value>): Value {
+  if (!parsed.ok) throw invalid({ path, problem: parsed.problem })
+  return parsed.value
 }

@@ -4,7 +4,7 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { toText } from '../values/ids.ts'
+import { parseId, toText } from '../values/ids.ts'
 import { nameMax } from '../values/names.ts'
 import { actorOf } from './actor.ts'
 import { type Group, selectGroups } from './groups.sql.ts'
@@ -97,7 +97,8 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     async (request) => {
       const { organizationId } = memberOf(request)
       const groupId = parseIdParam('grp', request.params.id)
-      return ok({ added: await addToGroup(db, organizationId, groupId, request.body.contact_ids, actorOf(request)) })
+      const contactIds = request.body.contact_ids.map((text) => parseId('con', text))
+      return ok({ added: await addToGroup(db, organizationId, groupId, contactIds, actorOf(request)) })
     },
   )
 

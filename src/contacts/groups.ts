@@ -1,6 +1,6 @@
 import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
 import { notFound, Refusal } from '../values/errors.ts'
-import { type ContactId, type GroupId, newId, type OrganizationId, parseId } from '../values/ids.ts'
+import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import {
   countGroups,
@@ -65,16 +65,15 @@ export async function removeGroup(db: Db, organizationId: OrganizationId, id: Gr
 
 /**
  * Adds all contacts or none, and returns how many were not members yet. Throws `Refusal` with the positions of unknown
- * contacts.
+ * contacts; undefined is a malformed id.
  */
 export async function addToGroup(
   db: Db,
   organizationId: OrganizationId,
   groupId: GroupId,
-  contactTexts: string[],
+  ids: readonly (ContactId | undefined)[],
   actor: Actor,
 ): Promise<number> {
-  const ids = contactTexts.map((text) => parseId('con', text))
   return inTransaction(db, async (tx) => {
     if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
     const locked = new Set(
@@ -93,13 +92,11 @@ export async function addToGroup(
 export async function joinGroups(
   tx: Tx,
   organizationId: OrganizationId,
-  groupTexts: string[],
+  groupIds: GroupId[],
   contactId: ContactId,
   actor: Actor,
 ): Promise<void> {
-  const groupIds = [...new Set(groupTexts)].map((text) => parseId('grp', text)).filter((id) => id !== undefined)
-  if (groupIds.length < new Set(groupTexts).size || !(await lockGroups(tx, organizationId, groupIds)))
-    throw notFound('group')
+  if (!(await lockGroups(tx, organizationId, groupIds))) throw notFound('group')
   await insertMemberships(tx, organizationId, groupIds, [contactId], actor)
 }
 

@@ -4,10 +4,11 @@ import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage } from '../http/paging.ts'
+import { parseEmail, parseEmailField } from '../values/email.ts'
 import { toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
 import { type Suppression, selectSuppressions, suppressionReasons } from './suppressions.sql.ts'
-import { addManualSuppression, liftSuppression } from './suppressions.ts'
+import { addManualSuppression, liftSuppression, notSuppressed } from './suppressions.ts'
 
 const detailMax = 500
 const queryMax = 200
@@ -70,12 +71,9 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
         },
       },
       async (request, reply) => {
-        const suppression = await addManualSuppression(
-          db,
-          memberOf(request).organizationId,
-          request.body,
-          actorOf(request),
-        )
+        const { email, detail } = request.body
+        const input = { address: parseEmailField('email', email), detail }
+        const suppression = await addManualSuppression(db, memberOf(request).organizationId, input, actorOf(request))
         return reply.status(201).send(created(suppressionOut(suppression)))
       },
     )
@@ -92,7 +90,9 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
         },
       },
       async (request) => {
-        await liftSuppression(db, memberOf(request).organizationId, request.params.email, actorOf(request))
+        const email = parseEmail(request.params.email)
+        if (!email.ok) throw notSuppressed()
+        await liftSuppression(db, memberOf(request).organizationId, email.key, actorOf(request))
         return ok(null, 'Suppressions removed')
       },
     )

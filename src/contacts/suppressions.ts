@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
-import { parseEmail } from '../values/email.ts'
+import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { isStorable, unstorableProblem } from '../values/text.ts'
@@ -38,31 +38,28 @@ export async function importSuppressions(
 export async function addManualSuppression(
   db: Db,
   organizationId: OrganizationId,
-  input: { email: string; detail?: string | undefined },
+  { address, detail }: { address: EmailAddress; detail?: string | undefined },
   actor: Actor,
 ): Promise<Suppression> {
-  const email = parseEmail(input.email)
-  if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
-  if (!isStorable(input.detail ?? '')) throw invalid({ path: 'detail', problem: unstorableProblem })
+  if (!isStorable(detail ?? '')) throw invalid({ path: 'detail', problem: unstorableProblem })
   return inTransaction(db, async (tx) => {
-    const before = await selectSuppressionsOf(tx, organizationId, email.key)
+    const before = await selectSuppressionsOf(tx, organizationId, address.emailKey)
     await insertSuppressions(tx, [
       {
         organizationId,
-        email: email.address,
-        emailKey: email.key,
+        ...address,
         reason: 'manual',
-        detail: input.detail?.trim() || null,
+        detail: detail?.trim() || null,
         messageId: null,
       },
     ])
     if (!before.some(({ reason }) => reason === 'manual'))
-      await insertHistoryByEmail(tx, organizationId, email.key, {
+      await insertHistoryByEmail(tx, organizationId, address.emailKey, {
         type: 'suppressed',
         actor,
         details: { reasons: ['manual'] },
       })
-    const entries = await selectSuppressionsOf(tx, organizationId, email.key)
+    const entries = await selectSuppressionsOf(tx, organizationId, address.emailKey)
     return entries.find(({ reason }) => reason === 'manual')!
   })
 }
@@ -74,16 +71,17 @@ export async function addManualSuppression(
 export async function liftSuppression(
   db: Db,
   organizationId: OrganizationId,
-  emailText: string,
+  emailKey: string,
   actor: Actor,
 ): Promise<void> {
-  const email = parseEmail(emailText)
   await inTransaction(db, async (tx) => {
-    const lifted = email.ok ? await deleteSuppressions(tx, organizationId, email.key) : []
-    if (!email.ok || lifted.length === 0) throw new Refusal('not_found', 'This address is not suppressed.')
+    const lifted = await deleteSuppressions(tx, organizationId, emailKey)
+    if (lifted.length === 0) throw notSuppressed()
     const reasons = lifted.filter((reason) => reason !== 'unsubscribe')
     if (reasons.length > 0)
-      await insertHistoryByEmail(tx, organizationId, email.key, { type: 'unsuppressed', actor, details: { reasons } })
-    if (lifted.includes('unsubscribe')) await subscribeByEmail(tx, organizationId, email.key, actor)
+      await insertHistoryByEmail(tx, organizationId, emailKey, { type: 'unsuppressed', actor, details: { reasons } })
+    if (lifted.includes('unsubscribe')) await subscribeByEmail(tx, organizationId, emailKey, actor)
   })
 }
+
+export const notSuppressed = () => new Refusal('not_found', 'This address is not suppressed.')

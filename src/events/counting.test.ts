@@ -6,7 +6,7 @@ import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { emailEventMetric } from '../reports/metrics.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
-import { type FlowId, toText } from '../values/ids.ts'
+import type { FlowId } from '../values/ids.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { derivedEventId, type NewEvent } from './record.ts'
 
@@ -93,11 +93,8 @@ async function expectSameDays(db: Db, world: World, events: NewEvent[], zone: st
   const day = (offset: number) => new Date(Date.parse(date) + offset * 24 * hourMs).toISOString().slice(0, 10)
   for (const eventName of eventNames) {
     const expected = recountDays(events, { eventName, zone, flowId })
-    const query = { event_name: eventName, start_date: day(-3), end_date: day(3), timezone: zone }
-    const metric = await emailEventMetric(db, world.organizationId, {
-      ...query,
-      ...(flowId && { flow_id: toText('flw', flowId) }),
-    })
+    const period = { startDate: day(-3), endDate: day(3), timezone: zone, days: 7 }
+    const metric = await emailEventMetric(db, world.organizationId, { eventName, period, flowId })
     const none = { total: 0, unique: 0, machine: 0 }
     const days = [-3, -2, -1, 0, 1, 2, 3].map((offset) => ({
       date: day(offset),
@@ -117,8 +114,8 @@ test('counters and metrics equal a plain recount for any events in any order and
       const world = await createWorld(db, { messages, flows: 2 })
       const events = drafts.flat().map((each) => eventOf(world, date, each))
       const given = [...events, ...again.flatMap((index) => events[index] ?? [])]
-        .map((event, index) => ({ event, place: order[index]! }))
-        .sort((a, b) => a.place - b.place)
+        .map((event, index) => ({ event, position: order[index]! }))
+        .sort((a, b) => a.position - b.position)
         .map(({ event }) => event)
       for (let from = 0; from < given.length; from += batch) await record(db, given.slice(from, from + batch))
 

@@ -3,11 +3,12 @@ import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
-import { pageQuery } from '../http/paging.ts'
+import { pageQuery, readPage } from '../http/paging.ts'
+import { invalid } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
-import { toText } from '../values/ids.ts'
+import { type EventId, parseId, toText } from '../values/ids.ts'
 import type { ActivityRow } from './activity.sql.ts'
-import { listActivity } from './activity.ts'
+import { activityCursor, listActivity } from './activity.ts'
 
 const EventOut = Type.Object({
   id: Type.String(),
@@ -48,13 +49,29 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
       },
       async (request) => {
         const { organizationId } = memberOf(request)
-        const { items, nextCursor } = await read(organizationId, (tx) =>
-          listActivity(tx, organizationId, request.query),
-        )
+        const { event_name: eventName, flow_id: flowText, contact_id: contactText, machine, after } = request.query
+        const asked = readPage(request.query, activityCursor)
+        const query = {
+          eventName,
+          flowId: flowText ? parseId('flw', flowText) : undefined,
+          contactId: contactText ? parseId('con', contactText) : undefined,
+          machine: machine === undefined ? undefined : machine === 'true',
+          after: after ? parseEventId(after) : undefined,
+        }
+        // A malformed id matches no events.
+        if ((flowText && !query.flowId) || (contactText && !query.contactId))
+          return page({ items: [], nextCursor: null })
+        const { items, nextCursor } = await read(organizationId, (tx) => listActivity(tx, organizationId, query, asked))
         return page({ items: items.map(eventOut), nextCursor })
       },
     )
   }
+}
+
+function parseEventId(text: string): EventId {
+  const id = parseId('evt', text)
+  if (!id) throw invalid({ path: 'after', problem: 'must be the id of an event, such as evt_…' })
+  return id
 }
 
 const eventOut = (row: ActivityRow) => ({

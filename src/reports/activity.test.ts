@@ -4,9 +4,10 @@ import { click, createWorld, eventIn, record, type World } from '../../test/supp
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { derivedEventId, type NewEvent } from '../events/record.ts'
+import { readPage } from '../http/paging.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
-import { newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
-import { listActivity } from './activity.ts'
+import { type ContactId, type FlowId, newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
+import { activityCursor, listActivity } from './activity.ts'
 
 const worldOf = (app: TestApp, options: object = {}) =>
   createWorld(app.db, { organizationId: parseId('org', app.organizationId) as OrganizationId, ...options })
@@ -70,14 +71,14 @@ test('a bounce is listed at its time, although its id has the time of its messag
   expect((await list(app, { after: toText('evt', bounce.id) })).body.data).toEqual([])
 })
 
-type Filter = { event_name?: EventName; flow_id?: string; contact_id?: string; machine?: 'true' | 'false' }
+type Filter = { eventName?: EventName; flowId?: FlowId; contactId?: ContactId; machine?: boolean }
 
 function expected(events: NewEvent[], filter: Filter): string[] {
   return events
-    .filter(({ eventName }) => !filter.event_name || eventName === filter.event_name)
-    .filter(({ flowId }) => !filter.flow_id || (flowId && toText('flw', flowId) === filter.flow_id))
-    .filter(({ contactId }) => !filter.contact_id || toText('con', contactId) === filter.contact_id)
-    .filter(({ machine }) => !filter.machine || String(machine) === filter.machine)
+    .filter(({ eventName }) => !filter.eventName || eventName === filter.eventName)
+    .filter(({ flowId }) => !filter.flowId || flowId === filter.flowId)
+    .filter(({ contactId }) => !filter.contactId || contactId === filter.contactId)
+    .filter(({ machine }) => filter.machine === undefined || machine === filter.machine)
     .sort((a, b) => +b.occurredAt - +a.occurredAt || (a.id < b.id ? 1 : -1))
     .map(({ id }) => id)
 }
@@ -97,10 +98,10 @@ test('pages contain every matching event once, newest first, for all filters', a
 
   const filters = fc.record(
     {
-      event_name: fc.constantFrom(...eventNames),
-      flow_id: fc.constantFrom(...world.flowIds.map((id) => toText('flw', id))),
-      contact_id: fc.constantFrom(...world.messages.map(({ contactId }) => toText('con', contactId))),
-      machine: fc.constantFrom('true' as const, 'false' as const),
+      eventName: fc.constantFrom(...eventNames),
+      flowId: fc.constantFrom(...world.flowIds),
+      contactId: fc.constantFrom(...world.messages.map(({ contactId }) => contactId)),
+      machine: fc.boolean(),
     },
     { requiredKeys: [] },
   )
@@ -109,7 +110,10 @@ test('pages contain every matching event once, newest first, for all filters', a
       const found: string[] = []
       let cursor: string | null = null
       do {
-        const page = await listActivity(db, world.organizationId, { ...filter, limit, ...(cursor && { cursor }) })
+        const { eventName, flowId, contactId, machine } = filter
+        const query = { eventName, flowId, contactId, machine, after: undefined }
+        const asked = readPage({ limit, ...(cursor && { cursor }) }, activityCursor)
+        const page = await listActivity(db, world.organizationId, query, asked)
         found.push(...page.items.map(({ id }) => id))
         cursor = page.nextCursor
       } while (cursor && found.length < 60)

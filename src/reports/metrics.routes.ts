@@ -2,9 +2,10 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { keyOf, requireScope } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, ok, oneOf } from '../http/envelope.ts'
+import type { FieldProblem } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
 import { emailEventMetric } from './metrics.ts'
-import { daysMax } from './period.ts'
+import { daysMax, readEventName, readFlowId, readPeriod } from './period.ts'
 
 const count = {
   total: Type.Integer({ description: 'All events.' }),
@@ -49,7 +50,13 @@ export function metricRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
       },
       async (request) => {
         const { organizationId } = keyOf(request)
-        const metric = await read(organizationId, (tx) => emailEventMetric(tx, organizationId, request.query))
+        const problems: FieldProblem[] = []
+        const asked = {
+          eventName: readEventName(request.query.event_name, problems),
+          period: readPeriod(request.query, 'UTC', problems),
+          flowId: readFlowId(request.query),
+        }
+        const metric = await read(organizationId, (tx) => emailEventMetric(tx, organizationId, asked))
         const { eventName, startDate, endDate, days: _, ...rest } = metric
         return ok({ event_name: eventName, start_date: startDate, end_date: endDate, ...rest })
       },

@@ -7,6 +7,7 @@ import { toText } from '../values/ids.ts'
 import { CountOut, Day, periodQuery } from './metrics.routes.ts'
 import { findChecklist } from './metrics.sql.ts'
 import { getOverview, type TopFlow } from './overview.ts'
+import { readFlowId, readPeriod } from './period.ts'
 
 const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
   (typeof eventNames)[number],
@@ -60,9 +61,8 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
       },
       async (request) => {
         const { organizationId, organization } = memberOf(request)
-        const overview = await read(organizationId, (tx) =>
-          getOverview(tx, organizationId, request.query, organization.timezone),
-        )
+        const asked = { period: readPeriod(request.query, organization.timezone), flowId: readFlowId(request.query) }
+        const overview = await read(organizationId, (tx) => getOverview(tx, organizationId, asked))
         return ok({
           start_date: overview.startDate,
           end_date: overview.endDate,

@@ -4,8 +4,8 @@ import { type EventName, eventNames } from '../values/event-types.ts'
 import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { countSpans } from './counts.ts'
 import { selectTopFlows } from './metrics.sql.ts'
-import { readFlow } from './metrics.ts'
-import { boundsOf, datesOf, type Period, type PeriodInput, previousStart, readPeriod } from './period.ts'
+import { existingFlow } from './metrics.ts'
+import { boundsOf, datesOf, type Period, previousStart } from './period.ts'
 import { type Count, noCount, plus } from './spans.ts'
 
 export type Counts = Record<EventName, Count>
@@ -28,15 +28,13 @@ export type Overview = Period & {
 
 const topMax = 10
 
-/** Returns the data of the dashboard for all event types. Throws `Refusal` if the parameters are invalid. */
+/** Returns the data of the dashboard for all event types. Throws `Refusal` if the flow does not exist. */
 export async function getOverview(
   db: Reader,
   organizationId: OrganizationId,
-  given: PeriodInput & { flow_id?: unknown },
-  defaultZone: string,
+  { period, flowId: only }: { period: Period; flowId: FlowId | undefined },
 ): Promise<Overview> {
-  const period = readPeriod(given, defaultZone)
-  const flowId = await readFlow(db, organizationId, given.flow_id)
+  const flowId = await existingFlow(db, organizationId, only)
   const bounds = boundsOf(period)
   const counted = { organizationId, eventNames, flowIds: [flowId] }
   const [countOf, topFlows] = await Promise.all([

@@ -1,5 +1,7 @@
 import { type FieldProblem, invalid } from '../values/errors.ts'
 import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import type { FlowId } from '../values/ids.ts'
 import { isTimeZone } from '../values/time-zone.ts'
 import { dayBounds } from './zones.ts'
 
@@ -24,10 +26,11 @@ export const boundsOf = ({ timezone, startDate, days }: Period): number[] =>
 export const previousStart = ({ timezone, startDate, days }: Period): number =>
   dayBounds(timezone, new Date(midnightOf(startDate) - days * dayMs), 0)[0]!
 
-export type PeriodInput = { event_name?: unknown; start_date?: unknown; end_date?: unknown; timezone?: unknown }
+/** The parameters of a request, which may be invalid. */
+export type PeriodQuery = { start_date?: unknown; end_date?: unknown; timezone?: unknown; flow_id?: unknown }
 
 /** Parses the parameters. Throws `Refusal` with all problems at once. */
-export function readPeriod(given: PeriodInput, defaultZone: string, problems: FieldProblem[] = []): Period {
+export function readPeriod(given: PeriodQuery, defaultZone: string, problems: FieldProblem[] = []): Period {
   const startDate = readDate('start_date', given.start_date, problems)
   const endDate = readDate('end_date', given.end_date, problems)
   const timezone = given.timezone ?? defaultZone
@@ -73,3 +76,7 @@ export function readEventName(given: unknown, problems: FieldProblem[]): EventNa
   problems.push({ path: 'event_name', problem: `${problem}; must be one of ${eventNames.join(', ')}` })
   return 'emailSent'
 }
+
+/** Returns undefined if no flow is given. Throws `Refusal` if it cannot be the id of a flow. */
+export const readFlowId = ({ flow_id: text }: PeriodQuery): FlowId | undefined =>
+  text === undefined ? undefined : parseIdParam('flw', String(text))

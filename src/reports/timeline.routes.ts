@@ -66,7 +66,7 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         await getContact(db, organizationId, id)
         const before = cursor && { at: new Date(cursor[0]!), id: cursor[1]! }
         const rows = await read(organizationId, (tx) => selectTimeline(tx, organizationId, id, { limit, before }))
-        const { items, nextCursor } = toPage(rows, limit, (row) => [row.place.toISOString(), row.id])
+        const { items, nextCursor } = toPage(rows, limit, (row) => [row.sortedAt.toISOString(), row.id])
         return page({ items: items.map(timelineOut), nextCursor })
       },
     )

@@ -13,8 +13,8 @@ import {
 export type TimelineEntry = {
   kind: 'message' | 'event' | 'change'
   id: string
-  /** Entries are sorted by `place`; `at` is the displayed time. */
-  place: Date
+  /** The time by which entries are sorted; `at` is the displayed time. */
+  sortedAt: Date
   at: Date
   eventName: string | null
   messageId: MessageId | null
@@ -64,7 +64,7 @@ export async function selectTimeline(
   return db<TimelineEntry>`
     with entries as (
       (
-        select 'message' as kind, id, ${timeInId} as place, queued_at as at, null as event_name, id as message_id, flow_id,
+        select 'message' as kind, id, ${timeInId} as sorted_at, queued_at as at, null as event_name, id as message_id, flow_id,
           status, false as machine, reason as detail, null::text as evidence, ${noChange}
         from messages
         where organization_id = ${organizationId} and contact_id = ${contactId} and id < ${messagesBefore(before)}
@@ -93,25 +93,25 @@ export async function selectTimeline(
       )
       union all
       (
-        select 'change', group_id, place, added_at, ${noMessage}, 'group_added', null, group_id, added_by_type, added_by_id
-        from group_members, date_trunc('milliseconds', added_at) as place
+        select 'change', group_id, sorted_at, added_at, ${noMessage}, 'group_added', null, group_id, added_by_type, added_by_id
+        from group_members, date_trunc('milliseconds', added_at) as sorted_at
         where organization_id = ${organizationId} and contact_id = ${contactId}
-          and (place, group_id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
-        order by place desc, group_id desc
+          and (sorted_at, group_id) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
+        order by sorted_at desc, group_id desc
         limit ${limit + 1}
       )
       union all
       (
-        select 'change', ${firstId}::uuid, place, created_at, ${noMessage}, 'created', null, null, created_by_type,
+        select 'change', ${firstId}::uuid, sorted_at, created_at, ${noMessage}, 'created', null, null, created_by_type,
           created_by_id
-        from contacts, date_trunc('milliseconds', created_at) as place
+        from contacts, date_trunc('milliseconds', created_at) as sorted_at
         where organization_id = ${organizationId} and id = ${contactId}
-          and (place, ${firstId}::uuid) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
+          and (sorted_at, ${firstId}::uuid) < (${before?.at ?? 'infinity'}, ${before?.id ?? lastId})
       )
-      order by place desc, id desc
+      order by sorted_at desc, id desc
       limit ${limit + 1}
     )
-    select entries.kind, entries.id, entries.place, entries.at, entries.event_name, entries.message_id, entries.flow_id,
+    select entries.kind, entries.id, entries.sorted_at, entries.at, entries.event_name, entries.message_id, entries.flow_id,
       entries.status, entries.machine, entries.detail, entries.evidence, flows.name as flow_name, messages.subject, entries.change,
       entries.details -> 'fields' as fields, entries.details -> 'reasons' as reasons, entries.group_id,
       groups.name as group_name, actor.type as actor_type, actor.id as actor_id,
@@ -132,15 +132,15 @@ export async function selectTimeline(
     ) as actor (type, id)
     left join flows on flows.organization_id = ${organizationId} and flows.id = entries.flow_id
     left join messages on messages.organization_id = ${organizationId} and messages.id = entries.message_id
-    order by entries.place desc, entries.id desc`
+    order by entries.sorted_at desc, entries.id desc`
 }
 
 /**
  * Returns an upper bound of the message ids after a position, which may be that of an event whose id has another time.
  */
-function messagesBefore(place: Position | undefined): string {
-  if (!place) return lastId
-  const [first, next] = [leastId('msg', place.at.getTime()), leastId('msg', place.at.getTime() + 1)]
-  if (place.id < first) return first
-  return place.id < next ? place.id : next
+function messagesBefore(position: Position | undefined): string {
+  if (!position) return lastId
+  const [first, next] = [leastId('msg', position.at.getTime()), leastId('msg', position.at.getTime() + 1)]
+  if (position.id < first) return first
+  return position.id < next ? position.id : next
 }

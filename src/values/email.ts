@@ -1,4 +1,5 @@
 import { asciiDomain } from './domain.ts'
+import { invalid } from './errors.ts'
 import { isLongerThan } from './text.ts'
 
 /** `address` is the spelling to display and send to. Two addresses are the same if their `key` is equal. */
@@ -15,17 +16,17 @@ const localPattern = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}
 const plainPattern =
   /^([a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*)@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/i
 
-const invalid = (problem: string): ParsedEmail => ({ ok: false, problem })
+const rejected = (problem: string): ParsedEmail => ({ ok: false, problem })
 
 /**
  * Parses an email address as people type it. It is trimmed and its domain converted to lower-case ASCII; the local part
  * is kept as given. Addresses that differ only in case have the same key.
  */
 export function parseEmail(input: unknown): ParsedEmail {
-  if (typeof input !== 'string') return invalid('must be a string')
+  if (typeof input !== 'string') return rejected('must be a string')
   const text = input.trim()
-  if (text === '') return invalid('must not be empty')
-  if (isLongerThan(text, addressMax)) return invalid(`must have at most ${addressMax} characters`)
+  if (text === '') return rejected('must not be empty')
+  if (isLongerThan(text, addressMax)) return rejected(`must have at most ${addressMax} characters`)
   const plain = plainPattern.exec(text)
   const key = plain ? text.toLowerCase() : ''
   if (plain && plain[1]!.length <= localMax && !key.includes('xn--'))
@@ -35,15 +36,25 @@ export function parseEmail(input: unknown): ParsedEmail {
 
 function parseAny(text: string): ParsedEmail {
   const at = text.lastIndexOf('@')
-  if (at < 1 || at === text.length - 1) return invalid('is not a valid email address')
+  if (at < 1 || at === text.length - 1) return rejected('is not a valid email address')
   const local = text.slice(0, at)
   if (local.length > localMax || !localPattern.test(local))
-    return invalid('is not a valid email address: check the part before the @')
+    return rejected('is not a valid email address: check the part before the @')
   const domain = asciiDomain(text.slice(at + 1))
-  if (domain === undefined) return invalid('is not a valid email address: check the domain after the @')
+  if (domain === undefined) return rejected('is not a valid email address: check the domain after the @')
   if (!domain.includes('.') && domain !== 'localhost')
-    return invalid('is not a valid email address: the domain must contain a dot')
-  if (/(?:^|\.)\d+$/.test(domain)) return invalid('is not a valid email address: the domain must not be an IP address')
+    return rejected('is not a valid email address: the domain must contain a dot')
+  if (/(?:^|\.)\d+$/.test(domain)) return rejected('is not a valid email address: the domain must not be an IP address')
   const address = `${local}@${domain}`
   return { ok: true, address, key: address.toLowerCase() }
+}
+
+/** An address, and the key by which it is compared. */
+export type EmailAddress = { email: string; emailKey: string }
+
+/** Parses an address from a request. Throws `Refusal` with the path of the field if it is invalid. */
+export function parseEmailField(path: string, text: unknown): EmailAddress {
+  const parsed = parseEmail(text)
+  if (!parsed.ok) throw invalid({ path, problem: parsed.problem })
+  return { email: parsed.address, emailKey: parsed.key }
 }
