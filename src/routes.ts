@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
-import { requireApiKey, requireMember } from './accounts/guards.ts'
+import { permissionOf, requireApiKey, requireMember } from './accounts/guards.ts'
 import { acceptanceRoutes, invitationRoutes } from './accounts/invitations.routes.ts'
 import { organizationRoutes } from './accounts/organization.routes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
@@ -71,6 +71,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   const auth = { ...parts, signup: config.SIGNUP, mailTransport: parts.relay ? ('smtp' as const) : ('inbox' as const) }
   const webhooks = { ...parts, metrics: parts.deliveryMetrics }
   allowLargeBodies(server)
+  describePermissions(server)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
@@ -156,6 +157,14 @@ function allowLargeBodies(server: Server): void {
 function withBodyLimit(api: Server, bodyLimit: number): void {
   api.addHook('onRoute', (route) => {
     route.bodyLimit = bodyLimit
+  })
+}
+
+/** Declares the roles and scopes that the guards of a route require in the OpenAPI document. */
+function describePermissions(server: Server): void {
+  server.addHook('onRoute', (route) => {
+    const permission = permissionOf([route.onRequest ?? []].flat())
+    if (permission) route.schema = Object.assign({ ...route.schema }, permission)
   })
 }
 

@@ -42,10 +42,11 @@ export const organizationOf = (request: FastifyRequest): OrganizationId | undefi
 
 /** Guard of a route: requires this scope. */
 export function requireScope(scope: Scope) {
-  return async (request: FastifyRequest): Promise<void> => {
+  const guard = async (request: FastifyRequest): Promise<void> => {
     if (!keyOf(request).scopes.includes(scope))
       throw new Refusal('insufficient_scope', `This API key does not have the scope ${scope}.`)
   }
+  return Object.assign(guard, { scope })
 }
 
 /** Guard of the management API: requires a valid session of a current member whose password has not changed since. */
@@ -71,6 +72,14 @@ export async function requireOwner(request: FastifyRequest): Promise<void> {
 export async function requireOperator(request: FastifyRequest): Promise<void> {
   if (!isOperator(memberOf(request)))
     throw new Refusal('forbidden', 'Only owners of the organization that runs this installation can do this.')
+}
+
+/** Returns what the guards of a route require, as extensions of its OpenAPI operation. */
+export function permissionOf(guards: readonly unknown[]): { 'x-permission'?: string; 'x-scope'?: string } | undefined {
+  if (guards.includes(requireOwner)) return { 'x-permission': 'owner' }
+  if (guards.includes(requireOperator)) return { 'x-permission': 'operator' }
+  const scoped = guards.find((guard) => typeof guard === 'function' && 'scope' in guard) as { scope: Scope } | undefined
+  return scoped && { 'x-scope': scoped.scope }
 }
 
 export const isOperator = ({ role, organization }: Member): boolean => role === 'owner' && organization.isOperator

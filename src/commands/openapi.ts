@@ -1,6 +1,7 @@
 import { createApp } from '../app.ts'
 import { readConfig } from '../config/config.ts'
 import { openDb } from '../db/db.ts'
+import { documentOf } from '../http/docs.ts'
 import { openLog } from '../runtime/log.ts'
 
 /** Prints the OpenAPI document. Needs no database, since no query runs before the first request. */
@@ -9,7 +10,7 @@ export async function printOpenApi(): Promise<undefined> {
   const db = openDb({ connection: { connectionString: 'postgres://localhost/none' } })
   const secrets = { current: 'only to build the routes, signs nothing', previous: undefined }
   const app = await createApp({ config, secrets, db, log: await openLog('silent'), roles: ['serve'] })
-  process.stdout.write(`${JSON.stringify(app.server.swagger(), null, 2)}\n`)
+  process.stdout.write(`${JSON.stringify(await documentOf(app.server), null, 2)}\n`)
   await app.stop()
   await db.close()
 }

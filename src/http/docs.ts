@@ -2,36 +2,24 @@ import swagger from '@fastify/swagger'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { version } from '../config/package-root.ts'
 import { operationIdOf } from '../reference/operation-ids.ts'
+import type { ApiDocument } from '../reference/types.ts'
 import { errorsOnly } from './envelope.ts'
 import { openReference, type Reference, sendReferenceFile } from './reference.ts'
 import type { Server } from './server.ts'
-
-/** The order of tags in the reference: the public API, management, then operations. */
-const tagsInOrder = [
-  'Public API',
-  'Accounts',
-  'Organization',
-  'Team',
-  'API keys',
-  'Contacts',
-  'Groups',
-  'Suppressions',
-  'Flows',
-  'Messages',
-  'Inbox',
-  'Events',
-  'Webhooks',
-  'Deliveries',
-  'Sending',
-  'Providers',
-  'Documentation',
-  'Health',
-]
 
 export type DocsOptions = {
   baseUrl: string
   /** Runs before each request for the reference or the document, for example a rate limit. */
   onRequest: onRequestHookHandler
+}
+
+/**
+ * Returns the complete OpenAPI document. Loads descriptions and examples when it is first called, because most processes
+ * never serve it.
+ */
+export async function documentOf(server: Server): Promise<ApiDocument> {
+  const { completeDocument } = await import('../reference/document.ts')
+  return completeDocument(server.swagger() as unknown as ApiDocument)
 }
 
 /**
@@ -42,18 +30,17 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Waxwing',
-        version,
-        description:
-          'Email engagement: contacts, flows, events, metrics and webhooks. The public API is authenticated by an API key in `X-Api-Token`, the management API by a JWT.',
-      },
+      info: { title: 'Waxwing API', version },
       servers: [{ url: baseUrl }],
-      tags: tagsInOrder.map((name) => ({ name })),
       components: {
         securitySchemes: {
-          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Token' },
-          session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Token', description: 'An API key (`wxk_…`).' },
+          session: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'A session token from `POST /api/v1/auth/login`.',
+          },
         },
       },
     },
@@ -67,6 +54,7 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
     },
   })
 
+  let document: Promise<ApiDocument> | undefined
   server.get(
     '/openapi.json',
     {
@@ -77,7 +65,10 @@ export async function registerDocs(server: Server, { baseUrl, onRequest }: DocsO
         response: { 200: { type: 'object', additionalProperties: true }, ...errorsOnly },
       },
     },
-    async () => server.swagger(),
+    async () => {
+      document ??= documentOf(server)
+      return document
+    },
   )
 
   const basePath = new URL(baseUrl).pathname.replace(/\/+$/, '')

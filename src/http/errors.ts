@@ -1,28 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isConnectionFault } from '../db/db.ts'
 import { BatcherFull } from '../runtime/batcher.ts'
-import { type FieldProblem, Refusal, type RefusalType } from '../values/errors.ts'
-
-const statusOf: Record<RefusalType, number> = {
-  invalid_json: 400,
-  invalid_idempotency_key: 400,
-  unauthorized: 401,
-  insufficient_scope: 403,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  flow_not_active: 409,
-  idempotency_key_reused: 409,
-  idempotency_in_progress: 409,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  validation_failed: 422,
-  missing_variables: 422,
-  sender_not_verified: 422,
-  rate_limited: 429,
-  unavailable: 503,
-}
+import { type FieldProblem, Refusal, statusOf } from '../values/errors.ts'
 
 const unavailableRetrySeconds = 2
 const fieldsMax = 100

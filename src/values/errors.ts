@@ -1,4 +1,4 @@
-/** The error types of the API. http/errors.ts maps each to a status; a type without one does not compile. */
+/** The error types of the API. `statusOf` maps each to a status; a type without one does not compile. */
 export type RefusalType =
   | 'invalid_json'
   | 'invalid_idempotency_key'
@@ -18,6 +18,28 @@ export type RefusalType =
   | 'sender_not_verified'
   | 'rate_limited'
   | 'unavailable'
+
+/** The HTTP status of each error type. */
+export const statusOf: Record<RefusalType, number> = {
+  invalid_json: 400,
+  invalid_idempotency_key: 400,
+  unauthorized: 401,
+  insufficient_scope: 403,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  flow_not_active: 409,
+  idempotency_key_reused: 409,
+  idempotency_in_progress: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  missing_variables: 422,
+  sender_not_verified: 422,
+  rate_limited: 429,
+  unavailable: 503,
+}
 
 /** An invalid input field: its path (`members.3.email`) and what is wrong with it. */
 export type FieldProblem = { path: string; problem: string; line?: number; column?: number }

@@ -1,7 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { App } from '../../src/app.ts'
+import { documentOf } from '../../src/http/docs.ts'
 
-type Operation = { responses: Record<string, { content?: Record<string, { schema?: object }> }> }
+type Response = { $ref?: string; content?: Record<string, { schema?: object }> }
+type Operation = { responses: Record<string, Response> }
 type Document = { paths: Record<string, Record<string, Operation>>; components: object }
 
 /** Throws if a response does not match the OpenAPI document. Every call of every test is checked. */
@@ -11,8 +13,12 @@ export class OpenApiCheck {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   readonly #validators = new Map<string, ValidateFunction>()
 
-  constructor(app: App) {
-    this.#document = app.server.swagger() as unknown as Document
+  static async of(app: App): Promise<OpenApiCheck> {
+    return new OpenApiCheck((await documentOf(app.server)) as unknown as Document)
+  }
+
+  constructor(document: Document) {
+    this.#document = document
     this.#ajv.addSchema(this.#document, 'openapi')
     this.#paths = Object.keys(this.#document.paths)
       // Literal paths before those with parameters, like the router.
@@ -58,6 +64,8 @@ function pointer(template: string, method: string, status: number, { responses }
   const key = [String(status), `${String(status)[0]}XX`, `${String(status)[0]}xx`, 'default'].find(
     (name) => responses[name],
   )
+  const shared = key && responses[key]!.$ref
+  if (shared) return `${shared}/content/application~1json/schema`
   const content = key && Object.keys(responses[key]!.content ?? {}).find((type) => type.includes('json'))
   if (!content) return undefined
   const escaped = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))

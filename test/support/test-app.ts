@@ -70,7 +70,7 @@ export async function startTestApp(
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
 
-  documented ??= new OpenApiCheck(app)
+  documented ??= await OpenApiCheck.of(app)
   const openapi = documented
   const call = async (method: string, path: string, options: Call = {}) => {
     const answer = await callUrl(method, `${url}${path}`, options)

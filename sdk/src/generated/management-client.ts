@@ -12,42 +12,79 @@ export class WaxwingManagement {
     this.#caller = new ManagementCaller(options)
   }
 
-  /** Check that the process is running. */
+  /**
+   * Check that the process is running.
+   *
+   * For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this
+   * response.
+   */
   getHealth(options?: RequestOptions): Promise<Data<'getHealth'>> {
     return this.#caller.call({ method: 'GET', path: '/health', isPublic: true, options })
   }
 
-  /** Check that the service is ready. */
+  /**
+   * Check that the service is ready.
+   *
+   * For readiness checks. Responds with 200 if the database is reachable, writable and migrated.
+   */
   getReady(options?: RequestOptions): Promise<Data<'getReady'>> {
     return this.#caller.call({ method: 'GET', path: '/ready', isPublic: true, options })
   }
 
-  /** Get the registration status. */
+  /**
+   * Get the registration status.
+   *
+   * Registration is open while the installation has no user, or always if the operator sets `SIGNUP=open`. Sign-in pages
+   * use this to decide which form to show.
+   */
   getRegistrationStatus(options?: RequestOptions): Promise<Data<'getRegistrationStatus'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/auth/state', isPublic: true, options })
   }
 
-  /** Create an organization and its owner. */
+  /**
+   * Create an organization and its owner.
+   *
+   * Returns a session of the new owner. Passwords have 10 to 256 characters and must not be easy to guess. The first
+   * organization of an installation is the one that operates it.
+   */
   register(body: Body<'register'>, options?: RequestOptions): Promise<Data<'register'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/register', body, isPublic: true, options })
   }
 
-  /** Sign in. */
+  /**
+   * Sign in.
+   *
+   * Returns a session token that is valid for twelve hours. Send it as `Authorization: Bearer <token>`. After 10 failed
+   * attempts on an account from one address within 15 minutes, further attempts are rejected with 429.
+   */
   login(body: Body<'login'>, options?: RequestOptions): Promise<Data<'login'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/login', body, isPublic: true, isRepeatable: true, options })
   }
 
-  /** Get an invitation. */
+  /**
+   * Get an invitation.
+   *
+   * Shows who invited to what before it is accepted. The token in the link is the credential.
+   */
   getInvitation(token: string, options?: RequestOptions): Promise<Data<'getInvitation'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/auth/invitations/${encodeURIComponent(token)}`, isPublic: true, options })
   }
 
-  /** Accept an invitation. */
+  /**
+   * Accept an invitation.
+   *
+   * Creates the account and returns its first session. If the invitation names an address, `email` can be omitted;
+   * otherwise it is required.
+   */
   acceptInvitation(body: Body<'acceptInvitation'>, options?: RequestOptions): Promise<Data<'acceptInvitation'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/accept-invitation', body, isPublic: true, options })
   }
 
-  /** Get the signed-in user. */
+  /**
+   * Get the signed-in user.
+   *
+   * Returns the user, the organization and the role that belong to the session.
+   */
   getMe(options?: RequestOptions): Promise<Data<'getMe'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/me', options })
   }
@@ -79,7 +116,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'GET', path: '/api/v1/event-types', options })
   }
 
-  /** Get the organization. */
+  /**
+   * Get the organization.
+   *
+   * Returns the name, the time zone and the privacy settings of the organization.
+   */
   getOrganization(options?: RequestOptions): Promise<Data<'getOrganization'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization', options })
   }
@@ -103,7 +144,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'DELETE', path: '/api/v1/organization', body, options })
   }
 
-  /** List members. */
+  /**
+   * List members.
+   *
+   * An organization has at most 500 members.
+   */
   listMembers(options?: RequestOptions): Promise<Data<'listMembers'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/members', options })
   }
@@ -154,7 +199,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/invitations/${encodeURIComponent(id)}`, options })
   }
 
-  /** List API keys. */
+  /**
+   * List API keys.
+   *
+   * Newest first, without revoked keys. The keys themselves are not stored; `prefix` identifies a key.
+   */
   listApiKeys(options?: RequestOptions): Promise<Data<'listApiKeys'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/api-keys', options })
   }
@@ -168,7 +217,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/api-keys', body, options })
   }
 
-  /** Revoke an API key. */
+  /**
+   * Revoke an API key.
+   *
+   * The key stops working immediately in this process and within two seconds in all others. This cannot be undone.
+   */
   revokeApiKey(id: string, options?: RequestOptions): Promise<Data<'revokeApiKey'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/api-keys/${encodeURIComponent(id)}`, options })
   }
@@ -182,12 +235,21 @@ export class WaxwingManagement {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/contacts', query, options })
   }
 
-  /** Create a contact. */
+  /**
+   * Create a contact.
+   *
+   * The contact is subscribed, unless its address unsubscribed earlier. `group_ids` adds it to at most 100 groups.
+   * Attributes are free-form: at most 100 keys, 16 KiB as JSON, 10 levels deep.
+   */
   createContact(body: Body<'createContact'>, options?: RequestOptions): Promise<Data<'createContact'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/contacts', body, options })
   }
 
-  /** Get a contact. */
+  /**
+   * Get a contact.
+   *
+   * `status` combines the subscription of the contact with the suppressions of its address.
+   */
   getContact(id: string, options?: RequestOptions): Promise<Data<'getContact'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}`, options })
   }
@@ -221,22 +283,38 @@ export class WaxwingManagement {
     return this.#caller.list({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/timeline`, query, options })
   }
 
-  /** List groups. */
+  /**
+   * List groups.
+   *
+   * All groups, in one response. An organization can have 1,000.
+   */
   listGroups(options?: RequestOptions): Promise<Data<'listGroups'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/groups', options })
   }
 
-  /** Create a group. */
+  /**
+   * Create a group.
+   *
+   * Names are unique within the organization.
+   */
   createGroup(body: Body<'createGroup'>, options?: RequestOptions): Promise<Data<'createGroup'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/groups', body, options })
   }
 
-  /** Get a group. */
+  /**
+   * Get a group.
+   *
+   * `member_count` includes unsubscribed and suppressed contacts.
+   */
   getGroup(id: string, options?: RequestOptions): Promise<Data<'getGroup'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/groups/${encodeURIComponent(id)}`, options })
   }
 
-  /** Rename a group. */
+  /**
+   * Rename a group.
+   *
+   * Membership does not change.
+   */
   updateGroup(id: string, body: Body<'updateGroup'>, options?: RequestOptions): Promise<Data<'updateGroup'>> {
     return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/groups/${encodeURIComponent(id)}`, body, options })
   }
@@ -259,12 +337,20 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/groups/${encodeURIComponent(id)}/members`, body, isRepeatable: true, options })
   }
 
-  /** Remove a contact from a group. */
+  /**
+   * Remove a contact from a group.
+   *
+   * The contact itself and its subscription do not change.
+   */
   removeContactFromGroup(id: string, contactId: string, options?: RequestOptions): Promise<Data<'removeContactFromGroup'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/groups/${encodeURIComponent(id)}/members/${encodeURIComponent(contactId)}`, options })
   }
 
-  /** List recent imports. */
+  /**
+   * List recent imports.
+   *
+   * The newest 20 imports. Reports are kept for 90 days.
+   */
   listImports(options?: RequestOptions): Promise<Data<'listImports'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/imports', options })
   }
@@ -360,7 +446,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/flows', body, options })
   }
 
-  /** Get a flow. */
+  /**
+   * Get a flow.
+   *
+   * `variables` lists what the template needs from `context`.
+   */
   getFlow(id: string, options?: RequestOptions): Promise<Data<'getFlow'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}`, options })
   }
@@ -376,7 +466,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/flows/${encodeURIComponent(id)}`, body, options })
   }
 
-  /** Delete a flow. */
+  /**
+   * Delete a flow.
+   *
+   * Messages that were sent through the flow and their counts are kept.
+   */
   deleteFlow(id: string, options?: RequestOptions): Promise<Data<'deleteFlow'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/flows/${encodeURIComponent(id)}`, options })
   }
@@ -390,12 +484,21 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/versions`, options })
   }
 
-  /** Get a flow version. */
+  /**
+   * Get a flow version.
+   *
+   * Returns the content of one version, for example to compare or restore it.
+   */
   getFlowVersion(id: string, version: string, options?: RequestOptions): Promise<Data<'getFlowVersion'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}`, options })
   }
 
-  /** Preview an unsaved template. */
+  /**
+   * Preview an unsaved template.
+   *
+   * Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`;
+   * `missing` lists variables without a value. Nothing is stored or sent.
+   */
   previewTemplate(body: Body<'previewTemplate'>, options?: RequestOptions): Promise<Data<'previewTemplate'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/flows/preview', body, isRepeatable: true, options })
   }
@@ -445,17 +548,29 @@ export class WaxwingManagement {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/inbox', query, options })
   }
 
-  /** Delete all emails of the built-in inbox. */
+  /**
+   * Delete all emails of the built-in inbox.
+   *
+   * The messages are kept. This cannot be undone.
+   */
   deleteInboxEmails(options?: RequestOptions): Promise<Data<'deleteInboxEmails'>> {
     return this.#caller.call({ method: 'DELETE', path: '/api/v1/organization/inbox', options })
   }
 
-  /** Get an email of the built-in inbox. */
+  /**
+   * Get an email of the built-in inbox.
+   *
+   * At most 256 KiB of the email are parsed and returned.
+   */
   getInboxEmail(id: string, options?: RequestOptions): Promise<Data<'getInboxEmail'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/inbox/${encodeURIComponent(id)}`, options })
   }
 
-  /** Get the sending status. */
+  /**
+   * Get the sending status.
+   *
+   * Details of the mail server are only returned to its operators.
+   */
   getSendingStatus(options?: RequestOptions): Promise<Data<'getSendingStatus'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/sending', options })
   }
@@ -496,12 +611,20 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/overview', query, options })
   }
 
-  /** Get the onboarding checklist. */
+  /**
+   * Get the onboarding checklist.
+   *
+   * Which steps of the introduction are done. Used by the start page of the web app.
+   */
   getChecklist(options?: RequestOptions): Promise<Data<'getChecklist'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/checklist', options })
   }
 
-  /** List webhooks. */
+  /**
+   * List webhooks.
+   *
+   * All webhooks, in one response. Signing secrets are never included.
+   */
   listWebhooks(options?: RequestOptions): Promise<Data<'listWebhooks'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/webhooks', options })
   }
@@ -515,12 +638,21 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/webhooks', body, options })
   }
 
-  /** List retry schedules. */
+  /**
+   * List retry schedules.
+   *
+   * A delivery is retried after these delays unless it is acknowledged with 200 or rejected with a 4xx status.
+   */
   listRetrySchedules(options?: RequestOptions): Promise<Data<'listRetrySchedules'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/webhooks/retry-schedules', options })
   }
 
-  /** Get a webhook. */
+  /**
+   * Get a webhook.
+   *
+   * `failing_since` is the time of the first of the latest failures in a row. A webhook that fails for three days is
+   * paused, and the owners are notified.
+   */
   getWebhook(id: string, options?: RequestOptions): Promise<Data<'getWebhook'>> {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}`, options })
   }
@@ -534,7 +666,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}`, body, options })
   }
 
-  /** Delete a webhook. */
+  /**
+   * Delete a webhook.
+   *
+   * Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.
+   */
   deleteWebhook(id: string, options?: RequestOptions): Promise<Data<'deleteWebhook'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/webhooks/${encodeURIComponent(id)}`, options })
   }
@@ -576,7 +712,11 @@ export class WaxwingManagement {
     return this.#caller.call({ method: 'GET', path: `/api/v1/organization/deliveries/${encodeURIComponent(id)}`, options })
   }
 
-  /** Replay a delivery. */
+  /**
+   * Replay a delivery.
+   *
+   * Sends the same body again, with the same `webhook-id`. It starts with a new series of attempts.
+   */
   replayDelivery(id: string, options?: RequestOptions): Promise<Data<'replayDelivery'>> {
     return this.#caller.call({ method: 'POST', path: `/api/v1/organization/deliveries/${encodeURIComponent(id)}/replay`, options })
   }

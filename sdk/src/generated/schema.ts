@@ -11,7 +11,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the OpenAPI document */
+        /**
+         * Get the OpenAPI document
+         * @description The OpenAPI 3.1 document from which this reference is built, for code generators and API clients.
+         *
+         *     **Permission**: none, the operation is public.
+         */
         get: operations["getOpenApiDocument"];
         put?: never;
         post?: never;
@@ -28,7 +33,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the process is running */
+        /**
+         * Check that the process is running
+         * @description For liveness checks. Does not use the database, because restarting the process would not fix it. `code` is 0 in this response.
+         *
+         *     **Permission**: none, the operation is public.
+         */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -45,7 +55,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the service is ready */
+        /**
+         * Check that the service is ready
+         * @description For readiness checks. Responds with 200 if the database is reachable, writable and migrated.
+         *
+         *     **Permission**: none, the operation is public.
+         */
         get: operations["getReady"];
         put?: never;
         post?: never;
@@ -62,7 +77,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check an API key */
+        /**
+         * Check an API key
+         * @description Use it to verify a configured key, for example when a program starts. Any valid key can call it. `organization_id` is returned at both places.
+         *
+         *     **Permission**: any valid API key.
+         */
         get: operations["checkToken"];
         put?: never;
         post?: never;
@@ -84,6 +104,15 @@ export interface paths {
         /**
          * Add members to a group
          * @description Valid members are stored even if others are rejected; if none is valid, the response is 422. Omitted fields keep their value. A member that occurs twice counts once, and its later fields win. Unsubscribed contacts stay unsubscribed.
+         *
+         *     Creates contacts that do not exist yet and adds all of them to the group. A request has 1 to 10,000 members and at most 16 MiB. The request can be repeated safely. `rejected` lists the members that were not stored, by their index in the request.
+         *
+         *     **Permission**: an API key with the scope `contacts:write`.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The group does not exist. Nothing was stored. |
+         *     | 422 | `validation_failed` | No member is valid, or the request has no or too many members. |
          */
         post: operations["addGroupMembers"];
         delete?: never;
@@ -101,7 +130,29 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send an email to a contact through a flow */
+        /**
+         * Send an email to a contact through a flow
+         * @description Responds with 200 after the message is stored durably; the email itself is sent in the background. A contact that does not exist is created, in no group: it receives transactional flows, while marketing flows need a subscribed contact.
+         *
+         *     If the address is suppressed, or has unsubscribed and the flow is marketing, nothing is sent: `status` is `suppressed`, `reason` says why, and a message record exists.
+         *
+         *     `context` provides the variables of the template: an object of at most 64 KiB, nested at most 50 levels. Keys that the template does not use are reported in `warnings`.
+         *
+         *     Send an `Idempotency-Key` to make retries safe: the first response is returned again for 24 hours, with `Idempotent-Replayed: true`.
+         *
+         *     **Permission**: an API key with the scope `flows:send`.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 400 | `invalid_idempotency_key` | The key does not consist of 1 to 255 visible ASCII characters. |
+         *     | 404 | `not_found` | The flow does not exist. |
+         *     | 409 | `flow_not_active` | The flow is paused or archived. |
+         *     | 409 | `idempotency_key_reused` | The key was used with another body. |
+         *     | 409 | `idempotency_in_progress` | A request with the same key is in progress. Repeat it after a moment. |
+         *     | 422 | `missing_variables` | The template needs variables that neither `context` nor the contact provides. |
+         *     | 422 | `sender_not_verified` | The sender of the flow is not in a verified domain. |
+         *     | 429 | `rate_limited` | The key exceeds its rate limit, or a new organization exceeds its daily number of messages. |
+         */
         post: operations["sendEmailThroughFlow"];
         delete?: never;
         options?: never;
@@ -116,7 +167,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the daily counts of an event */
+        /**
+         * Get the daily counts of an event
+         * @description One row for each day from `start_date` to `end_date`, both inclusive, with zeros for days without events. At most 731 days. Days begin at midnight in `timezone` (default UTC).
+         *
+         *     `total` counts every event. `machine` is the part of it that was made by scanners and privacy proxies. `unique` counts messages at their first event made by a person, so that it adds up over days.
+         *
+         *     **Permission**: an API key with the scope `analytics:read`.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The flow does not exist. |
+         *     | 422 | `validation_failed` | A date is invalid, the range is reversed or too long, or the event name or time zone is unknown. |
+         */
         get: operations["getEmailEventMetric"];
         put?: never;
         post?: never;
@@ -133,7 +196,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the registration status */
+        /**
+         * Get the registration status
+         * @description Registration is open while the installation has no user, or always if the operator sets `SIGNUP=open`. Sign-in pages use this to decide which form to show.
+         *
+         *     **Permission**: none, the operation is public.
+         */
         get: operations["getRegistrationStatus"];
         put?: never;
         post?: never;
@@ -152,7 +220,17 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create an organization and its owner */
+        /**
+         * Create an organization and its owner
+         * @description Returns a session of the new owner. Passwords have 10 to 256 characters and must not be easy to guess. The first organization of an installation is the one that operates it.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 403 | `forbidden` | Registration is closed. Ask an owner for an invitation. |
+         *     | 409 | `conflict` | An account with this email address already exists. |
+         */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -169,7 +247,16 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign in */
+        /**
+         * Sign in
+         * @description Returns a session token that is valid for twelve hours. Send it as `Authorization: Bearer <token>`. After 10 failed attempts on an account from one address within 15 minutes, further attempts are rejected with 429.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 401 | `unauthorized` | The email address or the password is incorrect. The two cases look the same. |
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -184,7 +271,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an invitation */
+        /**
+         * Get an invitation
+         * @description Shows who invited to what before it is accepted. The token in the link is the credential.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The invitation was used, withdrawn or has expired. |
+         */
         get: operations["getInvitation"];
         put?: never;
         post?: never;
@@ -203,7 +299,17 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept an invitation */
+        /**
+         * Accept an invitation
+         * @description Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The invitation was used, withdrawn or has expired. |
+         *     | 409 | `conflict` | An account with this address already exists, or the organization has 500 members. |
+         */
         post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
@@ -218,7 +324,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the signed-in user */
+        /**
+         * Get the signed-in user
+         * @description Returns the user, the organization and the role that belong to the session.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -240,6 +351,10 @@ export interface paths {
         /**
          * Sign out everywhere
          * @description Ends all sessions of this account, including the current one.
+         *
+         *     Use it after a device was lost. Sign in again to get a new session.
+         *
+         *     **Permission**: any member of the organization.
          */
         post: operations["signOutEverywhere"];
         delete?: never;
@@ -260,6 +375,14 @@ export interface paths {
         /**
          * Change the password
          * @description Ends all sessions of this account and returns a new one.
+         *
+         *     The new password has 10 to 256 characters. Failed attempts count like failed sign-ins.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 422 | `validation_failed` | The current password is incorrect, or the new one is too short or easy to guess. |
          */
         post: operations["changePassword"];
         delete?: never;
@@ -278,6 +401,10 @@ export interface paths {
         /**
          * List event types
          * @description Each with an example of the webhook payload.
+         *
+         *     The same catalog as under Webhook events.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -295,13 +422,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the organization */
+        /**
+         * Get the organization
+         * @description Returns the name, the time zone and the privacy settings of the organization.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getOrganization"];
         put?: never;
         post?: never;
         /**
          * Delete the organization and all of its data
          * @description Owners only. Signs out all members, revokes all API keys, and stops sending, tracking and webhooks immediately. All data is erased in the background and cannot be restored.
+         *
+         *     Requires the exact name of the organization and your own password, so that it cannot happen by accident.
+         *
+         *     **Permission**: owners of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The owners of this organization operate the installation, and other organizations use it. |
+         *     | 404 | `not_found` | The organization is already deleted. |
+         *     | 422 | `validation_failed` | The name or the password is incorrect. |
          */
         delete: operations["deleteOrganization"];
         options?: never;
@@ -309,6 +451,10 @@ export interface paths {
         /**
          * Update the organization
          * @description Owners only.
+         *
+         *     Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.
+         *
+         *     **Permission**: owners of the organization.
          */
         patch: operations["updateOrganization"];
         trace?: never;
@@ -320,7 +466,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List members */
+        /**
+         * List members
+         * @description An organization has at most 500 members.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -343,6 +494,12 @@ export interface paths {
         /**
          * Remove a member
          * @description Owners only. Ends the sessions of the member and withdraws their pending invitations. API keys and webhooks that they created keep working unless requested otherwise.
+         *
+         *     **Permission**: owners of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The member is the last owner. |
          */
         delete: operations["removeMember"];
         options?: never;
@@ -350,6 +507,14 @@ export interface paths {
         /**
          * Change the role of a member
          * @description Owners only.
+         *
+         *     Owners can change everything in the organization; members everything except the team and the organization itself.
+         *
+         *     **Permission**: owners of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The member is the last owner. |
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -364,12 +529,24 @@ export interface paths {
         /**
          * List pending invitations
          * @description Owners only.
+         *
+         *     Accepted and expired invitations are not included.
+         *
+         *     **Permission**: owners of the organization.
          */
         get: operations["listInvitations"];
         put?: never;
         /**
          * Create an invitation
          * @description Owners only. `token` and `url` are only returned in this response.
+         *
+         *     Send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.
+         *
+         *     **Permission**: owners of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | A member with this address already exists, or 100 invitations are pending. |
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -391,6 +568,10 @@ export interface paths {
         /**
          * Withdraw an invitation
          * @description Owners only.
+         *
+         *     The link of a withdrawn invitation stops working immediately.
+         *
+         *     **Permission**: owners of the organization.
          */
         delete: operations["deleteInvitation"];
         options?: never;
@@ -405,12 +586,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List API keys */
+        /**
+         * List API keys
+         * @description Newest first, without revoked keys. The keys themselves are not stored; `prefix` identifies a key.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Create an API key
          * @description The `api_key` is only returned in this response.
+         *
+         *     Give each program its own key with the scopes it needs, so that it can be revoked without affecting others. An organization can have 100 keys.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The organization already has 100 keys. |
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -429,7 +623,12 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an API key */
+        /**
+         * Revoke an API key
+         * @description The key stops working immediately in this process and within two seconds in all others. This cannot be undone.
+         *
+         *     **Permission**: any member of the organization.
+         */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
@@ -446,10 +645,24 @@ export interface paths {
         /**
          * List contacts
          * @description Newest first.
+         *
+         *     Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listContacts"];
         put?: never;
-        /** Create a contact */
+        /**
+         * Create a contact
+         * @description The contact is subscribed, unless its address unsubscribed earlier. `group_ids` adds it to at most 100 groups. Attributes are free-form: at most 100 keys, 16 KiB as JSON, 10 levels deep.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | A contact with this address already exists. Addresses are compared without regard to case. |
+         *     | 404 | `not_found` | One of the groups does not exist. Nothing was created. |
+         */
         post: operations["createContact"];
         delete?: never;
         options?: never;
@@ -464,13 +677,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a contact */
+        /**
+         * Get a contact
+         * @description `status` combines the subscription of the contact with the suppressions of its address.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getContact"];
         put?: never;
         post?: never;
         /**
          * Erase a contact
          * @description Deletes all personal data: the contact, its group memberships, and its data in messages and events. Counts stay, and so do suppressions of the address, so that it is not emailed again.
+         *
+         *     This cannot be undone. Export the contact first if you need a record of it.
+         *
+         *     **Permission**: any member of the organization.
          */
         delete: operations["deleteContact"];
         options?: never;
@@ -478,6 +700,12 @@ export interface paths {
         /**
          * Update a contact
          * @description Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | Another contact has this address. |
          */
         patch: operations["updateContact"];
         trace?: never;
@@ -492,6 +720,10 @@ export interface paths {
         /**
          * List the timeline of a contact
          * @description Messages, events and changes, newest first.
+         *
+         *     `kind` is `message`, `event` or `change`; fields of other kinds are null.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["getContactTimeline"];
         put?: never;
@@ -509,10 +741,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List groups */
+        /**
+         * List groups
+         * @description All groups, in one response. An organization can have 1,000.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["listGroups"];
         put?: never;
-        /** Create a group */
+        /**
+         * Create a group
+         * @description Names are unique within the organization.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | A group with this name exists, or the organization has 1,000 groups. |
+         */
         post: operations["createGroup"];
         delete?: never;
         options?: never;
@@ -527,18 +773,36 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a group */
+        /**
+         * Get a group
+         * @description `member_count` includes unsubscribed and suppressed contacts.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getGroup"];
         put?: never;
         post?: never;
         /**
          * Delete a group
          * @description The contacts in the group are kept.
+         *
+         *     This cannot be undone.
+         *
+         *     **Permission**: any member of the organization.
          */
         delete: operations["deleteGroup"];
         options?: never;
         head?: never;
-        /** Rename a group */
+        /**
+         * Rename a group
+         * @description Membership does not change.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | Another group has this name. |
+         */
         patch: operations["updateGroup"];
         trace?: never;
     };
@@ -554,6 +818,14 @@ export interface paths {
         /**
          * Add contacts to a group
          * @description Adds all contacts or, if one of them does not exist, none.
+         *
+         *     1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The group or one of the contacts does not exist. `error.fields` names the contacts. |
          */
         post: operations["addContactsToGroup"];
         delete?: never;
@@ -572,7 +844,16 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a contact from a group */
+        /**
+         * Remove a contact from a group
+         * @description The contact itself and its subscription do not change.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The group does not exist, or the contact is not in it. |
+         */
         delete: operations["removeContactFromGroup"];
         options?: never;
         head?: never;
@@ -586,7 +867,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List recent imports */
+        /**
+         * List recent imports
+         * @description The newest 20 imports. Reports are kept for 90 days.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["listImports"];
         put?: never;
         post?: never;
@@ -606,6 +892,10 @@ export interface paths {
         /**
          * Get an import
          * @description Includes the progress of the import and the rejected rows.
+         *
+         *     Poll it about once a second until `status` is `done`, `failed` or `cancelled`.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["getImport"];
         put?: never;
@@ -628,6 +918,12 @@ export interface paths {
         /**
          * Cancel an import
          * @description The import stops after the current batch of rows. Rows that were already imported are kept.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The import has already finished. |
          */
         post: operations["cancelImport"];
         delete?: never;
@@ -648,6 +944,14 @@ export interface paths {
         /**
          * Inspect a CSV file before importing it
          * @description The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the delimiter, the columns, some rows and a detected mapping. Nothing is stored.
+         *
+         *     Use the returned `mapping` as the starting point of the mapping for the import.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 422 | `validation_failed` | The file is not CSV, or not UTF-8. |
          */
         post: operations["inspectImportFile"];
         delete?: never;
@@ -668,6 +972,18 @@ export interface paths {
         /**
          * Import contacts from a CSV file
          * @description The request body is the file: CSV in UTF-8, up to 512 MiB, delimited by comma, semicolon, tab or |. It is imported in the background. Without a mapping, columns are detected by their headers: address, names and status by common headers; all other columns, and the status, become attributes. Empty cells keep the existing value. The status column suppresses addresses: unsubscribed, opted out, false, no and 0 unsubscribe; bounced, hard_bounce, cleaned, complained, complaint, spam, suppressed, blocklisted and blacklisted suppress all email; subscribed, active, confirmed, enabled, true, yes, 1 and an empty cell change nothing. Rows with any other status are rejected if a mapping names the column; otherwise the status is ignored. No events are recorded, and unsubscribed contacts are never resubscribed.
+         *
+         *     An organization can have ten imports in progress. Larger lists: split the file.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | Ten imports are in progress. |
+         *     | 404 | `not_found` | The group does not exist. |
+         *     | 413 | `payload_too_large` | The file exceeds 512 MiB. |
+         *     | 415 | `unsupported_media_type` | The `Content-Type` is not `text/csv`. |
+         *     | 422 | `validation_failed` | The mapping or another parameter is invalid. |
          */
         post: operations["importContacts"];
         delete?: never;
@@ -686,12 +1002,20 @@ export interface paths {
         /**
          * List suppressions
          * @description Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.
+         *
+         *     An address can have several suppressions with different reasons.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listSuppressions"];
         put?: never;
         /**
          * Suppress an address
          * @description The address receives no email, neither transactional nor marketing.
+         *
+         *     Suppressing an address again changes nothing. The address does not need to be a contact.
+         *
+         *     **Permission**: any member of the organization.
          */
         post: operations["createSuppression"];
         delete?: never;
@@ -713,6 +1037,14 @@ export interface paths {
         /**
          * Remove the suppressions of an address
          * @description Removes the suppressions for all reasons. An unsubscribed contact becomes subscribed.
+         *
+         *     Only remove a suppression for a hard bounce or a complaint if you know that the address works and its owner wants your email.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The address is not suppressed. |
          */
         delete: operations["deleteSuppression"];
         options?: never;
@@ -730,12 +1062,25 @@ export interface paths {
         /**
          * List flows
          * @description Newest first. Archived flows are only included if `status` is `archived`.
+         *
+         *     `stats_30d` counts the last 30 days.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listFlows"];
         put?: never;
         /**
          * Create a flow
          * @description Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in docs/templates.md.
+         *
+         *     The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 422 | `validation_failed` | The template has an error; `error.fields` has its line and column. Or another field is invalid. |
+         *     | 422 | `sender_not_verified` | `from_email` is not in a verified domain. |
          */
         post: operations["createFlow"];
         delete?: never;
@@ -751,17 +1096,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a flow */
+        /**
+         * Get a flow
+         * @description `variables` lists what the template needs from `context`.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getFlow"];
         put?: never;
         post?: never;
-        /** Delete a flow */
+        /**
+         * Delete a flow
+         * @description Messages that were sent through the flow and their counts are kept.
+         *
+         *     **Permission**: any member of the organization.
+         */
         delete: operations["deleteFlow"];
         options?: never;
         head?: never;
         /**
          * Update a flow
          * @description A change of the content creates a new version. Omitted fields keep their value, also if other requests change the flow at the same time. To reject the change if the flow was saved since you read it, send its `version` as `base_version`.
+         *
+         *     Emails that were accepted before keep their version.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | There is a newer version than `base_version`, or the flow has 10,000 versions. |
+         *     | 422 | `validation_failed` | The template has an error; `error.fields` has its line and column. Or another field is invalid. |
+         *     | 422 | `sender_not_verified` | `from_email` is not in a verified domain. |
          */
         patch: operations["updateFlow"];
         trace?: never;
@@ -776,6 +1141,10 @@ export interface paths {
         /**
          * List flow versions
          * @description Newest first.
+         *
+         *     `created_by` is the email address of the author.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listFlowVersions"];
         put?: never;
@@ -793,7 +1162,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a flow version */
+        /**
+         * Get a flow version
+         * @description Returns the content of one version, for example to compare or restore it.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getFlowVersion"];
         put?: never;
         post?: never;
@@ -812,7 +1186,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Preview an unsaved template */
+        /**
+         * Preview an unsaved template
+         * @description Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.
+         *
+         *     **Permission**: any member of the organization.
+         */
         post: operations["previewTemplate"];
         delete?: never;
         options?: never;
@@ -832,6 +1211,10 @@ export interface paths {
         /**
          * Preview a flow
          * @description Fields of the request replace the saved ones.
+         *
+         *     Otherwise like the preview of an unsaved template. Nothing is stored or sent.
+         *
+         *     **Permission**: any member of the organization.
          */
         post: operations["previewFlow"];
         delete?: never;
@@ -852,6 +1235,16 @@ export interface paths {
         /**
          * Send a test email
          * @description Sends the email of the flow to one address, also if the flow is paused.
+         *
+         *     The message is marked `is_test` and does not count in metrics. Suppressed addresses receive no test email either.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 422 | `missing_variables` | The template needs variables that neither `context` nor the contact provides. |
+         *     | 422 | `sender_not_verified` | The sender of the flow is not in a verified domain. |
+         *     | 429 | `rate_limited` | The user exceeds the rate limit, or a new organization exceeds its daily number of messages. |
          */
         post: operations["sendTestEmail"];
         delete?: never;
@@ -870,6 +1263,10 @@ export interface paths {
         /**
          * List messages
          * @description Newest first.
+         *
+         *     `status` is `queued`, `sent`, `bounced`, `suppressed` or `failed`. `query` searches in address and subject.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listMessages"];
         put?: never;
@@ -890,6 +1287,10 @@ export interface paths {
         /**
          * Get a message
          * @description Includes its events and the email as it was sent.
+         *
+         *     `html` and `text` are null after the contact was erased.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["getMessage"];
         put?: never;
@@ -910,11 +1311,20 @@ export interface paths {
         /**
          * List emails in the built-in inbox
          * @description Emails that were not sent because no mail server is configured. Newest first.
+         *
+         *     Empty if a mail server is configured.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listInboxEmails"];
         put?: never;
         post?: never;
-        /** Delete all emails of the built-in inbox */
+        /**
+         * Delete all emails of the built-in inbox
+         * @description The messages are kept. This cannot be undone.
+         *
+         *     **Permission**: any member of the organization.
+         */
         delete: operations["deleteInboxEmails"];
         options?: never;
         head?: never;
@@ -928,7 +1338,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an email of the built-in inbox */
+        /**
+         * Get an email of the built-in inbox
+         * @description At most 256 KiB of the email are parsed and returned.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getInboxEmail"];
         put?: never;
         post?: never;
@@ -945,7 +1360,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the sending status */
+        /**
+         * Get the sending status
+         * @description Details of the mail server are only returned to its operators.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getSendingStatus"];
         put?: never;
         post?: never;
@@ -967,6 +1387,10 @@ export interface paths {
         /**
          * Check the mail server and the DNS records
          * @description Only for owners of the organization that operates this installation.
+         *
+         *     Connects to the mail server and looks up the DNS records. Takes up to a few seconds. Sends no email.
+         *
+         *     **Permission**: owners of the organization that operates this installation.
          */
         post: operations["checkSending"];
         delete?: never;
@@ -985,6 +1409,10 @@ export interface paths {
         /**
          * List recent notices
          * @description The newest 20 notices about failing and paused webhooks.
+         *
+         *     Notices are also sent by email to the owners. Newest first.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listNotices"];
         put?: never;
@@ -1005,6 +1433,10 @@ export interface paths {
         /**
          * List events
          * @description Newest first.
+         *
+         *     Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1025,6 +1457,15 @@ export interface paths {
         /**
          * Get an overview
          * @description Daily counts of all event types, totals, and the flows that sent the most.
+         *
+         *     `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The flow does not exist. |
+         *     | 422 | `validation_failed` | A date is invalid, or the range is reversed or too long. |
          */
         get: operations["getOverview"];
         put?: never;
@@ -1042,7 +1483,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the onboarding checklist */
+        /**
+         * Get the onboarding checklist
+         * @description Which steps of the introduction are done. Used by the start page of the web app.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getChecklist"];
         put?: never;
         post?: never;
@@ -1059,12 +1505,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List webhooks */
+        /**
+         * List webhooks
+         * @description All webhooks, in one response. Signing secrets are never included.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
          * @description The `signing_secret` is only returned in this response.
+         *
+         *     Send either `event_types` or `all_events: true`, which includes event types that are added later. An organization can have 50 webhooks.
+         *
+         *     The URL must be https and must not contain credentials or name a private, loopback or link-local address. This is checked again at each delivery, for the address that the name resolves to.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The organization already has 50 webhooks. |
+         *     | 422 | `validation_failed` | The URL, the name or the list of events is invalid. |
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1080,7 +1542,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List retry schedules */
+        /**
+         * List retry schedules
+         * @description A delivery is retried after these delays unless it is acknowledged with 200 or rejected with a 4xx status.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["listRetrySchedules"];
         put?: never;
         post?: never;
@@ -1097,17 +1564,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a webhook */
+        /**
+         * Get a webhook
+         * @description `failing_since` is the time of the first of the latest failures in a row. A webhook that fails for three days is paused, and the owners are notified.
+         *
+         *     **Permission**: any member of the organization.
+         */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
-        /** Delete a webhook */
+        /**
+         * Delete a webhook
+         * @description Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.
+         *
+         *     **Permission**: any member of the organization.
+         */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Update a webhook
          * @description Set `status` to pause or resume the webhook.
+         *
+         *     Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.
+         *
+         *     **Permission**: any member of the organization.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1124,6 +1605,10 @@ export interface paths {
         /**
          * Rotate the signing secret
          * @description Returns a new `signing_secret`. Deliveries are signed with both secrets for `overlap_hours` (default 24; 0 drops the previous secret immediately).
+         *
+         *     During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.
+         *
+         *     **Permission**: any member of the organization.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1144,6 +1629,15 @@ export interface paths {
         /**
          * Send a test event
          * @description Sends a sample event and returns the attempt.
+         *
+         *     The sample event has `"test": true` in its `data`. It is sent once, without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10 seconds.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The signing secret cannot be decrypted. Rotate it. |
+         *     | 429 | `rate_limited` | Too many requests, or too many tests of the organization are in progress. |
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1162,6 +1656,10 @@ export interface paths {
         /**
          * List the deliveries of a webhook
          * @description Newest first.
+         *
+         *     Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1182,6 +1680,10 @@ export interface paths {
         /**
          * Get a delivery
          * @description Includes all attempts.
+         *
+         *     `payload` is the exact body that was signed. `response_body` has at most 16 KiB.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -1201,7 +1703,16 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replay a delivery */
+        /**
+         * Replay a delivery
+         * @description Sends the same body again, with the same `webhook-id`. It starts with a new series of attempts.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 409 | `conflict` | The delivery is already pending, or its webhook was deleted. |
+         */
         post: operations["replayDelivery"];
         delete?: never;
         options?: never;
@@ -1221,6 +1732,10 @@ export interface paths {
         /**
          * Replay failed deliveries of a webhook
          * @description Replays all deliveries that failed since the given time.
+         *
+         *     `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.
+         *
+         *     **Permission**: any member of the organization.
          */
         post: operations["replayWebhookDeliveries"];
         delete?: never;
@@ -1239,6 +1754,10 @@ export interface paths {
         /**
          * Export everything stored about a contact
          * @description One JSON file for a person who asks for their data: the contact, its groups and history, messages with subject and context, events, webhook deliveries, suppressions, emails in the built-in inbox and rejected import rows. Each list has at most 10,000 entries and about 4 MiB, the newest first; `truncated` names lists that have more.
+         *
+         *     The response is streamed, with a `Content-Disposition` header that names a file.
+         *
+         *     **Permission**: any member of the organization.
          */
         get: operations["exportContact"];
         put?: never;
@@ -1258,7 +1777,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Receive bounces and complaints from Amazon SES */
+        /**
+         * Receive bounces and complaints from Amazon SES
+         * @description Called by Amazon SES, not by you. Enabled by the setting `PROVIDER_SES_TOPICS`. The signature of Amazon SNS and the topic are verified. Reports about email that was not sent by this installation are ignored. `received` counts the bounces and complaints in the request, `recorded` those that led to a new event.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 401 | `unauthorized` | The request does not come from Amazon SES. |
+         *     | 404 | `not_found` | Amazon SES is not configured. |
+         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
+         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         */
         post: operations["receiveSesEvents"];
         delete?: never;
         options?: never;
@@ -1275,7 +1806,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Receive bounces and complaints from SendGrid */
+        /**
+         * Receive bounces and complaints from SendGrid
+         * @description Called by SendGrid, not by you. Enabled by the setting `PROVIDER_SENDGRID_KEY`. The signature of the event webhook is verified. Reports about email that was not sent by this installation are ignored. `received` counts the bounces and complaints in the request, `recorded` those that led to a new event.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 401 | `unauthorized` | The request does not come from SendGrid. |
+         *     | 404 | `not_found` | SendGrid is not configured. |
+         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
+         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         */
         post: operations["receiveSendgridEvents"];
         delete?: never;
         options?: never;
@@ -1292,7 +1835,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Receive bounces and complaints from Mailgun */
+        /**
+         * Receive bounces and complaints from Mailgun
+         * @description Called by Mailgun, not by you. Enabled by the setting `PROVIDER_MAILGUN_KEY`. The signature is verified and accepted once. Reports about email that was not sent by this installation are ignored. `received` counts the bounces and complaints in the request, `recorded` those that led to a new event.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 401 | `unauthorized` | The request does not come from Mailgun. |
+         *     | 404 | `not_found` | Mailgun is not configured. |
+         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
+         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         */
         post: operations["receiveMailgunEvents"];
         delete?: never;
         options?: never;
@@ -1309,7 +1864,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Receive bounces and complaints from Postmark */
+        /**
+         * Receive bounces and complaints from Postmark
+         * @description Called by Postmark, not by you. Enabled by the setting `PROVIDER_POSTMARK_TOKEN`. The password of the webhook URL is verified. Reports about email that was not sent by this installation are ignored. `received` counts the bounces and complaints in the request, `recorded` those that led to a new event.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 401 | `unauthorized` | The request does not come from Postmark. |
+         *     | 404 | `not_found` | Postmark is not configured. |
+         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
+         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         */
         post: operations["receivePostmarkEvents"];
         delete?: never;
         options?: never;
@@ -1340,7 +1907,259 @@ export interface components {
             };
         };
     };
-    responses: never;
+    responses: {
+        /** @description `invalid_json`: the body is not valid JSON, or not UTF-8. */
+        InvalidJson: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 400,
+                 *       "status": "error",
+                 *       "message": "The body is not valid JSON.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "invalid_json",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unauthorized`: the credential is missing, malformed, unknown, revoked or expired. */
+        Unauthorized: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 401,
+                 *       "status": "error",
+                 *       "message": "The API key is missing or invalid. Send it in the X-Api-Token header.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "unauthorized",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `insufficient_scope`: the API key does not have the required scope. `forbidden`: the role of the user does not permit this. */
+        Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 403,
+                 *       "status": "error",
+                 *       "message": "This API key does not have the scope flows:send.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "insufficient_scope",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `not_found`: the record does not exist or belongs to another organization. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 404,
+                 *       "status": "error",
+                 *       "message": "Flow not found.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "not_found",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `precondition_failed`: the record was changed since the version in `If-Match`. Nothing was changed. */
+        PreconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 412,
+                 *       "status": "error",
+                 *       "message": "The record was changed since you read it. Fetch it again and repeat the change.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "precondition_failed",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `payload_too_large`: the body exceeds the size limit of the operation. */
+        PayloadTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 413,
+                 *       "status": "error",
+                 *       "message": "The body exceeds the size limit of this endpoint.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "payload_too_large",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_media_type`: the `Content-Type` is missing or not supported. */
+        UnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 415,
+                 *       "status": "error",
+                 *       "message": "Send the body as JSON, with Content-Type: application/json.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "unsupported_media_type",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `validation_failed`: a field or parameter is invalid. `error.fields` lists each problem. */
+        ValidationFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 422,
+                 *       "status": "error",
+                 *       "message": "name: is required.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "validation_failed",
+                 *         "fields": [
+                 *           {
+                 *             "path": "name",
+                 *             "problem": "is required"
+                 *           }
+                 *         ],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `rate_limited`: too many requests. Wait for the time in `Retry-After`. */
+        RateLimited: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 429,
+                 *       "status": "error",
+                 *       "message": "This key may make 500 requests a second. Slow down and try again.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "rate_limited",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `internal`: an unexpected error. The log of the service has the details under the request id. */
+        InternalError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 500,
+                 *       "status": "error",
+                 *       "message": "Internal server error.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "internal",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unavailable`: the service or its database is temporarily unavailable. Try again after `Retry-After`. */
+        Unavailable: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "code": 503,
+                 *       "status": "error",
+                 *       "message": "The service is temporarily unavailable. Try again in a moment.",
+                 *       "data": null,
+                 *       "error": {
+                 *         "type": "unavailable",
+                 *         "fields": [],
+                 *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -1363,29 +2182,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Waxwing API",
+                     *         "version": "0.1.0"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
                     "application/json": {
                         [key: string]: unknown;
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getHealth: {
@@ -1403,6 +2217,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 0,
+                     *       "status": "success",
+                     *       "message": "ok",
+                     *       "data": "ok"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 0;
@@ -1413,24 +2235,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getReady: {
@@ -1448,6 +2254,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "ready",
+                     *       "data": "ready"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -1458,24 +2272,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     checkToken: {
@@ -1493,6 +2291,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "The key is valid",
+                     *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *       "data": {
+                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "organization_name": "Acme",
+                     *         "scopes": [
+                     *           "contacts:write",
+                     *           "flows:send",
+                     *           "analytics:read"
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -1508,24 +2323,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     addGroupMembers: {
@@ -1537,6 +2338,28 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *       "members": [
+                 *         {
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada",
+                 *           "attributes": {
+                 *             "plan": "pro"
+                 *           }
+                 *         },
+                 *         {
+                 *           "email": "grace@example.com",
+                 *           "first_name": "Grace"
+                 *         },
+                 *         {
+                 *           "email": "alan@",
+                 *           "first_name": "Alan"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     group_id: string;
                     members: {
@@ -1561,6 +2384,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "received": 3,
+                     *         "created": 2,
+                     *         "updated": 0,
+                     *         "added": 2,
+                     *         "already_members": 0,
+                     *         "rejected": [
+                     *           {
+                     *             "index": 2,
+                     *             "email": "alan@",
+                     *             "problem": "email is not a valid email address"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -1586,8 +2431,35 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The group does not exist. Nothing was stored. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "status": "error",
+                     *       "message": "Group not found.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "not_found",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: No member is valid, or the request has no or too many members. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1595,15 +2467,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     sendEmailThroughFlow: {
@@ -1655,8 +2521,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            /** @description `invalid_idempotency_key`: The key does not consist of 1 to 255 visible ASCII characters. `invalid_json`: the body is not valid JSON, or not UTF-8. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1664,8 +2530,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The flow does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1673,18 +2541,85 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `flow_not_active`: The flow is paused or archived. `idempotency_key_reused`: The key was used with another body. `idempotency_in_progress`: A request with the same key is in progress. Repeat it after a moment. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "status": "error",
+                     *       "message": "This Idempotency-Key was used with a different request. Use a new key.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "idempotency_key_reused",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `missing_variables`: The template needs variables that neither `context` nor the contact provides. `sender_not_verified`: The sender of the flow is not in a verified domain. `validation_failed`: a field or parameter is invalid. `error.fields` lists each problem. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "status": "error",
+                     *       "message": "The template requires order_id. Add it to the context.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "missing_variables",
+                     *         "fields": [
+                     *           {
+                     *             "path": "context.order_id",
+                     *             "problem": "is required by the template and has no default"
+                     *           }
+                     *         ],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: The key exceeds its rate limit, or a new organization exceeds its daily number of messages. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getEmailEventMetric: {
         parameters: {
             query: {
+                /** @example emailClick */
                 event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
-                /** @example 2026-01-31 */
+                /** @example 2026-03-01 */
                 start_date: string;
-                /** @description Inclusive. At most 731 days. */
+                /**
+                 * @description Inclusive. At most 731 days.
+                 * @example 2026-03-02
+                 */
                 end_date: string;
                 /** @description IANA time zone. */
                 timezone?: string;
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 flow_id?: string;
             };
             header?: never;
@@ -1699,6 +2634,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "event_name": "emailClick",
+                     *         "start_date": "2026-03-01",
+                     *         "end_date": "2026-03-02",
+                     *         "timezone": "UTC",
+                     *         "total": 1,
+                     *         "unique": 1,
+                     *         "machine": 0,
+                     *         "series": [
+                     *           {
+                     *             "date": "2026-03-01",
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           {
+                     *             "date": "2026-03-02",
+                     *             "total": 1,
+                     *             "unique": 1,
+                     *             "machine": 0
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -1742,8 +2707,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The flow does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1751,15 +2718,36 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `validation_failed`: A date is invalid, the range is reversed or too long, or the event name or time zone is unknown. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "status": "error",
+                     *       "message": "end_date: must not be before start_date (2026-03-31)",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "validation_failed",
+                     *         "fields": [
+                     *           {
+                     *             "path": "end_date",
+                     *             "problem": "must not be before start_date (2026-03-31)"
+                     *           }
+                     *         ],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getRegistrationStatus: {
@@ -1777,6 +2765,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "registration_open": true,
+                     *         "has_users": true
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -1790,24 +2789,9 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     register: {
@@ -1819,6 +2803,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "organization_name": "Northwind Books",
+                 *       "email": "maria@northwind.example",
+                 *       "password": "violet anchor drizzle maple"
+                 *     }
+                 */
                 "application/json": {
                     organization_name: string;
                     email: string;
@@ -1833,6 +2824,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Welcome",
+                     *       "data": {
+                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "maria@northwind.example",
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -1856,8 +2865,9 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            /** @description `forbidden`: Registration is closed. Ask an owner for an invitation. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1865,8 +2875,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `conflict`: An account with this email address already exists. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1874,6 +2884,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     login: {
@@ -1885,6 +2901,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "maria@northwind.example",
+                 *       "password": "violet anchor drizzle maple"
+                 *     }
+                 */
                 "application/json": {
                     email: string;
                     password: string;
@@ -1898,6 +2920,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "maria@northwind.example",
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -1921,24 +2961,35 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            /** @description `unauthorized`: The email address or the password is incorrect. The two cases look the same. */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "status": "error",
+                     *       "message": "The email address or password is incorrect.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "unauthorized",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getInvitation: {
@@ -1946,6 +2997,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV */
                 token: string;
             };
             cookie?: never;
@@ -1958,6 +3010,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "organization_name": "Acme",
+                     *         "email": "noah@acme.example",
+                     *         "role": "member",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -1975,24 +3040,31 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            /** @description `not_found`: The invitation was used, withdrawn or has expired. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "status": "error",
+                     *       "message": "This invitation is no longer valid. Ask an owner of the organization for a new one.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "not_found",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     acceptInvitation: {
@@ -2004,6 +3076,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
+                 *       "password": "violet anchor drizzle maple"
+                 *     }
+                 */
                 "application/json": {
                     token: string;
                     email?: string | null;
@@ -2018,6 +3096,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Welcome",
+                     *       "data": {
+                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *           "email": "noah@acme.example",
+                     *           "role": "member",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -2041,8 +3137,9 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            /** @description `not_found`: The invitation was used, withdrawn or has expired. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2050,8 +3147,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `conflict`: An account with this address already exists, or the organization has 500 members. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2059,6 +3156,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getMe: {
@@ -2076,6 +3179,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example",
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         },
+                     *         "organization": {
+                     *           "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "Acme",
+                     *           "timezone": "UTC",
+                     *           "keep_addresses": false,
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         },
+                     *         "role": "owner",
+                     *         "operator": true,
+                     *         "mail": {
+                     *           "transport": "inbox"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2112,24 +3242,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     signOutEverywhere: {
@@ -2147,6 +3263,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "You are signed out everywhere",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2157,24 +3281,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     changePassword: {
@@ -2186,6 +3296,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "violet anchor drizzle maple",
+                 *       "new_password": "violet anchor drizzle maple again"
+                 *     }
+                 */
                 "application/json": {
                     current_password: string;
                     new_password: string;
@@ -2199,6 +3315,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Password changed",
+                     *       "data": {
+                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "maria@northwind.example",
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2222,8 +3356,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The current password is incorrect, or the new one is too short or easy to guess. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2231,15 +3369,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listEventTypes: {
@@ -2257,6 +3389,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "event_name": "emailOpen",
+                     *           "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
+                     *           "example": {
+                     *             "event_name": "emailOpen",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               },
+                     *               "machine": false,
+                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)"
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "emailClick",
+                     *           "description": "A link in an email was clicked.",
+                     *           "example": {
+                     *             "event_name": "emailClick",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               },
+                     *               "machine": false,
+                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)",
+                     *               "url": "https://example.com/orders/1042"
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2305,24 +3489,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getOrganization: {
@@ -2340,6 +3510,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Acme",
+                     *         "timezone": "UTC",
+                     *         "keep_addresses": false,
+                     *         "created_at": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2358,24 +3542,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteOrganization: {
@@ -2387,6 +3557,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Northwind Books",
+                 *       "password": "violet anchor drizzle maple again"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The exact name of the organization. */
                     name: string;
@@ -2402,6 +3578,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Organization deleted. Its data is being erased.",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2412,8 +3596,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The organization is already deleted. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2421,8 +3608,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `conflict`: The owners of this organization operate the installation, and other organizations use it. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2430,6 +3617,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The name or the password is incorrect. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     updateOrganization: {
@@ -2441,6 +3642,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "timezone": "Europe/Vienna"
+                 *     }
+                 */
                 "application/json": {
                     name?: string;
                     /** @description IANA time zone, such as Europe/Vienna. */
@@ -2456,6 +3662,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Acme",
+                     *         "timezone": "Europe/Vienna",
+                     *         "keep_addresses": false,
+                     *         "created_at": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2474,24 +3694,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listMembers: {
@@ -2509,6 +3720,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example",
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "last_login_at": "2026-03-02T08:58:41.000Z"
+                     *         },
+                     *         {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *           "email": "noah@acme.example",
+                     *           "role": "member",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "last_login_at": "2026-03-02T08:58:41.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2528,36 +3762,26 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     removeMember: {
         parameters: {
             query?: {
-                /** @description Also revoke the API keys that the member created. */
+                /**
+                 * @description Also revoke the API keys that the member created.
+                 * @example true
+                 */
                 revoke_api_keys?: "true" | "false";
                 /** @description Also pause the webhooks that the member created. */
                 pause_webhooks?: "true" | "false";
             };
             header?: never;
             path: {
+                /** @example usr_01kjt5r2g0e0t8vz1q0m3w0003 */
                 id: string;
             };
             cookie?: never;
@@ -2570,6 +3794,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Member removed",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2580,8 +3812,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The member is the last owner. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2589,15 +3824,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     updateMember: {
@@ -2605,12 +3835,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example usr_01kjt5r2g0e0t8vz1q0m3w0003 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "owner"
+                 *     }
+                 */
                 "application/json": {
                     /** @enum {string} */
                     role: "owner" | "member";
@@ -2624,6 +3860,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *         "email": "noah@acme.example",
+                     *         "role": "owner",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "last_login_at": "2026-03-02T08:58:41.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2643,8 +3893,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The member is the last owner. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2652,15 +3906,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listInvitations: {
@@ -2678,6 +3929,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "noah@acme.example",
+                     *           "role": "member",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "expires_at": "2026-03-09T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2697,24 +3964,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createInvitation: {
@@ -2726,6 +3980,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "noah@acme.example",
+                 *       "role": "member"
+                 *     }
+                 */
                 "application/json": {
                     /** @description If omitted, anyone with the link can use it once, as a member. */
                     email?: string | null;
@@ -2741,6 +4001,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "email": "noah@acme.example",
+                     *         "role": "member",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
+                     *         "url": "https://mail.example.com/invitation/inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -2763,8 +4039,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `conflict`: A member with this address already exists, or 100 invitations are pending. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2772,15 +4051,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteInvitation: {
@@ -2788,6 +4064,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example inv_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -2800,6 +4077,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Invitation withdrawn",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2810,24 +4095,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listApiKeys: {
@@ -2845,6 +4118,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "Shop backend",
+                     *           "prefix": "wxk_8sKq",
+                     *           "scopes": [
+                     *             "contacts:write",
+                     *             "flows:send"
+                     *           ],
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "last_used_at": null,
+                     *           "created_by": {
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "email": "owner@acme.example"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "name": "test",
+                     *           "prefix": "wxk_8sKq",
+                     *           "scopes": [
+                     *             "contacts:write",
+                     *             "flows:send",
+                     *             "analytics:read"
+                     *           ],
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "last_used_at": null,
+                     *           "created_by": {
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "email": "owner@acme.example"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2870,24 +4183,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createApiKey: {
@@ -2899,6 +4198,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Shop backend",
+                 *       "scopes": [
+                 *         "contacts:write",
+                 *         "flows:send"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     name: string;
                     scopes?: ("contacts:write" | "flows:send" | "analytics:read")[];
@@ -2912,6 +4220,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Shop backend",
+                     *         "prefix": "wxk_8sKq",
+                     *         "scopes": [
+                     *           "contacts:write",
+                     *           "flows:send"
+                     *         ],
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "last_used_at": null,
+                     *         "created_by": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example"
+                     *         },
+                     *         "api_key": "wxk_8sKq2LmV5xTz7RwYb1NcDf4Gh9Jp3Qa6Ue0Wi8Zo2Xs"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -2938,8 +4269,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            /** @description `conflict`: The organization already has 100 keys. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2947,15 +4280,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     revokeApiKey: {
@@ -2963,6 +4293,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example key_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -2975,6 +4306,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "API key revoked",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -2985,36 +4324,29 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listContacts: {
         parameters: {
             query?: {
-                /** @description Words to find in the address or the name. A word with an @ matches the start of the address. */
+                /**
+                 * @description Words to find in the address or the name. A word with an @ matches the start of the address.
+                 * @example ada@
+                 */
                 query?: string;
                 group_id?: string;
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
+                /**
+                 * @description 1 to 100. Defaults to 50.
+                 * @example 10
+                 */
                 limit?: string;
             };
             header?: never;
@@ -3029,6 +4361,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "ada@example.com",
+                     *           "first_name": "Ada",
+                     *           "last_name": null,
+                     *           "attributes": {
+                     *             "plan": "pro"
+                     *           },
+                     *           "status": "subscribed",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "groups": [
+                     *             {
+                     *               "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "name": "Monthly newsletter"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3056,24 +4415,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createContact: {
@@ -3085,6 +4431,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "linus@example.com",
+                 *       "first_name": "Linus",
+                 *       "attributes": {
+                 *         "plan": "free",
+                 *         "seats": 3
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     email: string;
                     first_name?: string | null;
@@ -3103,6 +4459,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "email": "linus@example.com",
+                     *         "first_name": "Linus",
+                     *         "last_name": null,
+                     *         "attributes": {
+                     *           "plan": "free",
+                     *           "seats": 3
+                     *         },
+                     *         "status": "subscribed",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "groups": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -3129,8 +4505,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: One of the groups does not exist. Nothing was created. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3138,15 +4516,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `conflict`: A contact with this address already exists. Addresses are compared without regard to case. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "status": "error",
+                     *       "message": "A contact with this email address already exists.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "conflict",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getContact: {
@@ -3154,6 +4551,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
             };
             cookie?: never;
@@ -3166,6 +4564,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "email": "linus@example.com",
+                     *         "first_name": "Linus",
+                     *         "last_name": null,
+                     *         "attributes": {
+                     *           "plan": "free",
+                     *           "seats": 3
+                     *         },
+                     *         "status": "subscribed",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "groups": [
+                     *           {
+                     *             "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "name": "Monthly newsletter"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3192,24 +4615,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteContact: {
@@ -3217,6 +4627,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
             };
             cookie?: never;
@@ -3229,6 +4640,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Contact erased",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3239,24 +4658,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     updateContact: {
@@ -3264,12 +4670,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "last_name": "Berg",
+                 *       "attributes": {
+                 *         "plan": "pro",
+                 *         "seats": 5
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     email?: string;
                     first_name?: string | null;
@@ -3289,6 +4705,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "email": "linus@example.com",
+                     *         "first_name": "Linus",
+                     *         "last_name": "Berg",
+                     *         "attributes": {
+                     *           "plan": "pro",
+                     *           "seats": 5
+                     *         },
+                     *         "status": "subscribed",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "groups": [
+                     *           {
+                     *             "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "name": "Monthly newsletter"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3315,8 +4756,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: Another contact has this address. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3324,15 +4768,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getContactTimeline: {
@@ -3345,6 +4786,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
             };
             cookie?: never;
@@ -3357,6 +4799,91 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "at": "2026-03-02T10:15:00.731Z",
+                     *           "kind": "change",
+                     *           "event_name": null,
+                     *           "event_id": null,
+                     *           "message_id": null,
+                     *           "flow_id": null,
+                     *           "flow_name": null,
+                     *           "subject": null,
+                     *           "status": null,
+                     *           "machine": false,
+                     *           "detail": null,
+                     *           "evidence": null,
+                     *           "change": "edited",
+                     *           "fields": [
+                     *             "last_name",
+                     *             "attributes"
+                     *           ],
+                     *           "reasons": null,
+                     *           "group": null,
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "name": "owner@acme.example"
+                     *           }
+                     *         },
+                     *         {
+                     *           "at": "2026-03-02T10:15:00.731Z",
+                     *           "kind": "change",
+                     *           "event_name": null,
+                     *           "event_id": null,
+                     *           "message_id": null,
+                     *           "flow_id": null,
+                     *           "flow_name": null,
+                     *           "subject": null,
+                     *           "status": null,
+                     *           "machine": false,
+                     *           "detail": null,
+                     *           "evidence": null,
+                     *           "change": "group_added",
+                     *           "fields": null,
+                     *           "reasons": null,
+                     *           "group": {
+                     *             "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "name": "Monthly newsletter"
+                     *           },
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "name": "owner@acme.example"
+                     *           }
+                     *         },
+                     *         {
+                     *           "at": "2026-03-02T10:15:00.731Z",
+                     *           "kind": "change",
+                     *           "event_name": null,
+                     *           "event_id": null,
+                     *           "message_id": null,
+                     *           "flow_id": null,
+                     *           "flow_name": null,
+                     *           "subject": null,
+                     *           "status": null,
+                     *           "machine": false,
+                     *           "detail": null,
+                     *           "evidence": null,
+                     *           "change": "created",
+                     *           "fields": null,
+                     *           "reasons": null,
+                     *           "group": null,
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "name": "owner@acme.example"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3404,24 +4931,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listGroups: {
@@ -3439,6 +4954,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "Newsletter",
+                     *           "member_count": 2,
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3455,24 +4985,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createGroup: {
@@ -3484,6 +5000,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter"
+                 *     }
+                 */
                 "application/json": {
                     name: string;
                 };
@@ -3496,6 +5017,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Newsletter",
+                     *         "member_count": 0,
+                     *         "created_at": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -3512,8 +5046,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            /** @description `conflict`: A group with this name exists, or the organization has 1,000 groups. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3521,15 +5057,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getGroup: {
@@ -3537,6 +5070,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -3549,6 +5083,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Newsletter",
+                     *         "member_count": 2,
+                     *         "created_at": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3565,24 +5112,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteGroup: {
@@ -3590,6 +5124,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0003 */
                 id: string;
             };
             cookie?: never;
@@ -3602,6 +5137,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Group deleted",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3612,24 +5155,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     updateGroup: {
@@ -3637,12 +5167,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Monthly newsletter"
+                 *     }
+                 */
                 "application/json": {
                     name: string;
                 };
@@ -3655,6 +5191,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "grp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Monthly newsletter",
+                     *         "member_count": 2,
+                     *         "created_at": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3671,8 +5220,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: Another group has this name. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3680,15 +5232,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     addContactsToGroup: {
@@ -3696,12 +5245,20 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "contact_ids": [
+                 *         "con_01kjt5r2g0e0t8vz1q0m3w0004"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     contact_ids: string[];
                 };
@@ -3714,6 +5271,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "added": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3726,8 +5293,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: The group or one of the contacts does not exist. `error.fields` names the contacts. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3735,15 +5304,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     removeContactFromGroup: {
@@ -3751,7 +5317,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example grp_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
+                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
                 contact_id: string;
             };
             cookie?: never;
@@ -3764,6 +5332,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Contact removed from the group",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3774,8 +5350,9 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: The group does not exist, or the contact is not in it. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3783,15 +5360,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listImports: {
@@ -3809,6 +5380,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "filename": "customers.csv",
+                     *           "group_id": null,
+                     *           "subscription": "subscribed",
+                     *           "status": "done",
+                     *           "bytes_total": 74,
+                     *           "bytes_done": 74,
+                     *           "rows_done": 2,
+                     *           "created": 1,
+                     *           "updated": 0,
+                     *           "rejected": 1,
+                     *           "problem": null,
+                     *           "note": null,
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "finished_at": "2026-03-02T09:30:02.417Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3841,24 +5438,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getImport: {
@@ -3866,6 +5449,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example imp_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -3878,6 +5462,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "filename": "customers.csv",
+                     *         "group_id": null,
+                     *         "subscription": "subscribed",
+                     *         "status": "done",
+                     *         "bytes_total": 74,
+                     *         "bytes_done": 74,
+                     *         "rows_done": 2,
+                     *         "created": 1,
+                     *         "updated": 0,
+                     *         "rejected": 1,
+                     *         "problem": null,
+                     *         "note": null,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "finished_at": "2026-03-02T09:30:02.417Z",
+                     *         "columns": [
+                     *           "Email",
+                     *           "First name",
+                     *           "Plan"
+                     *         ],
+                     *         "errors": [
+                     *           {
+                     *             "line": 3,
+                     *             "email": "not an address",
+                     *             "problem": "email is not a valid email address",
+                     *             "cells": [
+                     *               "not an address",
+                     *               "Max",
+                     *               "free"
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3920,24 +5545,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     cancelImport: {
@@ -3945,6 +5557,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example imp_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -3957,6 +5570,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "filename": "old-list.csv",
+                     *         "group_id": null,
+                     *         "subscription": "subscribed",
+                     *         "status": "cancelled",
+                     *         "bytes_total": 5088896,
+                     *         "bytes_done": 131072,
+                     *         "rows_done": 5120,
+                     *         "created": 5120,
+                     *         "updated": 0,
+                     *         "rejected": 0,
+                     *         "problem": null,
+                     *         "note": null,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "finished_at": "2026-03-02T09:30:02.417Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -3989,8 +5626,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The import has already finished. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3998,15 +5637,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     inspectImportFile: {
@@ -4021,6 +5654,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example Email,First name,Plan
+                 *     marie@example.com,Marie,pro
+                 *     not an address,Max,free
+                 */
                 "text/csv": unknown;
             };
         };
@@ -4031,6 +5669,54 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "delimiter": ",",
+                     *         "has_header": true,
+                     *         "columns": [
+                     *           {
+                     *             "position": 1,
+                     *             "name": "Email"
+                     *           },
+                     *           {
+                     *             "position": 2,
+                     *             "name": "First name"
+                     *           },
+                     *           {
+                     *             "position": 3,
+                     *             "name": "Plan"
+                     *           }
+                     *         ],
+                     *         "rows": [
+                     *           [
+                     *             "marie@example.com",
+                     *             "Marie",
+                     *             "pro"
+                     *           ],
+                     *           [
+                     *             "not an address",
+                     *             "Max",
+                     *             "free"
+                     *           ]
+                     *         ],
+                     *         "mapping": {
+                     *           "email": 1,
+                     *           "first_name": 2,
+                     *           "last_name": null,
+                     *           "status": null,
+                     *           "attributes": {
+                     *             "plan": 3
+                     *           }
+                     *         },
+                     *         "note": null,
+                     *         "problem": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4067,8 +5753,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The file is not CSV, or not UTF-8. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4076,15 +5766,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     importContacts: {
@@ -4093,6 +5777,7 @@ export interface operations {
                 group_id?: string;
                 /** @description The subscription of new contacts. With not_subscribed they receive transactional email only. Must be subscribed if group_id is given. */
                 subscription?: "subscribed" | "not_subscribed";
+                /** @example customers.csv */
                 filename?: string;
                 /** @description JSON: { "email": "Column header", "first_name": "…", "last_name": "…", "status": "…", "attributes": { "plan": "…" } }. A column can also be given by its position, a number starting at 1. If several columns have the same header, the first one is used. With "has_header": false the first line is data, and all columns must be given by position. */
                 mapping?: string;
@@ -4103,6 +5788,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example Email,First name,Plan
+                 *     marie@example.com,Marie,pro
+                 *     not an address,Max,free
+                 */
                 "text/csv": unknown;
             };
         };
@@ -4113,6 +5803,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 202,
+                     *       "status": "success",
+                     *       "message": "Import queued",
+                     *       "data": {
+                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "filename": "customers.csv",
+                     *         "group_id": null,
+                     *         "subscription": "subscribed",
+                     *         "status": "queued",
+                     *         "bytes_total": 74,
+                     *         "bytes_done": 0,
+                     *         "rows_done": 0,
+                     *         "created": 0,
+                     *         "updated": 0,
+                     *         "rejected": 0,
+                     *         "problem": null,
+                     *         "note": null,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 202;
@@ -4145,8 +5859,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: The group does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4154,8 +5870,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `conflict`: Ten imports are in progress. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4163,6 +5879,36 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `payload_too_large`: The file exceeds 512 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The `Content-Type` is not `text/csv`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_failed`: The mapping or another parameter is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listSuppressions: {
@@ -4170,6 +5916,7 @@ export interface operations {
             query?: {
                 /** @description Part of the address. */
                 query?: string;
+                /** @example manual */
                 reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -4188,6 +5935,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "email": "legal@example.org",
+                     *           "reason": "manual",
+                     *           "detail": "Asked by phone",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "message_id": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4207,24 +5971,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createSuppression: {
@@ -4236,6 +5987,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "legal@example.org",
+                 *       "detail": "Asked by phone"
+                 *     }
+                 */
                 "application/json": {
                     email: string;
                     detail?: string;
@@ -4249,6 +6006,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "email": "legal@example.org",
+                     *         "reason": "manual",
+                     *         "detail": "Asked by phone",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "message_id": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -4267,24 +6038,14 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteSuppression: {
@@ -4292,6 +6053,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example legal@example.org */
                 email: string;
             };
             cookie?: never;
@@ -4304,6 +6066,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Suppressions removed",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4314,30 +6084,39 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: The address is not suppressed. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "status": "error",
+                     *       "message": "This address is not suppressed.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "not_found",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listFlows: {
         parameters: {
             query?: {
                 status?: "active" | "paused" | "archived";
+                /** @example Order */
                 query?: string;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -4356,6 +6135,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "Order shipped",
+                     *           "kind": "transactional",
+                     *           "status": "active",
+                     *           "subject": "Your order {{ order_id }} is on its way",
+                     *           "version": 2,
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "updated_at": "2026-03-02T09:41:12.000Z",
+                     *           "stats_30d": {
+                     *             "sent": 0,
+                     *             "opens_unique": 0,
+                     *             "clicks_unique": 0,
+                     *             "bounces": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4386,24 +6191,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createFlow: {
@@ -4415,6 +6207,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Order shipped",
+                 *       "kind": "transactional",
+                 *       "subject": "Order {{ order_id }} is on its way",
+                 *       "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                 *       "from_name": "Acme Shop"
+                 *     }
+                 */
                 "application/json": {
                     name: string;
                     /** @enum {string} */
@@ -4439,6 +6240,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Order shipped",
+                     *         "kind": "transactional",
+                     *         "status": "active",
+                     *         "version": 1,
+                     *         "subject": "Order {{ order_id }} is on its way",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null,
+                     *         "variables": [
+                     *           {
+                     *             "name": "order_id",
+                     *             "has_default": false
+                     *           },
+                     *           {
+                     *             "name": "contact.first_name",
+                     *             "has_default": true
+                     *           }
+                     *         ],
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -4473,24 +6307,42 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The template has an error; `error.fields` has its line and column. Or another field is invalid. `sender_not_verified`: `from_email` is not in a verified domain. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "status": "error",
+                     *       "message": "html, line 1: \"{{ order_id </p>\" is never closed.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "validation_failed",
+                     *         "fields": [
+                     *           {
+                     *             "path": "html",
+                     *             "problem": "\"{{ order_id </p>\" is never closed.",
+                     *             "line": 1,
+                     *             "column": 4
+                     *           }
+                     *         ],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getFlow: {
@@ -4498,6 +6350,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -4510,6 +6363,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Order shipped",
+                     *         "kind": "transactional",
+                     *         "status": "active",
+                     *         "version": 1,
+                     *         "subject": "Order {{ order_id }} is on its way",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null,
+                     *         "variables": [
+                     *           {
+                     *             "name": "order_id",
+                     *             "has_default": false
+                     *           },
+                     *           {
+                     *             "name": "contact.first_name",
+                     *             "has_default": true
+                     *           }
+                     *         ],
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4544,24 +6430,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteFlow: {
@@ -4569,6 +6442,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0003 */
                 id: string;
             };
             cookie?: never;
@@ -4581,6 +6455,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Flow deleted",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4591,24 +6473,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     updateFlow: {
@@ -4616,12 +6485,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "subject": "Your order {{ order_id }} is on its way",
+                 *       "base_version": 1
+                 *     }
+                 */
                 "application/json": {
                     name?: string;
                     /** @enum {string} */
@@ -4648,6 +6524,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Order shipped",
+                     *         "kind": "transactional",
+                     *         "status": "active",
+                     *         "version": 2,
+                     *         "subject": "Your order {{ order_id }} is on its way",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null,
+                     *         "variables": [
+                     *           {
+                     *             "name": "order_id",
+                     *             "has_default": false
+                     *           },
+                     *           {
+                     *             "name": "contact.first_name",
+                     *             "has_default": true
+                     *           }
+                     *         ],
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4682,8 +6591,35 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: There is a newer version than `base_version`, or the flow has 10,000 versions. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "status": "error",
+                     *       "message": "Version 2 of this flow was saved in the meantime. Reload it and apply your change again.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "conflict",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The template has an error; `error.fields` has its line and column. Or another field is invalid. `sender_not_verified`: `from_email` is not in a verified domain. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4691,15 +6627,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listFlowVersions: {
@@ -4707,6 +6637,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -4719,6 +6650,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "version": 2,
+                     *           "subject": "Your order {{ order_id }} is on its way",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "created_by": "owner@acme.example"
+                     *         },
+                     *         {
+                     *           "version": 1,
+                     *           "subject": "Order {{ order_id }} is on its way",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "created_by": "owner@acme.example"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4735,24 +6687,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getFlowVersion: {
@@ -4760,7 +6699,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
+                /** @example 1 */
                 version: string;
             };
             cookie?: never;
@@ -4773,6 +6714,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "version": 1,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "subject": "Order {{ order_id }} is on its way",
+                     *         "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+                     *         "html_format": "html",
+                     *         "text": null,
+                     *         "from_name": "Acme Shop",
+                     *         "from_email": null,
+                     *         "reply_to": null,
+                     *         "variables": [
+                     *           {
+                     *             "name": "order_id",
+                     *             "has_default": false
+                     *           },
+                     *           {
+                     *             "name": "contact.first_name",
+                     *             "has_default": true
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4799,24 +6768,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     previewTemplate: {
@@ -4828,6 +6784,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "subject": "Hello {{ contact.first_name }}",
+                 *       "html": "<p>Your code is {{ code }}.</p>",
+                 *       "contact_email": "ada@example.com"
+                 *     }
+                 */
                 "application/json": {
                     context?: {
                         [key: string]: unknown;
@@ -4851,6 +6814,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "subject": "Hello Ada",
+                     *         "html": "<p>Your code is .</p>",
+                     *         "text": "Your code is .",
+                     *         "variables": [
+                     *           {
+                     *             "name": "contact.first_name",
+                     *             "has_default": false
+                     *           },
+                     *           {
+                     *             "name": "code",
+                     *             "has_default": false
+                     *           }
+                     *         ],
+                     *         "missing": [
+                     *           "code"
+                     *         ],
+                     *         "problems": [],
+                     *         "warnings": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4878,24 +6868,14 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     previewFlow: {
@@ -4903,12 +6883,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "contact_email": "ada@example.com",
+                 *       "context": {
+                 *         "order_id": 1042
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     context?: {
                         [key: string]: unknown;
@@ -4932,6 +6921,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "subject": "Your order 1042 is on its way",
+                     *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
+                     *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
+                     *         "variables": [
+                     *           {
+                     *             "name": "order_id",
+                     *             "has_default": false
+                     *           },
+                     *           {
+                     *             "name": "contact.first_name",
+                     *             "has_default": true
+                     *           }
+                     *         ],
+                     *         "missing": [],
+                     *         "problems": [],
+                     *         "warnings": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -4959,24 +6973,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     sendTestEmail: {
@@ -4984,12 +6989,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "to": "owner@acme.example",
+                 *       "context": {
+                 *         "order_id": 1042
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     to: string;
                     context?: {
@@ -5005,6 +7019,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "contact_email": "owner@acme.example",
+                     *         "contact_created": true,
+                     *         "status": "queued",
+                     *         "reason": null,
+                     *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "warnings": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5027,8 +7059,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `missing_variables`: The template needs variables that neither `context` nor the contact provides. `sender_not_verified`: The sender of the flow is not in a verified domain. `validation_failed`: a field or parameter is invalid. `error.fields` lists each problem. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5036,8 +7073,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `rate_limited`: The user exceeds the rate limit, or a new organization exceeds its daily number of messages. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5045,6 +7082,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listMessages: {
@@ -5054,9 +7093,11 @@ export interface operations {
                 cursor?: string;
                 /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
+                /** @example sent */
                 status?: "queued" | "sent" | "bounced" | "suppressed" | "failed";
                 flow_id?: string;
                 contact_id?: string;
+                /** @example ada@example.com */
                 query?: string;
             };
             header?: never;
@@ -5071,6 +7112,62 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "flow_name": "Order shipped",
+                     *           "contact": {
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "email": "ada@example.com"
+                     *           },
+                     *           "subject": "Your order 1042 is on its way",
+                     *           "status": "sent",
+                     *           "reason": null,
+                     *           "is_test": false,
+                     *           "queued_at": "2026-03-02T10:15:00.120Z",
+                     *           "sent_at": "2026-03-02T10:15:00.480Z",
+                     *           "events": [
+                     *             {
+                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "event_name": "emailSent",
+                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *               "machine": false,
+                     *               "machine_reason": null,
+                     *               "data": {}
+                     *             },
+                     *             {
+                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *               "event_name": "emailOpen",
+                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *               "machine": false,
+                     *               "machine_reason": null,
+                     *               "data": {
+                     *                 "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                     *               }
+                     *             },
+                     *             {
+                     *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "event_name": "emailClick",
+                     *               "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *               "machine": false,
+                     *               "machine_reason": null,
+                     *               "data": {
+                     *                 "url": "https://shop.example.com/orders/1042",
+                     *                 "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                     *               }
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5135,24 +7232,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getMessage: {
@@ -5160,6 +7244,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -5172,6 +7257,65 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "flow_name": "Order shipped",
+                     *         "contact": {
+                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "ada@example.com"
+                     *         },
+                     *         "subject": "Your order 1042 is on its way",
+                     *         "status": "sent",
+                     *         "reason": null,
+                     *         "is_test": false,
+                     *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "sent_at": "2026-03-02T10:15:00.480Z",
+                     *         "events": [
+                     *           {
+                     *             "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "event_name": "emailSent",
+                     *             "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *             "machine": false,
+                     *             "machine_reason": null,
+                     *             "data": {}
+                     *           },
+                     *           {
+                     *             "id": "evt_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *             "event_name": "emailOpen",
+                     *             "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *             "machine": false,
+                     *             "machine_reason": null,
+                     *             "data": {
+                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                     *             }
+                     *           },
+                     *           {
+                     *             "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "event_name": "emailClick",
+                     *             "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *             "machine": false,
+                     *             "machine_reason": null,
+                     *             "data": {
+                     *               "url": "https://shop.example.com/orders/1042",
+                     *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "flow_version": 2,
+                     *         "from": "Acme Shop <hello@acme.example>",
+                     *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
+                     *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
+                     *         "delivered_to": "inbox",
+                     *         "relay_response": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5247,24 +7391,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listInboxEmails: {
@@ -5272,7 +7403,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 100. Defaults to 50. */
+                /**
+                 * @description 1 to 100. Defaults to 50.
+                 * @example 1
+                 */
                 limit?: string;
             };
             header?: never;
@@ -5287,6 +7421,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "from": "hello@acme.example",
+                     *           "to": "ada@example.com",
+                     *           "subject": "Your order 1042 is on its way",
+                     *           "received_at": "2026-03-02T10:15:00.480Z",
+                     *           "size_bytes": 1874
+                     *         }
+                     *       ],
+                     *       "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5307,24 +7460,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteInboxEmails: {
@@ -5342,6 +7482,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "deleted": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5354,24 +7504,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getInboxEmail: {
@@ -5379,6 +7515,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -5391,6 +7528,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "from": "hello@acme.example",
+                     *         "to": "ada@example.com",
+                     *         "subject": "Your order 1042 is on its way",
+                     *         "received_at": "2026-03-02T10:15:00.480Z",
+                     *         "size_bytes": 1874,
+                     *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://mail.example.com/t/c/…\">Track it</a>.</p>…",
+                     *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://mail.example.com/t/c/…].\n",
+                     *         "headers": [
+                     *           {
+                     *             "name": "From",
+                     *             "value": "Acme Shop <hello@acme.example>"
+                     *           },
+                     *           {
+                     *             "name": "To",
+                     *             "value": "Ada <ada@example.com>"
+                     *           },
+                     *           {
+                     *             "name": "Subject",
+                     *             "value": "Your order 1042 is on its way"
+                     *           }
+                     *         ],
+                     *         "truncated": false,
+                     *         "raw": "From: Acme Shop <hello@acme.example>\r\nTo: ada@example.com\r\nSubject: Your order 1042 is on its way\r\n…"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5419,24 +7590,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSendingStatus: {
@@ -5454,6 +7612,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "details": true,
+                     *         "transport": "inbox",
+                     *         "relay": null,
+                     *         "mail_from": "hello@acme.example",
+                     *         "state": "ok",
+                     *         "last_error": null,
+                     *         "next_attempt_at": null,
+                     *         "last_sent_at": "2026-03-02T10:15:00.480Z",
+                     *         "queued": 0,
+                     *         "problems": [],
+                     *         "dkim": null,
+                     *         "bounce_domain": null,
+                     *         "bounce_providers": [
+                     *           "Amazon SES",
+                     *           "SendGrid",
+                     *           "Mailgun",
+                     *           "Postmark"
+                     *         ],
+                     *         "records": [
+                     *           {
+                     *             "type": "TXT",
+                     *             "name": "_dmarc.acme.example",
+                     *             "value": "v=DMARC1; p=none",
+                     *             "purpose": "DMARC",
+                     *             "status": "unchecked",
+                     *             "found": null
+                     *           }
+                     *         ],
+                     *         "checked_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5516,24 +7712,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     checkSending: {
@@ -5551,6 +7733,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "details": true,
+                     *         "transport": "inbox",
+                     *         "relay": null,
+                     *         "mail_from": "hello@acme.example",
+                     *         "state": "ok",
+                     *         "last_error": null,
+                     *         "next_attempt_at": null,
+                     *         "last_sent_at": "2026-03-02T10:15:00.480Z",
+                     *         "queued": 0,
+                     *         "problems": [],
+                     *         "dkim": null,
+                     *         "bounce_domain": null,
+                     *         "bounce_providers": [
+                     *           "Amazon SES",
+                     *           "SendGrid",
+                     *           "Mailgun",
+                     *           "Postmark"
+                     *         ],
+                     *         "records": [
+                     *           {
+                     *             "type": "TXT",
+                     *             "name": "_dmarc.acme.example",
+                     *             "value": "v=DMARC1; p=none",
+                     *             "purpose": "DMARC",
+                     *             "status": "missing",
+                     *             "found": null
+                     *           }
+                     *         ],
+                     *         "checked_at": "2026-03-02T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5613,24 +7833,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listNotices: {
@@ -5648,6 +7855,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": []
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5667,29 +7882,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listEvents: {
         parameters: {
             query?: {
+                /** @example emailClick */
                 event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                 flow_id?: string;
                 contact_id?: string;
@@ -5713,6 +7915,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "event_name": "emailClick",
+                     *           "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *           "machine": false,
+                     *           "machine_reason": null,
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "flow_name": "Order shipped",
+                     *           "contact": {
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "email": "ada@example.com",
+                     *             "first_name": "Ada"
+                     *           },
+                     *           "data": {
+                     *             "url": "https://shop.example.com/orders/1042",
+                     *             "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -5768,34 +7999,27 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getOverview: {
         parameters: {
             query: {
-                /** @example 2026-01-31 */
+                /** @example 2026-03-01 */
                 start_date: string;
-                /** @description Inclusive. At most 731 days. */
+                /**
+                 * @description Inclusive. At most 731 days.
+                 * @example 2026-03-02
+                 */
                 end_date: string;
-                /** @description IANA time zone. */
+                /**
+                 * @description IANA time zone.
+                 * @example UTC
+                 */
                 timezone?: string;
                 flow_id?: string;
             };
@@ -5811,6 +8035,181 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "start_date": "2026-03-01",
+                     *         "end_date": "2026-03-02",
+                     *         "timezone": "UTC",
+                     *         "totals": {
+                     *           "emailSent": {
+                     *             "total": 2,
+                     *             "unique": 2,
+                     *             "machine": 0
+                     *           },
+                     *           "emailOpen": {
+                     *             "total": 1,
+                     *             "unique": 1,
+                     *             "machine": 0
+                     *           },
+                     *           "emailClick": {
+                     *             "total": 1,
+                     *             "unique": 1,
+                     *             "machine": 0
+                     *           },
+                     *           "emailSoftBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailHardBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailComplaint": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "contactUnsubscribe": {
+                     *             "total": 1,
+                     *             "unique": 1,
+                     *             "machine": 0
+                     *           }
+                     *         },
+                     *         "previous": {
+                     *           "emailSent": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailOpen": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailClick": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailSoftBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailHardBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailComplaint": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "contactUnsubscribe": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           }
+                     *         },
+                     *         "series": [
+                     *           {
+                     *             "date": "2026-03-01",
+                     *             "emailSent": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailOpen": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailClick": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailSoftBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailHardBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailComplaint": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "contactUnsubscribe": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             }
+                     *           },
+                     *           {
+                     *             "date": "2026-03-02",
+                     *             "emailSent": {
+                     *               "total": 2,
+                     *               "unique": 2,
+                     *               "machine": 0
+                     *             },
+                     *             "emailOpen": {
+                     *               "total": 1,
+                     *               "unique": 1,
+                     *               "machine": 0
+                     *             },
+                     *             "emailClick": {
+                     *               "total": 1,
+                     *               "unique": 1,
+                     *               "machine": 0
+                     *             },
+                     *             "emailSoftBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailHardBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailComplaint": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "contactUnsubscribe": {
+                     *               "total": 1,
+                     *               "unique": 1,
+                     *               "machine": 0
+                     *             }
+                     *           }
+                     *         ],
+                     *         "top_flows": [
+                     *           {
+                     *             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "name": "Order shipped",
+                     *             "sent": 2,
+                     *             "opens_unique": 1,
+                     *             "clicks_unique": 1,
+                     *             "bounces": 0,
+                     *             "unsubscribes": 0
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6022,8 +8421,9 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: The flow does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6031,8 +8431,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `validation_failed`: A date is invalid, or the range is reversed or too long. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6040,6 +8440,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getChecklist: {
@@ -6057,6 +8460,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "sent": true,
+                     *         "opened": true,
+                     *         "clicked": true,
+                     *         "flow": true,
+                     *         "contacts": true,
+                     *         "api_key": true,
+                     *         "webhook": false
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6077,24 +8496,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listWebhooks: {
@@ -6112,6 +8517,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "CRM",
+                     *           "url": "https://crm.example.com/waxwing",
+                     *           "event_types": [
+                     *             "emailOpen",
+                     *             "emailClick",
+                     *             "contactUnsubscribe"
+                     *           ],
+                     *           "all_events": false,
+                     *           "status": "active",
+                     *           "paused_reason": null,
+                     *           "retry_schedule": "standard",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "updated_at": "2026-03-02T09:41:12.000Z",
+                     *           "last_delivery_at": "2026-03-02T10:15:00.815Z",
+                     *           "failing_since": null,
+                     *           "secret_rotation_ends_at": null,
+                     *           "created_by": {
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *             "email": "owner@acme.example"
+                     *           },
+                     *           "stats_24h": {
+                     *             "delivered": 1,
+                     *             "failed": 0,
+                     *             "pending": 0
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6157,24 +8599,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createWebhook: {
@@ -6186,6 +8614,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "CRM",
+                 *       "url": "https://crm.example.com/waxwing",
+                 *       "event_types": [
+                 *         "emailOpen",
+                 *         "emailClick",
+                 *         "contactUnsubscribe"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     name: string;
                     url: string;
@@ -6206,6 +8645,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "CRM",
+                     *         "url": "https://crm.example.com/waxwing",
+                     *         "event_types": [
+                     *           "emailOpen",
+                     *           "emailClick",
+                     *           "contactUnsubscribe"
+                     *         ],
+                     *         "all_events": false,
+                     *         "status": "active",
+                     *         "paused_reason": null,
+                     *         "retry_schedule": "standard",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z",
+                     *         "last_delivery_at": null,
+                     *         "failing_since": null,
+                     *         "secret_rotation_ends_at": null,
+                     *         "created_by": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example"
+                     *         },
+                     *         "stats_24h": {
+                     *           "delivered": 0,
+                     *           "failed": 0,
+                     *           "pending": 0
+                     *         },
+                     *         "signing_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2mFJkTqK7Xs="
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 201;
@@ -6253,8 +8728,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            /** @description `conflict`: The organization already has 50 webhooks. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6262,15 +8739,38 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The URL, the name or the list of events is invalid. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "status": "error",
+                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "validation_failed",
+                     *         "fields": [
+                     *           {
+                     *             "path": "event_types.0",
+                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe"
+                     *           }
+                     *         ],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listRetrySchedules: {
@@ -6288,6 +8788,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "name": "standard",
+                     *           "delays_seconds": [
+                     *             30,
+                     *             60,
+                     *             120
+                     *           ],
+                     *           "in_words": "3 times over 3.5 minutes"
+                     *         },
+                     *         {
+                     *           "name": "extended",
+                     *           "delays_seconds": [
+                     *             30,
+                     *             300,
+                     *             1800,
+                     *             7200,
+                     *             18000,
+                     *             36000,
+                     *             36000
+                     *           ],
+                     *           "in_words": "7 times over about 28 hours"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6305,24 +8836,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getWebhook: {
@@ -6330,6 +8847,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -6342,6 +8860,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "CRM",
+                     *         "url": "https://crm.example.com/waxwing",
+                     *         "event_types": [
+                     *           "emailOpen",
+                     *           "emailClick",
+                     *           "contactUnsubscribe"
+                     *         ],
+                     *         "all_events": false,
+                     *         "status": "active",
+                     *         "paused_reason": null,
+                     *         "retry_schedule": "standard",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z",
+                     *         "last_delivery_at": "2026-03-02T10:15:00.815Z",
+                     *         "failing_since": null,
+                     *         "secret_rotation_ends_at": null,
+                     *         "created_by": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example"
+                     *         },
+                     *         "stats_24h": {
+                     *           "delivered": 1,
+                     *           "failed": 0,
+                     *           "pending": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6387,24 +8940,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteWebhook: {
@@ -6412,6 +8952,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -6424,6 +8965,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Webhook deleted",
+                     *       "data": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6434,24 +8983,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     updateWebhook: {
@@ -6459,12 +8995,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "paused"
+                 *     }
+                 */
                 "application/json": {
                     name?: string;
                     url?: string;
@@ -6487,6 +9029,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "CRM",
+                     *         "url": "https://crm.example.com/waxwing",
+                     *         "event_types": [
+                     *           "emailOpen",
+                     *           "emailClick",
+                     *           "contactUnsubscribe"
+                     *         ],
+                     *         "all_events": false,
+                     *         "status": "paused",
+                     *         "paused_reason": null,
+                     *         "retry_schedule": "standard",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z",
+                     *         "last_delivery_at": "2026-03-02T10:15:00.815Z",
+                     *         "failing_since": null,
+                     *         "secret_rotation_ends_at": null,
+                     *         "created_by": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example"
+                     *         },
+                     *         "stats_24h": {
+                     *           "delivered": 1,
+                     *           "failed": 0,
+                     *           "pending": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6532,24 +9109,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     rotateWebhookSecret: {
@@ -6557,12 +9125,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "overlap_hours": 24
+                 *     }
+                 */
                 "application/json": {
                     overlap_hours?: number;
                 } | null;
@@ -6575,6 +9149,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "CRM",
+                     *         "url": "https://crm.example.com/waxwing",
+                     *         "event_types": [
+                     *           "emailOpen",
+                     *           "emailClick",
+                     *           "contactUnsubscribe"
+                     *         ],
+                     *         "all_events": false,
+                     *         "status": "paused",
+                     *         "paused_reason": null,
+                     *         "retry_schedule": "standard",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z",
+                     *         "last_delivery_at": "2026-03-02T10:15:00.815Z",
+                     *         "failing_since": null,
+                     *         "secret_rotation_ends_at": "2026-03-09T09:30:00.000Z",
+                     *         "created_by": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example"
+                     *         },
+                     *         "stats_24h": {
+                     *           "delivered": 0,
+                     *           "failed": 0,
+                     *           "pending": 0
+                     *         },
+                     *         "signing_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2mFJkTqK7Xs="
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6622,24 +9232,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     testWebhook: {
@@ -6647,12 +9248,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "event_name": "emailClick"
+                 *     }
+                 */
                 "application/json": {
                     /** @enum {string} */
                     event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
@@ -6666,6 +9273,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "delivery_id": "dlv_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "attempt": {
+                     *           "number": 1,
+                     *           "at": "2026-03-02T10:15:00.731Z",
+                     *           "duration_ms": 84,
+                     *           "status_code": 200,
+                     *           "outcome": "acknowledged",
+                     *           "reason": "answered 200",
+                     *           "response_body": "",
+                     *           "request_headers": {
+                     *             "Content-Type": "application/json",
+                     *             "X-Service-Event": "emailClick",
+                     *             "X-Service-Signature": "t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41",
+                     *             "webhook-id": "dlv_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "webhook-timestamp": "1772446500"
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6692,8 +9325,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The signing secret cannot be decrypted. Rotate it. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6701,8 +9337,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            /** @description `rate_limited`: Too many requests, or too many tests of the organization are in progress. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6710,6 +9349,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listWebhookDeliveries: {
@@ -6719,11 +9360,13 @@ export interface operations {
                 cursor?: string;
                 /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
+                /** @example failed */
                 status?: "pending" | "delivered" | "failed";
                 event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
             };
             header?: never;
             path: {
+                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -6736,6 +9379,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *           "event_name": "contactUnsubscribe",
+                     *           "is_test": false,
+                     *           "status": "failed",
+                     *           "attempt_count": 1,
+                     *           "next_attempt_at": null,
+                     *           "reason": "answered 410, which is final",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "delivered_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6765,24 +9431,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getDelivery: {
@@ -6790,6 +9444,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example dlv_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -6802,6 +9457,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "webhook_id": "whk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "event_name": "contactUnsubscribe",
+                     *         "is_test": false,
+                     *         "status": "failed",
+                     *         "attempt_count": 1,
+                     *         "next_attempt_at": null,
+                     *         "reason": "answered 410, which is final",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "delivered_at": null,
+                     *         "payload": "{\"event_name\":\"contactUnsubscribe\",\"organization_id\":\"org_01kjt5r2g0e0t8vz1q0m3w0001\",\"timestamp\":1772446500,\"data\":{\"event_id\":\"evt_01kjt5r2g0e0t8vz1q0m3w0005\",\"message_id\":null,\"flow_id\":null,\"contact\":{\"id\":\"con_01kjt5r2g0e0t8vz1q0m3w0001\",\"email\":\"ada@example.com\",\"first_name\":\"Ada\"},\"method\":\"api\"}}",
+                     *         "attempts": [
+                     *           {
+                     *             "number": 1,
+                     *             "at": "2026-03-02T10:15:00.731Z",
+                     *             "duration_ms": 84,
+                     *             "status_code": 410,
+                     *             "outcome": "refused",
+                     *             "reason": "answered 410, which is final",
+                     *             "response_body": "",
+                     *             "request_headers": {
+                     *               "Content-Type": "application/json",
+                     *               "X-Service-Event": "contactUnsubscribe",
+                     *               "X-Service-Signature": "t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41",
+                     *               "webhook-id": "dlv_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "webhook-timestamp": "1772446500"
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6846,24 +9540,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replayDelivery: {
@@ -6871,6 +9552,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example dlv_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -6883,6 +9565,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "replayed": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6895,8 +9587,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The delivery is already pending, or its webhook was deleted. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6904,15 +9598,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replayWebhookDeliveries: {
@@ -6920,12 +9608,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "since": "2026-03-01T00:00:00Z"
+                 *     }
+                 */
                 "application/json": {
                     since: string;
                 };
@@ -6938,6 +9632,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "replayed": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -6950,24 +9654,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     exportContact: {
@@ -6975,6 +9670,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
             };
             cookie?: never;
@@ -6987,6 +9683,79 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "exported_at": "2026-03-02T09:30:00.000Z",
+                     *         "contact": {
+                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *           "email": "linus@example.com",
+                     *           "first_name": "Linus",
+                     *           "last_name": "Berg",
+                     *           "attributes": {
+                     *             "plan": "pro",
+                     *             "seats": 5
+                     *           },
+                     *           "subscription": "subscribed",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "updated_at": "2026-03-02T09:41:12.000Z",
+                     *           "created_by": {
+                     *             "type": "user",
+                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
+                     *           }
+                     *         },
+                     *         "truncated": [],
+                     *         "groups": [],
+                     *         "history": [
+                     *           {
+                     *             "at": "2026-03-02T10:15:00.731Z",
+                     *             "change": "group_removed",
+                     *             "actor": {
+                     *               "type": "user",
+                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
+                     *             },
+                     *             "details": {
+                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             }
+                     *           },
+                     *           {
+                     *             "at": "2026-03-02T10:15:00.731Z",
+                     *             "change": "edited",
+                     *             "actor": {
+                     *               "type": "user",
+                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
+                     *             },
+                     *             "details": {
+                     *               "fields": [
+                     *                 "last_name",
+                     *                 "attributes"
+                     *               ]
+                     *             }
+                     *           },
+                     *           {
+                     *             "at": "2026-03-02T10:15:00.731Z",
+                     *             "change": "group_added",
+                     *             "actor": {
+                     *               "type": "user",
+                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
+                     *             },
+                     *             "details": {
+                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "messages": [],
+                     *         "events": [],
+                     *         "webhook_deliveries": [],
+                     *         "suppressions": [],
+                     *         "inbox": [],
+                     *         "rejected_import_rows": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7116,24 +9885,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Default Response */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     receiveSesEvents: {
@@ -7164,8 +9920,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7173,8 +9929,30 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `unauthorized`: The request does not come from Amazon SES. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "status": "error",
+                     *       "message": "The request could not be authenticated as coming from the provider.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "unauthorized",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_found`: Amazon SES is not configured. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7182,6 +9960,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `payload_too_large`: The request has more than 10,000 events or more than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     receiveSendgridEvents: {
@@ -7199,6 +9988,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "received": 1,
+                     *         "recorded": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7212,8 +10012,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7221,8 +10021,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `unauthorized`: The request does not come from SendGrid. */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7230,6 +10030,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `not_found`: SendGrid is not configured. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The request has more than 10,000 events or more than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     receiveMailgunEvents: {
@@ -7247,6 +10067,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "received": 1,
+                     *         "recorded": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7260,8 +10091,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7269,8 +10100,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `unauthorized`: The request does not come from Mailgun. */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7278,6 +10109,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `not_found`: Mailgun is not configured. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The request has more than 10,000 events or more than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     receivePostmarkEvents: {
@@ -7295,6 +10146,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "received": 1,
+                     *         "recorded": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {number} */
                         code: 200;
@@ -7308,8 +10170,8 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
-            "4XX": {
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7317,8 +10179,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            "5XX": {
+            /** @description `unauthorized`: The request does not come from Postmark. */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7326,6 +10188,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `not_found`: Postmark is not configured. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The request has more than 10,000 events or more than 1 MiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
 }

@@ -1,0 +1,101 @@
+import { type RefusalType, statusOf } from '../values/errors.ts'
+import { codeSamples } from './code-samples.ts'
+import { errorComponents, errorResponses } from './common-errors.ts'
+import { examples } from './examples/all.ts'
+import { introduction } from './introduction.ts'
+import { notes } from './notes/all.ts'
+import { tagGroups, tags } from './tags.ts'
+import type { ApiDocument, Example, Operation, OperationNotes, ResponseEntry } from './types.ts'
+
+/**
+ * Completes the document that was generated from the schemas of the routes: introduction, descriptions, errors, examples
+ * and code samples. Runs on the first request for the document, not at start.
+ */
+export function completeDocument(generated: ApiDocument): ApiDocument {
+  const document = structuredClone(generated)
+  const baseUrl = document.servers[0]!.url
+  document.info.description = introduction
+  document.tags = tags
+  document['x-tagGroups'] = tagGroups
+  document.components.responses = { ...errorComponents }
+  for (const methods of Object.values(document.paths))
+    for (const [method, operation] of Object.entries(methods))
+      completeOperation(method.toUpperCase(), operation, baseUrl)
+  return document
+}
+
+function completeOperation(method: string, operation: Operation, baseUrl: string): void {
+  const own = notes[operation.operationId] ?? {}
+  const recorded = examples[operation.operationId] ?? []
+  const { '4XX': _clientErrors, '5XX': _serverErrors, ...successes } = operation.responses
+  operation.description = descriptionOf(operation, own)
+  operation.responses = { ...successes, ...errorResponses(operation, own.errors ?? {}) }
+  for (const [status, response] of Object.entries(operation.responses))
+    addResponseExamples(
+      response,
+      recorded.filter((example) => String(example.response.status) === status),
+    )
+  const [first] = recorded
+  if (!first) return
+  addRequestExamples(operation, recorded)
+  operation['x-codeSamples'] = codeSamples(method, operation, first, baseUrl)
+}
+
+function descriptionOf(operation: Operation, { details, errors = {} }: OperationNotes): string {
+  const rows = (Object.entries(errors) as [RefusalType, string][]).map(
+    ([type, when]) => `| ${statusOf[type]} | \`${type}\` | ${when} |`,
+  )
+  return [
+    operation.description,
+    details,
+    permissionOf(operation),
+    rows.length > 0 && ['| Status | Error | Reason |', '| --- | --- | --- |', ...rows].join('\n'),
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+function permissionOf(operation: Operation): string {
+  const scope = operation['x-scope']
+  if ((operation.security ?? []).length === 0) return '**Permission**: none, the operation is public.'
+  if (operation['x-permission'] === 'owner') return '**Permission**: owners of the organization.'
+  if (operation['x-permission'] === 'operator')
+    return '**Permission**: owners of the organization that operates this installation.'
+  const byKey = scope ? `an API key with the scope \`${scope}\`` : 'any valid API key'
+  const accepts = (scheme: string) => operation.security!.some((each) => scheme in each)
+  if (accepts('apiKey') && accepts('session')) return `**Permission**: any member, or ${byKey}.`
+  return accepts('apiKey') ? `**Permission**: ${byKey}.` : '**Permission**: any member of the organization.'
+}
+
+function addResponseExamples(response: ResponseEntry, recorded: readonly Example[]): void {
+  const media = response.content?.['application/json']
+  const [first] = recorded
+  if (!media || !first) return
+  if (recorded.length === 1) media.example = first.response.body
+  else media.examples = titled(recorded, ({ response: { body } }) => body)
+}
+
+function addRequestExamples(operation: Operation, recorded: readonly Example[]): void {
+  const [first] = recorded
+  const [media] = Object.values(operation.requestBody?.content ?? {})
+  const accepted = recorded.filter(({ response: { status } }) => status < 300)
+  if (media && first) {
+    if (accepted.length <= 1) media.example = first.request.text ?? first.request.body
+    else media.examples = titled(accepted, ({ request }) => request.text ?? request.body)
+  }
+  for (const parameter of operation.parameters ?? []) {
+    const value =
+      first?.request.params?.[parameter.name] ??
+      first?.request.query?.[parameter.name] ??
+      first?.request.headers?.[parameter.name]
+    if (value !== undefined) parameter.example = value
+  }
+}
+
+const titled = (recorded: readonly Example[], pick: (example: Example) => unknown) =>
+  Object.fromEntries(
+    recorded.map((example) => [
+      example.title.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+      { summary: example.title, value: pick(example) },
+    ]),
+  )

@@ -1,0 +1,22 @@
+// Recorded by test/reference.test.ts. To record it again, run: npx vitest run test/reference.test.ts -u
+import type { Examples } from '../types.ts'
+import { examples as ofDocumentation } from './documentation.ts'
+import { examples as ofHealth } from './health.ts'
+import { examples as ofPublicAPI } from './public-api.ts'
+import { examples as ofAccounts } from './accounts.ts'
+import { examples as ofTeam } from './team.ts'
+import { examples as ofEvents } from './events.ts'
+import { examples as ofOrganization } from './organization.ts'
+import { examples as ofAPIkeys } from './api-keys.ts'
+import { examples as ofContacts } from './contacts.ts'
+import { examples as ofGroups } from './groups.ts'
+import { examples as ofSuppressions } from './suppressions.ts'
+import { examples as ofFlows } from './flows.ts'
+import { examples as ofMessages } from './messages.ts'
+import { examples as ofInbox } from './inbox.ts'
+import { examples as ofSending } from './sending.ts'
+import { examples as ofWebhooks } from './webhooks.ts'
+import { examples as ofDeliveries } from './deliveries.ts'
+import { examples as ofProviders } from './providers.ts'
+
+export const examples: Examples = { ...ofDocumentation, ...ofHealth, ...ofPublicAPI, ...ofAccounts, ...ofTeam, ...ofEvents, ...ofOrganization, ...ofAPIkeys, ...ofContacts, ...ofGroups, ...ofSuppressions, ...ofFlows, ...ofMessages, ...ofInbox, ...ofSending, ...ofWebhooks, ...ofDeliveries, ...ofProviders }

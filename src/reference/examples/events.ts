@@ -1,0 +1,321 @@
+// Recorded by test/reference.test.ts. To record it again, run: npx vitest run test/reference.test.ts -u
+import type { Examples } from '../types.ts'
+
+export const examples: Examples = {
+  "listEventTypes": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/event-types"
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "event_name": "emailOpen",
+              "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
+              "example": {
+                "event_name": "emailOpen",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  },
+                  "machine": false,
+                  "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)"
+                }
+              }
+            },
+            {
+              "event_name": "emailClick",
+              "description": "A link in an email was clicked.",
+              "example": {
+                "event_name": "emailClick",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  },
+                  "machine": false,
+                  "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)",
+                  "url": "https://example.com/orders/1042"
+                }
+              }
+            }
+          ]
+        }
+      }
+    }
+  ],
+  "listEvents": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/events",
+        "query": {
+          "event_name": "emailClick"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+              "event_name": "emailClick",
+              "occurred_at": "2026-03-02T10:15:00.480Z",
+              "machine": false,
+              "machine_reason": null,
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+              "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+              "flow_name": "Order shipped",
+              "contact": {
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                "email": "ada@example.com",
+                "first_name": "Ada"
+              },
+              "data": {
+                "url": "https://shop.example.com/orders/1042",
+                "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+              }
+            }
+          ],
+          "next_cursor": null
+        }
+      }
+    }
+  ],
+  "getOverview": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/overview",
+        "query": {
+          "start_date": "2026-03-01",
+          "end_date": "2026-03-02",
+          "timezone": "UTC"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "start_date": "2026-03-01",
+            "end_date": "2026-03-02",
+            "timezone": "UTC",
+            "totals": {
+              "emailSent": {
+                "total": 2,
+                "unique": 2,
+                "machine": 0
+              },
+              "emailOpen": {
+                "total": 1,
+                "unique": 1,
+                "machine": 0
+              },
+              "emailClick": {
+                "total": 1,
+                "unique": 1,
+                "machine": 0
+              },
+              "emailSoftBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailHardBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailComplaint": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "contactUnsubscribe": {
+                "total": 1,
+                "unique": 1,
+                "machine": 0
+              }
+            },
+            "previous": {
+              "emailSent": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailOpen": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailClick": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailSoftBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailHardBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailComplaint": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "contactUnsubscribe": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              }
+            },
+            "series": [
+              {
+                "date": "2026-03-01",
+                "emailSent": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailOpen": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailClick": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailSoftBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailHardBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailComplaint": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "contactUnsubscribe": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                }
+              },
+              {
+                "date": "2026-03-02",
+                "emailSent": {
+                  "total": 2,
+                  "unique": 2,
+                  "machine": 0
+                },
+                "emailOpen": {
+                  "total": 1,
+                  "unique": 1,
+                  "machine": 0
+                },
+                "emailClick": {
+                  "total": 1,
+                  "unique": 1,
+                  "machine": 0
+                },
+                "emailSoftBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailHardBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailComplaint": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "contactUnsubscribe": {
+                  "total": 1,
+                  "unique": 1,
+                  "machine": 0
+                }
+              }
+            ],
+            "top_flows": [
+              {
+                "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                "name": "Order shipped",
+                "sent": 2,
+                "opens_unique": 1,
+                "clicks_unique": 1,
+                "bounces": 0,
+                "unsubscribes": 0
+              }
+            ]
+          }
+        }
+      }
+    }
+  ],
+  "getChecklist": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/checklist"
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "sent": true,
+            "opened": true,
+            "clicked": true,
+            "flow": true,
+            "contacts": true,
+            "api_key": true,
+            "webhook": false
+          }
+        }
+      }
+    }
+  ]
+}

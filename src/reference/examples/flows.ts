@@ -1,0 +1,461 @@
+// Recorded by test/reference.test.ts. To record it again, run: npx vitest run test/reference.test.ts -u
+import type { Examples } from '../types.ts'
+
+export const examples: Examples = {
+  "listFlows": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows",
+        "query": {
+          "query": "Order"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+              "name": "Order shipped",
+              "kind": "transactional",
+              "status": "active",
+              "subject": "Your order {{ order_id }} is on its way",
+              "version": 2,
+              "created_at": "2026-03-02T09:30:00.000Z",
+              "updated_at": "2026-03-02T09:41:12.000Z",
+              "stats_30d": {
+                "sent": 0,
+                "opens_unique": 0,
+                "clicks_unique": 0,
+                "bounces": 0
+              }
+            }
+          ],
+          "next_cursor": null
+        }
+      }
+    }
+  ],
+  "createFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows",
+        "body": {
+          "name": "Order shipped",
+          "kind": "transactional",
+          "subject": "Order {{ order_id }} is on its way",
+          "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+          "from_name": "Acme Shop"
+        }
+      },
+      "response": {
+        "status": 201,
+        "body": {
+          "code": 201,
+          "status": "success",
+          "message": "Created",
+          "data": {
+            "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "Order shipped",
+            "kind": "transactional",
+            "status": "active",
+            "version": 1,
+            "subject": "Order {{ order_id }} is on its way",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null,
+            "variables": [
+              {
+                "name": "order_id",
+                "has_default": false
+              },
+              {
+                "name": "contact.first_name",
+                "has_default": true
+              }
+            ],
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    },
+    {
+      "title": "validation_failed",
+      "request": {
+        "path": "/api/v1/organization/flows",
+        "body": {
+          "name": "Order shipped",
+          "kind": "transactional",
+          "subject": "Order {{ order_id }} is on its way",
+          "html": "<p>{{ order_id </p>",
+          "from_name": "Acme Shop"
+        }
+      },
+      "response": {
+        "status": 422,
+        "body": {
+          "code": 422,
+          "status": "error",
+          "message": "html, line 1: \"{{ order_id </p>\" is never closed.",
+          "data": null,
+          "error": {
+            "type": "validation_failed",
+            "fields": [
+              {
+                "path": "html",
+                "problem": "\"{{ order_id </p>\" is never closed.",
+                "line": 1,
+                "column": 4
+              }
+            ],
+            "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    }
+  ],
+  "getFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "Order shipped",
+            "kind": "transactional",
+            "status": "active",
+            "version": 1,
+            "subject": "Order {{ order_id }} is on its way",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null,
+            "variables": [
+              {
+                "name": "order_id",
+                "has_default": false
+              },
+              {
+                "name": "contact.first_name",
+                "has_default": true
+              }
+            ],
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "updateFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "subject": "Your order {{ order_id }} is on its way",
+          "base_version": 1
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "Order shipped",
+            "kind": "transactional",
+            "status": "active",
+            "version": 2,
+            "subject": "Your order {{ order_id }} is on its way",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null,
+            "variables": [
+              {
+                "name": "order_id",
+                "has_default": false
+              },
+              {
+                "name": "contact.first_name",
+                "has_default": true
+              }
+            ],
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    },
+    {
+      "title": "conflict",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "subject": "Shipped: {{ order_id }}",
+          "base_version": 1
+        }
+      },
+      "response": {
+        "status": 409,
+        "body": {
+          "code": 409,
+          "status": "error",
+          "message": "Version 2 of this flow was saved in the meantime. Reload it and apply your change again.",
+          "data": null,
+          "error": {
+            "type": "conflict",
+            "fields": [],
+            "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    }
+  ],
+  "deleteFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0003",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0003"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Flow deleted",
+          "data": null
+        }
+      }
+    }
+  ],
+  "listFlowVersions": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/versions",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "version": 2,
+              "subject": "Your order {{ order_id }} is on its way",
+              "created_at": "2026-03-02T09:30:00.000Z",
+              "created_by": "owner@acme.example"
+            },
+            {
+              "version": 1,
+              "subject": "Order {{ order_id }} is on its way",
+              "created_at": "2026-03-02T09:30:00.000Z",
+              "created_by": "owner@acme.example"
+            }
+          ]
+        }
+      }
+    }
+  ],
+  "getFlowVersion": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/versions/1",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+          "version": "1"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "version": 1,
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "subject": "Order {{ order_id }} is on its way",
+            "html": "<p>Hello {{ contact.first_name | default: \"there\" }},</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/{{ order_id }}\">Track it</a>.</p>",
+            "html_format": "html",
+            "text": null,
+            "from_name": "Acme Shop",
+            "from_email": null,
+            "reply_to": null,
+            "variables": [
+              {
+                "name": "order_id",
+                "has_default": false
+              },
+              {
+                "name": "contact.first_name",
+                "has_default": true
+              }
+            ]
+          }
+        }
+      }
+    }
+  ],
+  "previewTemplate": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/preview",
+        "body": {
+          "subject": "Hello {{ contact.first_name }}",
+          "html": "<p>Your code is {{ code }}.</p>",
+          "contact_email": "ada@example.com"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "subject": "Hello Ada",
+            "html": "<p>Your code is .</p>",
+            "text": "Your code is .",
+            "variables": [
+              {
+                "name": "contact.first_name",
+                "has_default": false
+              },
+              {
+                "name": "code",
+                "has_default": false
+              }
+            ],
+            "missing": [
+              "code"
+            ],
+            "problems": [],
+            "warnings": []
+          }
+        }
+      }
+    }
+  ],
+  "previewFlow": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/preview",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "contact_email": "ada@example.com",
+          "context": {
+            "order_id": 1042
+          }
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "subject": "Your order 1042 is on its way",
+            "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
+            "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
+            "variables": [
+              {
+                "name": "order_id",
+                "has_default": false
+              },
+              {
+                "name": "contact.first_name",
+                "has_default": true
+              }
+            ],
+            "missing": [],
+            "problems": [],
+            "warnings": []
+          }
+        }
+      }
+    }
+  ],
+  "sendTestEmail": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/test",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "to": "owner@acme.example",
+          "context": {
+            "order_id": 1042
+          }
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0005",
+            "contact_email": "owner@acme.example",
+            "contact_created": true,
+            "status": "queued",
+            "reason": null,
+            "queued_at": "2026-03-02T10:15:00.120Z",
+            "warnings": []
+          }
+        }
+      }
+    }
+  ]
+}

@@ -1,0 +1,145 @@
+// Recorded by test/reference.test.ts. To record it again, run: npx vitest run test/reference.test.ts -u
+import type { Examples } from '../types.ts'
+
+export const examples: Examples = {
+  "listMessages": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/messages",
+        "query": {
+          "status": "sent",
+          "query": "ada@example.com"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+              "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+              "flow_name": "Order shipped",
+              "contact": {
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                "email": "ada@example.com"
+              },
+              "subject": "Your order 1042 is on its way",
+              "status": "sent",
+              "reason": null,
+              "is_test": false,
+              "queued_at": "2026-03-02T10:15:00.120Z",
+              "sent_at": "2026-03-02T10:15:00.480Z",
+              "events": [
+                {
+                  "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "event_name": "emailSent",
+                  "occurred_at": "2026-03-02T10:15:00.480Z",
+                  "machine": false,
+                  "machine_reason": null,
+                  "data": {}
+                },
+                {
+                  "id": "evt_01kjt5r2g0e0t8vz1q0m3w0004",
+                  "event_name": "emailOpen",
+                  "occurred_at": "2026-03-02T10:15:00.480Z",
+                  "machine": false,
+                  "machine_reason": null,
+                  "data": {
+                    "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                  }
+                },
+                {
+                  "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "event_name": "emailClick",
+                  "occurred_at": "2026-03-02T10:15:00.480Z",
+                  "machine": false,
+                  "machine_reason": null,
+                  "data": {
+                    "url": "https://shop.example.com/orders/1042",
+                    "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                  }
+                }
+              ]
+            }
+          ],
+          "next_cursor": null
+        }
+      }
+    }
+  ],
+  "getMessage": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "flow_name": "Order shipped",
+            "contact": {
+              "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+              "email": "ada@example.com"
+            },
+            "subject": "Your order 1042 is on its way",
+            "status": "sent",
+            "reason": null,
+            "is_test": false,
+            "queued_at": "2026-03-02T10:15:00.120Z",
+            "sent_at": "2026-03-02T10:15:00.480Z",
+            "events": [
+              {
+                "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
+                "event_name": "emailSent",
+                "occurred_at": "2026-03-02T10:15:00.480Z",
+                "machine": false,
+                "machine_reason": null,
+                "data": {}
+              },
+              {
+                "id": "evt_01kjt5r2g0e0t8vz1q0m3w0004",
+                "event_name": "emailOpen",
+                "occurred_at": "2026-03-02T10:15:00.480Z",
+                "machine": false,
+                "machine_reason": null,
+                "data": {
+                  "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                }
+              },
+              {
+                "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                "event_name": "emailClick",
+                "occurred_at": "2026-03-02T10:15:00.480Z",
+                "machine": false,
+                "machine_reason": null,
+                "data": {
+                  "url": "https://shop.example.com/orders/1042",
+                  "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+                }
+              }
+            ],
+            "flow_version": 2,
+            "from": "Acme Shop <hello@acme.example>",
+            "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
+            "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
+            "delivered_to": "inbox",
+            "relay_response": null
+          }
+        }
+      }
+    }
+  ]
+}

@@ -1,0 +1,7 @@
+import type { Notes } from '../types.ts'
+import { administrationNotes } from './administration.ts'
+import { audienceNotes } from './audience.ts'
+import { emailNotes } from './email.ts'
+import { eventNotes } from './events.ts'
+
+export const notes: Notes = { ...administrationNotes, ...audienceNotes, ...emailNotes, ...eventNotes }

@@ -1,0 +1,105 @@
+import type { Notes } from '../types.ts'
+
+const provider = (name: string, setting: string, proof: string) => ({
+  details: `Called by ${name}, not by you. Enabled by the setting \`${setting}\`. ${proof} Reports about email that was not sent by this installation are ignored. \`received\` counts the bounces and complaints in the request, \`recorded\` those that led to a new event.`,
+  errors: {
+    unauthorized: `The request does not come from ${name}.`,
+    not_found: `${name} is not configured.`,
+    payload_too_large: 'The request has more than 10,000 events or more than 1 MiB.',
+    invalid_json: 'The body is not valid JSON.',
+  },
+})
+
+export const emailNotes: Notes = {
+  sendEmailThroughFlow: {
+    details: `Responds with 200 after the message is stored durably; the email itself is sent in the background. A contact that does not exist is created, in no group: it receives transactional flows, while marketing flows need a subscribed contact.
+
+If the address is suppressed, or has unsubscribed and the flow is marketing, nothing is sent: \`status\` is \`suppressed\`, \`reason\` says why, and a message record exists.
+
+\`context\` provides the variables of the template: an object of at most 64 KiB, nested at most 50 levels. Keys that the template does not use are reported in \`warnings\`.
+
+Send an \`Idempotency-Key\` to make retries safe: the first response is returned again for 24 hours, with \`Idempotent-Replayed: true\`.`,
+    errors: {
+      invalid_idempotency_key: 'The key does not consist of 1 to 255 visible ASCII characters.',
+      not_found: 'The flow does not exist.',
+      flow_not_active: 'The flow is paused or archived.',
+      idempotency_key_reused: 'The key was used with another body.',
+      idempotency_in_progress: 'A request with the same key is in progress. Repeat it after a moment.',
+      missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+      sender_not_verified: 'The sender of the flow is not in a verified domain.',
+      rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',
+    },
+  },
+
+  listFlows: { details: '`stats_30d` counts the last 30 days.' },
+  createFlow: {
+    details:
+      'The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.',
+    errors: {
+      validation_failed:
+        'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
+      sender_not_verified: '`from_email` is not in a verified domain.',
+    },
+  },
+  getFlow: { details: '`variables` lists what the template needs from `context`.' },
+  updateFlow: {
+    details: 'Emails that were accepted before keep their version.',
+    errors: {
+      conflict: 'There is a newer version than `base_version`, or the flow has 10,000 versions.',
+      validation_failed:
+        'The template has an error; `error.fields` has its line and column. Or another field is invalid.',
+      sender_not_verified: '`from_email` is not in a verified domain.',
+    },
+  },
+  deleteFlow: { details: 'Messages that were sent through the flow and their counts are kept.' },
+  listFlowVersions: { details: '`created_by` is the email address of the author.' },
+  getFlowVersion: { details: 'Returns the content of one version, for example to compare or restore it.' },
+  previewTemplate: {
+    details:
+      'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.',
+  },
+  previewFlow: {
+    details: 'Otherwise like the preview of an unsaved template. Nothing is stored or sent.',
+  },
+  sendTestEmail: {
+    details:
+      'The message is marked `is_test` and does not count in metrics. Suppressed addresses receive no test email either.',
+    errors: {
+      missing_variables: 'The template needs variables that neither `context` nor the contact provides.',
+      sender_not_verified: 'The sender of the flow is not in a verified domain.',
+      rate_limited: 'The user exceeds the rate limit, or a new organization exceeds its daily number of messages.',
+    },
+  },
+
+  listMessages: {
+    details:
+      '`status` is `queued`, `sent`, `bounced`, `suppressed` or `failed`. `query` searches in address and subject.',
+  },
+  getMessage: { details: '`html` and `text` are null after the contact was erased.' },
+
+  listInboxEmails: { details: 'Empty if a mail server is configured.' },
+  getInboxEmail: { details: 'At most 256 KiB of the email are parsed and returned.' },
+  deleteInboxEmails: { details: 'The messages are kept. This cannot be undone.' },
+
+  getSendingStatus: { details: 'Details of the mail server are only returned to its operators.' },
+  checkSending: {
+    details: 'Connects to the mail server and looks up the DNS records. Takes up to a few seconds. Sends no email.',
+  },
+
+  receiveSesEvents: provider(
+    'Amazon SES',
+    'PROVIDER_SES_TOPICS',
+    'The signature of Amazon SNS and the topic are verified.',
+  ),
+  receiveSendgridEvents: provider(
+    'SendGrid',
+    'PROVIDER_SENDGRID_KEY',
+    'The signature of the event webhook is verified.',
+  ),
+  receiveMailgunEvents: provider('Mailgun', 'PROVIDER_MAILGUN_KEY', 'The signature is verified and accepted once.'),
+  receivePostmarkEvents: provider(
+    'Postmark',
+    'PROVIDER_POSTMARK_TOKEN',
+    'The password of the webhook URL is verified.',
+  ),
+}

@@ -1,0 +1,62 @@
+import type { RefusalType } from '../values/errors.ts'
+
+/** A recorded request and its response. See test/reference.test.ts. */
+export type Example = {
+  /** The title of the example, if an operation has several. */
+  title: string
+  request: {
+    /** The path with its parameters filled in, without the query. */
+    path: string
+    params?: Record<string, string>
+    query?: Record<string, string>
+    headers?: Record<string, string>
+    body?: unknown
+    /** A body that is not JSON. */
+    text?: string
+  }
+  response: { status: number; headers?: Record<string, string>; body: unknown }
+}
+
+/** Examples by operation. The first example of an operation is a successful one. */
+export type Examples = Readonly<Record<string, readonly Example[]>>
+
+/** What the reference adds to the schema of a route. */
+export type OperationNotes = {
+  /** Markdown, appended to the description in the schema of the route. */
+  details?: string
+  /** When the operation responds with these errors, beside those that are common to all operations. */
+  errors?: Partial<Record<RefusalType, string>>
+}
+
+export type Notes = Readonly<Record<string, OperationNotes>>
+
+export type Schema = Record<string, unknown>
+type Media = { schema?: Schema; example?: unknown; examples?: Record<string, { summary: string; value: unknown }> }
+export type ResponseEntry = { $ref?: string; description?: string; headers?: Schema; content?: Record<string, Media> }
+export type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; example?: unknown }
+
+export type Operation = {
+  operationId: string
+  summary?: string
+  description?: string
+  tags?: string[]
+  security?: Record<string, string[]>[]
+  parameters?: Parameter[]
+  requestBody?: { required?: boolean; content: Record<string, Media> }
+  responses: Record<string, ResponseEntry>
+  'x-codeSamples'?: { lang: string; label: string; source: string }[]
+  /** Who may call it: set by routes.ts. */
+  'x-permission'?: 'owner' | 'operator'
+  'x-scope'?: string
+}
+
+export type ApiDocument = {
+  openapi: string
+  info: { title: string; version: string; description?: string }
+  servers: { url: string }[]
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+  webhooks?: Record<string, { post: Schema }>
+  components: { schemas: Record<string, Schema>; securitySchemes: Schema; responses?: Record<string, ResponseEntry> }
+  'x-tagGroups'?: { name: string; tags: string[] }[]
+}

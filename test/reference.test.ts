@@ -1,0 +1,124 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+import type { ApiDocument, Example } from '../src/reference/types.ts'
+import { recordAccounts } from './reference/accounts.ts'
+import { recordAudience } from './reference/audience.ts'
+import { recordEmail } from './reference/email.ts'
+import { recordEvents, recordMetrics, recordProviders } from './reference/events.ts'
+import { Recorder } from './reference/recorder.ts'
+import { Stable } from './reference/stable.ts'
+import { startTestApp } from './support/test-app.ts'
+import { startReceiver } from './support/webhook-receiver.ts'
+
+const note =
+  '// Recorded by test/reference.test.ts. To record it again, run: npx vitest run test/reference.test.ts -u\n'
+const fileOf = (tag: string) => tag.toLowerCase().replaceAll(' ', '-')
+
+function indexOf(tags: string[]): string {
+  const names = tags.map((tag) => [fileOf(tag), `of${tag.replaceAll(' ', '')}`] as const)
+  return [
+    `${note}import type { Examples } from '../types.ts'`,
+    ...names.map(([file, name]) => `import { examples as ${name} } from './${file}.ts'`),
+    '',
+    `export const examples: Examples = { ${names.map(([, name]) => `...${name}`).join(', ')} }`,
+    '',
+  ].join('\n')
+}
+
+test('the examples of the reference are responses of the service', async () => {
+  const sendgrid = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const keys = { sendgridKey: sendgrid.privateKey, mailgunKey: 'mailgun key', postmarkPassword: 'postmark password' }
+  const behavior = { status: 200 }
+  await using receiver = await startReceiver((response) => response.writeHead(behavior.status).end(), { plain: true })
+  await using app = await startTestApp({
+    BASE_URL: 'https://mail.example.com',
+    MAIL_FROM: 'hello@acme.example',
+    PROVIDER_SES_TOPICS: 'arn:aws:sns:eu-west-1:123456789012:bounces',
+    PROVIDER_SENDGRID_KEY: sendgrid.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+    PROVIDER_MAILGUN_KEY: keys.mailgunKey,
+    PROVIDER_POSTMARK_TOKEN: keys.postmarkPassword,
+  })
+  const { body: document } = await app.call('GET', '/openapi.json')
+  const recorder = new Recorder(app, document)
+
+  await recorder.record('getHealth')
+  await recorder.record('getReady')
+  await recorder.record('getOpenApiDocument', {
+    shorten: ({ openapi, info }: { openapi: string; info: { title: string; version: string } }) => ({
+      openapi,
+      info: { title: info.title, version: info.version },
+      paths: {},
+    }),
+  })
+  await recordAccounts(recorder)
+  const { contactId } = await recordAudience(recorder)
+  const { flowId } = await recordEmail(recorder)
+  await recordEvents(recorder, { receiver, contactId, behavior })
+  const { today, yesterday } = await recordMetrics(recorder, flowId)
+  await recordProviders(recorder, keys)
+  await recorder.record('deleteInboxEmails')
+
+  const operations = Object.values(
+    document.paths as Record<string, Record<string, { operationId: string; tags: string[] }>>,
+  ).flatMap((methods) => Object.values(methods))
+  expect(operations.filter(({ operationId }) => !recorder.examples.has(operationId))).toEqual([])
+  const stable = new Stable([
+    [receiver.url(), 'https://crm.example.com/waxwing'],
+    [today, '2026-03-02'],
+    [yesterday, '2026-03-01'],
+  ])
+  const tags = [...new Set(operations.map(({ tags }) => tags[0]!))]
+  for (const tag of tags) {
+    const examples = Object.fromEntries(
+      operations
+        .filter(({ tags }) => tags[0] === tag)
+        .map(({ operationId }) => [operationId, stable.of(recorder.examples.get(operationId)) as Example[]]),
+    )
+    const text = `${note}import type { Examples } from '../types.ts'\n\nexport const examples: Examples = ${JSON.stringify(examples, null, 2)}\n`
+    await expect(text).toMatchFileSnapshot(`../src/reference/examples/${fileOf(tag)}.ts`)
+  }
+  await expect(indexOf(tags)).toMatchFileSnapshot('../src/reference/examples/all.ts')
+})
+
+test('every operation has a summary, a description, examples and code samples', async () => {
+  await using app = await startTestApp()
+  const document: ApiDocument = (await app.call('GET', '/openapi.json')).body
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  ajv.addSchema(document, 'document')
+  const problems: string[] = []
+  const known = new Set(document.tags.map(({ name }) => name))
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const { operationId: id, summary, description = '', responses, requestBody, tags = [] } = operation
+      const [samples, text] = [operation['x-codeSamples'] ?? [], description.split('**Permission')[0]!.trim()]
+      if (!summary) problems.push(`${id} has no summary`)
+      if (text.length < 20) problems.push(`${id} has no description`)
+      if (!tags.every((tag) => known.has(tag))) problems.push(`${id} has a tag without description`)
+      if (samples.map(({ label }) => label).join() !== 'curl,TypeScript') problems.push(`${id} has no code samples`)
+      const pointer = `document#/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}`
+      let shown = 0
+      for (const [status, response] of Object.entries(responses))
+        for (const value of examplesOf(response.content?.['application/json'])) {
+          shown++
+          const validate = ajv.compile({ $ref: `${pointer}/responses/${status}/content/application~1json/schema` })
+          if (!validate(value)) problems.push(`${id} ${status}: ${ajv.errorsText(validate.errors)}`)
+        }
+      if (shown === 0) problems.push(`${id} has no example of a response`)
+      const json = requestBody?.content['application/json']
+      if (requestBody && examplesOf(Object.values(requestBody.content)[0]).length === 0)
+        problems.push(`${id} has no example of a request`)
+      for (const value of examplesOf(json)) {
+        const validate = ajv.compile({ $ref: `${pointer}/requestBody/content/application~1json/schema` })
+        if (!validate(value)) problems.push(`${id} request: ${ajv.errorsText(validate.errors)}`)
+      }
+    }
+  expect(problems).toEqual([])
+})
+
+type Media = { example?: unknown; examples?: Record<string, { value: unknown }> } | undefined
+
+const examplesOf = (media: Media): unknown[] => [
+  ...(media?.example === undefined ? [] : [media.example]),
+  ...Object.values(media?.examples ?? {}).map(({ value }) => value),
+]
