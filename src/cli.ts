@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { classifyBounceFiles } from './commands/classify-bounce.ts'
 import { showConfig } from './commands/config.ts'
 import { createOrganization } from './commands/create-organization.ts'
+import { removeDemoData } from './commands/demo.ts'
 import { doctor } from './commands/doctor.ts'
 import type { Flags } from './commands/flags.ts'
 import { migrateDatabase } from './commands/migrate.ts'
@@ -28,7 +29,17 @@ const passwordFlag = 'The password. Visible to other users of this machine: use 
 
 /** All commands. */
 const commands: Record<string, Command> = {
-  start: { usage: 'start', about: 'Run everything: API, web app and workers.', run: () => run(['serve', 'work']) },
+  start: {
+    usage: 'start [--demo]',
+    about: 'Run everything: API, web app and workers.',
+    switches: { demo: 'Create an organization with sample data and print how to sign in to it.' },
+    run: ({ demo }) => run(['serve', 'work'], { demo: demo === true }),
+  },
+  demo: {
+    usage: 'demo remove',
+    about: 'Delete the organization that start --demo created, with all of its data.',
+    run: (_flags, words) => removeDemoData(words),
+  },
   serve: { usage: 'serve', about: 'Run the API and the web app only.', run: () => run(['serve']) },
   work: { usage: 'work', about: 'Run the workers only: sending, webhooks, imports.', run: () => run(['work']) },
   migrate: { usage: 'migrate', about: 'Run pending migrations and exit.', run: migrateDatabase },

@@ -27,6 +27,7 @@ const order = [
   'sending-status',
   'reports',
   'privacy',
+  'demo',
   'commands',
 ]
 

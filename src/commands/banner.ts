@@ -3,6 +3,7 @@ import type { Role } from '../app.ts'
 import { type Config, readUnknownSettings } from '../config/config.ts'
 import { version } from '../config/package-root.ts'
 import type { Database } from '../db/connect.ts'
+import type { DemoAccount } from '../demo/demo.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 
@@ -11,10 +12,12 @@ export async function banner({
   config,
   database,
   roles,
+  demoAccount,
 }: {
   config: Config
   database: Database
   roles: readonly Role[]
+  demoAccount?: DemoAccount | undefined
 }): Promise<string> {
   const mail = config.SMTP_URL
     ? `through ${new URL(config.SMTP_URL).host}`
@@ -23,6 +26,7 @@ export async function banner({
   const lines = [
     `Waxwing ${version} is ready.`,
     ...(roles.includes('serve') ? await webLines(config, database) : metricsLines(config)),
+    ...(demoAccount ? demoLines(demoAccount) : []),
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
@@ -39,6 +43,11 @@ const webLines = async ({ BASE_URL: url }: Config, { db }: Database): Promise<st
   `  Web app    ${url}`,
   ...((await hasUsers(db)) ? [] : ['  Get started: open the web app and create the first account']),
   `  API docs   ${url}/docs`,
+]
+
+const demoLines = ({ email, password }: DemoAccount): string[] => [
+  `  Demo       sign in as ${email} with the password ${password}`,
+  '             Delete its data with `waxwing demo remove`.',
 ]
 
 const metricsLines = ({ HOST: host, WORK_PORT: port }: Config): string[] =>

@@ -5,6 +5,7 @@ import { type Config, readConfig, readEnvironment, type SettingName } from '../c
 import { type Database, type DatabaseOptions, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import { markSecret } from '../db/secret-mark.ts'
+import { ensureDemo } from '../demo/demo.ts'
 import { checkSettings } from '../parts.ts'
 import { type Log, openLog } from '../runtime/log.ts'
 import { type AppSecrets, loadAppSecret } from '../secrets/secrets.ts'
@@ -38,7 +39,7 @@ export const databaseOf = (
   })
 
 /** Runs the service until SIGINT or SIGTERM. */
-export async function run(roles: readonly Role[]): Promise<undefined> {
+export async function run(roles: readonly Role[], { demo = false } = {}): Promise<undefined> {
   setFlagsFromString(heapGrowth)
   const config = readConfig(readEnvironment())
   checkSettings(config)
@@ -55,9 +56,10 @@ export async function run(roles: readonly Role[]): Promise<undefined> {
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'Migrations applied')
     const currentSince = await checkSecret(database, config, secrets, log)
+    const demoAccount = demo ? await ensureDemo(database.db, secrets) : undefined
     const app = await createApp({ config, secrets: { ...secrets, currentSince }, db: database.db, log, roles })
     await startOrExplain(app, config, roles)
-    process.stdout.write(await banner({ config, database, roles }))
+    process.stdout.write(await banner({ config, database, roles, demoAccount }))
     if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')
     log.info({ signal: shutdownSignal.reason }, 'Stopping')
     setTimeout(() => process.exit(1), stopWithinMs).unref()

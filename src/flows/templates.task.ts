@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { defineTask } from '../tasks/task.ts'
 import { bodyLimits, type RenderLimits, subjectLimits } from './budget.ts'
-import type { Problem } from './problems.ts'
 import { type Preview, type PreviewInput, previewOf } from './preview.ts'
+import type { Problem } from './problems.ts'
 import { type RecipientSnapshot, snapshotOf } from './recipient.ts'
 import {
   type CompiledTemplate,

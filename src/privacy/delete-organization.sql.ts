@@ -34,3 +34,14 @@ export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiK
     select array(select id from keys) as keys from organization`
   return row?.keys
 }
+
+/** Makes the oldest organization that did not register itself the operator's. Returns false if there is none. */
+export async function appointOperator(tx: Tx): Promise<boolean> {
+  const rows = await tx`
+    update organizations set is_operator = true
+    where id = (
+      select id from organizations where deleted_at is null and not self_registered order by created_at, id limit 1
+    )
+    returning id`
+  return rows.length > 0
+}

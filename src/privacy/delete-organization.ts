@@ -3,8 +3,8 @@ import type { Member } from '../accounts/guards.ts'
 import type { LoginThrottle } from '../accounts/throttle.ts'
 import type { Db } from '../db/db.ts'
 import { invalid, Refusal } from '../values/errors.ts'
-import type { ApiKeyId } from '../values/ids.ts'
-import { isNeededByOthers, stopOrganization } from './delete-organization.sql.ts'
+import type { ApiKeyId, OrganizationId } from '../values/ids.ts'
+import { appointOperator, isNeededByOthers, stopOrganization } from './delete-organization.sql.ts'
 
 export type Deletion = { name: string; password: string; address: string }
 
@@ -34,5 +34,22 @@ export async function deleteOrganization(
     const keys = await stopOrganization(tx, organization.id)
     if (!keys) throw new Refusal('not_found', 'The organization is already deleted.')
     return keys
+  })
+}
+
+/**
+ * For commands: deletes an organization without a password. If its owners operate the installation, the oldest
+ * organization that did not register itself operates it from now on. Throws `Refusal` if there are only such ones.
+ */
+export async function removeOrganization(db: Db, id: OrganizationId): Promise<void> {
+  await db.begin(async (tx) => {
+    await lockSignup(tx)
+    const isNeeded = await isNeededByOthers(tx, id)
+    await stopOrganization(tx, id)
+    if (isNeeded && !(await appointOperator(tx)))
+      throw new Refusal(
+        'conflict',
+        'The owners of this organization operate the installation, and all others registered themselves. Create an organization of your own with create-organization first.',
+      )
   })
 }

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { toValueSync } from 'liquidjs'
 import { expect, test } from 'vitest'
 import { Budget, bodyLimits } from '../budget.ts'
+import { analyse } from './analyse.ts'
 import { engineFor, MeteredEmitter } from './engine.ts'
 import { isProblems, parsePart } from './parse.ts'
 import { contextOf, planOf, renderPlan } from './plan.ts'
-import { analyse } from './analyse.ts'
 
 const names = ['a', 'b', 'size', 'first', 'last', '__proto__', 'x y', 'é']
 const key = fc.oneof(

@@ -1,0 +1,33 @@
+import type { Reader } from '../db/db.ts'
+import type { ContactId, FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
+
+/** Returns the organization that belongs to this owner and still has this name, or undefined. */
+export async function findDemo(
+  db: Reader,
+  { emailKey, name }: { emailKey: string; name: string },
+): Promise<{ organizationId: OrganizationId; userId: UserId } | undefined> {
+  const [row] = await db<{ organizationId: OrganizationId; userId: UserId }>`
+    select organizations.id as organization_id, users.id as user_id
+    from users
+    join organizations on organizations.id = users.organization_id
+    where users.email_key = ${emailKey} and organizations.name = ${name} and organizations.deleted_at is null`
+  return row
+}
+
+export async function selectContacts(
+  db: Reader,
+  organizationId: OrganizationId,
+): Promise<{ id: ContactId; email: string }[]> {
+  return db<{ id: ContactId; email: string }>`
+    select id, email from contacts where organization_id = ${organizationId} order by id`
+}
+
+export async function findVersionId(
+  db: Reader,
+  organizationId: OrganizationId,
+  flowId: FlowId,
+): Promise<FlowVersionId | undefined> {
+  const [row] = await db<{ versionId: FlowVersionId }>`
+    select version_id from flows where organization_id = ${organizationId} and id = ${flowId}`
+  return row?.versionId
+}

@@ -1,0 +1,104 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { newFolder, startCommand } from '../../test/support/command.ts'
+import { freePort } from '../../test/support/service.ts'
+import { callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { createTestDb } from '../../test/support/test-db.ts'
+import { register } from '../accounts/accounts.ts'
+import { parseId } from '../values/ids.ts'
+import { ensureDemo, removeDemo } from './demo.ts'
+
+const APP_SECRET = 'a secret of at least 32 characters for the demo'
+const secrets = { current: APP_SECRET, previous: undefined }
+const log = pino({ level: 'silent' })
+
+const signIn = (app: TestApp, account: object) => app.call('POST', '/api/v1/auth/login', { body: account })
+
+/** Returns how many rows of each tenant table belong to an organization. Tables without rows are left out. */
+async function countRows({ db }: TestApp, organizationId: string): Promise<Record<string, number>> {
+  const tables = await db<{ name: string }>`
+    select table_name::text as name from information_schema.columns
+    where column_name = 'organization_id' and table_schema = current_schema()`
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const [row] = await db.statement.run<{ count: number }>({
+      text: `select count(*) from ${name} where organization_id = $1`,
+      values: [parseId('org', organizationId)],
+    } as never)
+    if (row!.count > 0) counts[name] = row!.count
+  }
+  return counts
+}
+
+test('the demo has contacts, flows, 60 days of events and a webhook log, and can be removed completely', async () => {
+  await using app = await startTestApp({ APP_SECRET }, ['serve'])
+  const ownRows = await countRows(app, app.organizationId)
+  const account = await ensureDemo(app.db, secrets)
+  expect(await ensureDemo(app.db, secrets)).toEqual(account)
+
+  const login = await signIn(app, account)
+  expect(login.status).toBe(200)
+  const headers = { authorization: `Bearer ${login.body.data.token}` }
+  const get = async (path: string) => (await app.call('GET', `/api/v1/organization${path}`, { headers })).body.data
+  const webhooks = await get('/webhooks')
+  expect(webhooks).toMatchObject([{ name: 'Shop', status: 'paused' }])
+  const deliveries = await get(`/webhooks/${webhooks[0].id}/deliveries?limit=100`)
+  const statuses = new Set(deliveries.map(({ status }: { status: string }) => status))
+  expect([...statuses].sort()).toEqual(['delivered', 'failed'])
+  const counts = await countRows(app, login.body.data.organization_id)
+  expect(counts).toMatchObject({ contacts: 400, flows: 5, groups: 3, deliveries: 300 })
+  expect(counts.messages).toBeGreaterThan(3_000)
+  expect(counts.suppressions).toBeGreaterThan(0)
+  expect(counts).not.toHaveProperty('jobs')
+  const [span] = await app.db<{ days: number; future: number }>`
+    select count(distinct occurred_at::date) as days, count(*) filter (where occurred_at > now()) as future from events`
+  expect(span!.days).toBeGreaterThanOrEqual(60)
+  expect(span!.future).toBe(0)
+
+  expect(await removeDemo(app.db, log)).toBe(true)
+  expect(await removeDemo(app.db, log)).toBe(false)
+  expect((await signIn(app, account)).status).toBe(401)
+  expect(await countRows(app, login.body.data.organization_id)).toEqual({})
+  expect(await countRows(app, app.organizationId)).toEqual(ownRows)
+})
+
+test('after the removal of a demo that was there first, an organization of the operator takes over', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  const operator = () => db<{ name: string }>`select name from organizations where is_operator`
+  const password = 'correct horse battery'
+  await register(db, 'operator', { organizationName: 'Waxwing demo', email: 'demo@demo.example', password })
+  await register(db, 'open', { organizationName: 'Stranger', email: 'stranger@example.com', password })
+  await expect(removeDemo(db, log)).rejects.toThrow('create-organization')
+  expect(await operator()).toEqual([{ name: 'Waxwing demo' }])
+
+  await register(db, 'operator', { organizationName: 'Acme', email: 'owner@acme.example', password })
+  await removeDemo(db, log)
+  expect(await operator()).toEqual([{ name: 'Acme' }])
+})
+
+test('start --demo prints the account, and demo remove deletes it while the service runs', async () => {
+  using folder = newFolder()
+  await using testDb = await createTestDb()
+  const port = await freePort()
+  const settings = {
+    DATABASE_URL: testDb.url,
+    DATA_DIR: folder.path,
+    PORT: String(port),
+    APP_SECRET,
+    LOG_LEVEL: 'error',
+  }
+  await using service = startCommand(['start', '--demo'], settings, { cwd: folder.path })
+  let printed = ''
+  service.child.stdout!.on('data', (text) => {
+    printed += text
+  })
+  await service.says('waxwing demo remove')
+  const [, email, password] = /sign in as (\S+) with the password (\S+)/.exec(printed)!
+  const login = () => callUrl('POST', `http://127.0.0.1:${port}/api/v1/auth/login`, { body: { email, password } })
+  expect((await login()).status).toBe(200)
+
+  await using remove = startCommand(['demo', 'remove'], settings, { cwd: folder.path })
+  expect(await remove.ended).toMatchObject({ code: 0, stdout: 'The demo organization and its data are deleted.\n' })
+  expect((await login()).status).toBe(401)
+})

@@ -1,0 +1,1 @@
+export { insertPastMessages, type PastMessage } from './past-messages.sql.ts'
