@@ -1,3 +1,4 @@
+import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import { importWorker } from './contacts/import.job.ts'
@@ -10,6 +11,7 @@ import { type BounceListener, startBounceListener } from './mail/bounce-listener
 import { measureRelay } from './mail/relay-report.ts'
 import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
+import { sendAccountMails } from './notices/account-emails.ts'
 import { mailNotices } from './notices/notice-emails.ts'
 import { recordFailingWebhook, recordPausedWebhook } from './notices/notices.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
@@ -35,6 +37,8 @@ const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
+/** Somebody waits for these emails. */
+const accountMailsEveryMs = secondMs
 
 export type Role = 'serve' | 'work'
 export type AppOptions = PartsOptions & { roles: readonly Role[] }
@@ -156,6 +160,18 @@ function createLoops(parts: Parts): Loop[] {
       name: 'mail notices',
       everyMs: minuteMs,
       run: () => mailNotices({ ...parts, settings: parts.mail }),
+      log,
+    }),
+    new Loop({
+      name: 'send account emails',
+      everyMs: accountMailsEveryMs,
+      run: () => sendAccountMails({ ...parts, settings: parts.mail }),
+      log,
+    }),
+    new Loop({
+      name: 'delete expired sessions and links',
+      everyMs: hourMs,
+      run: () => deleteExpiredCredentials(db.statement),
       log,
     }),
     new Loop({ name: 'delete expired idempotency keys', everyMs: hourMs, run: () => deleteExpiredKeys(db), log }),

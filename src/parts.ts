@@ -1,6 +1,10 @@
 import { openRelay } from '@waxwing/smtp-client'
 import type { Registry } from 'prom-client'
+import { createMailQueue } from './accounts/account-mails.ts'
+import { createEmailChangeLimit } from './accounts/email-changes.ts'
+import { createInvitationMailLimit } from './accounts/invitations.ts'
 import { KeyCache } from './accounts/key-cache.ts'
+import { ResetLimit } from './accounts/password-resets.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config/config.ts'
@@ -86,6 +90,10 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     keys: new KeyCache(db, log),
     sessions: new Sessions(secrets),
     throttle: new LoginThrottle(),
+    accountMails: createMailQueue(new SecretBox(secrets, 'account email')),
+    resetLimit: new ResetLimit(),
+    emailChangeLimit: createEmailChangeLimit(),
+    invitationMailLimit: createInvitationMailLimit(),
     ...createRateLimits(config),
     shares,
     read: createBoundedRead(db, shares.queries),

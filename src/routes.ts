@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
-import { authRoutes, meRoutes } from './accounts/auth.routes.ts'
+import { authRoutes } from './accounts/auth.routes.ts'
 import { permissionOf, requireApiKey, requireMember } from './accounts/guards.ts'
 import { acceptanceRoutes, invitationRoutes } from './accounts/invitations.routes.ts'
 import { organizationRoutes } from './accounts/organization.routes.ts'
+import { profileRoutes } from './accounts/profile.routes.ts'
+import { recoveryRoutes } from './accounts/recovery.routes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
 import type { Role } from './app.ts'
 import type { Config } from './config/config.ts'
@@ -95,6 +97,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       withBodyLimit(api, signInBytesMax)
       await api.register(authRoutes(auth))
       await api.register(acceptanceRoutes(parts))
+      await api.register(recoveryRoutes(parts))
     },
     { prefix: '/api/v1' },
   )
@@ -102,7 +105,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     async (api) => {
       api.addHook('onRequest', requireMember(parts))
       withSecurity(api, 'session')
-      await api.register(meRoutes(auth))
+      await api.register(profileRoutes(auth))
       await api.register(eventTypeRoutes())
       await api.register(
         async (organization) => {
@@ -110,7 +113,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(
             teamRoutes({ db, read, keys, pauseWebhooksOf: (...of) => pauseWebhooksOf(parts, ...of) }),
           )
-          await organization.register(invitationRoutes({ db, read, baseUrl: config.BASE_URL }))
+          await organization.register(invitationRoutes({ ...parts, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, read, keys }))
           await organization.register(contactRoutes({ db, read }))
           await organization.register(timelineRoutes({ db, read }))

@@ -4,9 +4,14 @@ import { expect, test } from 'vitest'
 
 /** The folder of `src/` that writes each table. Every folder may read every table. */
 const owners: Record<string, string> = {
+  account_mails: 'accounts',
   api_keys: 'accounts',
+  email_changes: 'accounts',
   invitations: 'accounts',
   organizations: 'accounts',
+  password_reset_requests: 'accounts',
+  password_resets: 'accounts',
+  sessions: 'accounts',
   users: 'accounts',
   contact_history: 'contacts',
   contacts: 'contacts',

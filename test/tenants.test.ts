@@ -31,9 +31,11 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   const delivery = await until('the delivery', async () => (await list(`/webhooks/${webhook.id}/deliveries`))[0])
   await until('the mail', async () => (await list('/inbox'))[0])
   await until('the end of the import', async () => (await list('/imports'))[0].status === 'done')
+  const invitation = await make('/invitations', { email: 'eve@acme.example', role: 'member' })
+  await until('the invitation', async () => (await list('/inbox'))[1])
   return {
     members: (await list('/members'))[0].id,
-    invitations: (await make('/invitations', { email: 'eve@acme.example', role: 'member' })).id,
+    invitations: invitation.id,
     'api-keys': (await list('/api-keys'))[0].id,
     contacts: message.contact_id,
     groups: group.id,

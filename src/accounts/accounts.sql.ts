@@ -1,5 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import type { OrganizationId, UserId } from '../values/ids.ts'
+import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
 
 export type Role = 'owner' | 'member'
 
@@ -17,6 +17,7 @@ export type User = {
   id: UserId
   organizationId: OrganizationId
   email: string
+  name: string | null
   role: Role
   createdAt: Date
 }
@@ -42,15 +43,17 @@ export async function insertUser(
     organizationId: OrganizationId
     email: string
     emailKey: string
+    name?: string | null | undefined
     passwordHash: string
     role: Role
   },
 ): Promise<Account | undefined> {
   const [row] = await tx<Account>`
-    insert into users (id, organization_id, email, email_key, password_hash, role, last_login_at)
-    values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.passwordHash}, ${user.role}, now())
+    insert into users (id, organization_id, email, email_key, name, password_hash, role, last_login_at)
+    values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.name ?? null}, ${user.passwordHash},
+      ${user.role}, now())
     on conflict (email_key) do nothing
-    returning id, organization_id, email, role, created_at, password_hash, session_epoch`
+    returning id, organization_id, email, name, role, created_at, password_hash, session_epoch`
   return row
 }
 
@@ -67,7 +70,7 @@ export async function hasUsers(db: Reader): Promise<boolean> {
 
 export async function findUserByEmail(db: Reader, emailKey: string): Promise<Account | undefined> {
   const [row] = await db<Account>`
-    select id, organization_id, email, role, created_at, password_hash, session_epoch
+    select id, organization_id, email, name, role, created_at, password_hash, session_epoch
     from users where email_key = ${emailKey}`
   return row
 }
@@ -76,52 +79,56 @@ export async function touchUser(db: Writer, organizationId: OrganizationId, id: 
   await db`update users set last_login_at = now() where organization_id = ${organizationId} and id = ${id}`
 }
 
-export async function updatePassword(
-  db: Writer,
-  { organizationId, id }: Pick<User, 'organizationId' | 'id'>,
-  passwordHash: string,
-): Promise<void> {
-  await db`update users set password_hash = ${passwordHash} where organization_id = ${organizationId} and id = ${id}`
+export type Member = Account & {
+  organization: Organization
+  /** Kinds of alerts that this user does not want by email. */
+  mutedAlerts: string[]
+  /** The session of the request. Undefined for a token from before sessions were stored. */
+  session: { id: SessionId; lastUsedAt: Date } | undefined
 }
 
+type MemberRow = Account & {
+  mutedAlerts: string[]
+  organizationName: string
+  timezone: string
+  keepAddresses: boolean
+  isOperator: boolean
+  organizationCreatedAt: Date
+  lastUsedAt: Date | null
+}
+
+/** Returns undefined if the user is no longer a member, or if the session (if given) has ended. */
 export async function findMember(
   db: Reader,
   organizationId: OrganizationId,
   userId: UserId,
-): Promise<(Account & { organization: Organization }) | undefined> {
-  const [row] = await db<
-    Account & {
-      name: string
-      timezone: string
-      keepAddresses: boolean
-      isOperator: boolean
-      organizationCreatedAt: Date
-    }
-  >`
-    select users.id, users.organization_id, users.email, users.role, users.created_at, users.password_hash,
-      users.session_epoch, organizations.name, organizations.timezone, organizations.keep_addresses, organizations.is_operator,
-      organizations.created_at as organization_created_at
+  sessionId: SessionId | undefined,
+): Promise<Member | undefined> {
+  const [row] = await db<MemberRow>`
+    select users.id, users.organization_id, users.email, users.name, users.role, users.created_at, users.password_hash,
+      users.session_epoch, users.muted_alerts, organizations.name as organization_name, organizations.timezone,
+      organizations.keep_addresses, organizations.is_operator, organizations.created_at as organization_created_at,
+      sessions.last_used_at
     from users
     join organizations on organizations.id = users.organization_id
+    left join sessions on sessions.organization_id = users.organization_id and sessions.user_id = users.id
+      and sessions.id = ${sessionId}::uuid and sessions.expires_at > now()
     where users.id = ${userId} and users.organization_id = ${organizationId}`
-  if (!row) return undefined
-  const { name, timezone, keepAddresses, isOperator, organizationCreatedAt, ...user } = row
+  if (!row || (sessionId && !row.lastUsedAt)) return undefined
+  const {
+    organizationName: name,
+    timezone,
+    keepAddresses,
+    isOperator,
+    organizationCreatedAt,
+    lastUsedAt,
+    ...user
+  } = row
   return {
     ...user,
     organization: { id: organizationId, name, timezone, keepAddresses, isOperator, createdAt: organizationCreatedAt },
+    session: sessionId && lastUsedAt ? { id: sessionId, lastUsedAt } : undefined,
   }
-}
-
-/** Ends all sessions of the user. Returns the epoch of new sessions. */
-export async function raiseSessionEpoch(
-  db: Writer,
-  { organizationId, id }: Pick<User, 'organizationId' | 'id'>,
-): Promise<number> {
-  const [row] = await db<{ sessionEpoch: number }>`
-    update users set session_epoch = session_epoch + 1
-    where organization_id = ${organizationId} and id = ${id}
-    returning session_epoch`
-  return row?.sessionEpoch ?? 0
 }
 
 /** Locks until the end of the transaction. Serializes changes to the members of an organization. */

@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { parseEmail } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { newId, type UserId } from '../values/ids.ts'
+import type { MailQueue } from './account-mails.ts'
 import {
   type Account,
   findUserByEmail,
@@ -10,12 +11,13 @@ import {
   insertUser,
   lockSignup,
   touchUser,
-  updatePassword,
 } from './accounts.sql.ts'
+import { updatePassword } from './credentials.sql.ts'
 import { checkNewPassword, hashPassword, passwordFits } from './passwords.ts'
 import type { LoginThrottle } from './throttle.ts'
 
 export { hasUsers, lockSignup } from './accounts.sql.ts'
+export { deleteExpiredCredentials } from './credentials.sql.ts'
 
 export type Registration = { organizationName: string; email: string; password: string }
 
@@ -95,15 +97,19 @@ export type PasswordChange = { currentPassword: string; newPassword: string; add
 
 /** Requires the current password, so that a stolen session is not sufficient to take over the account. */
 export async function changePassword(
-  db: Db,
-  throttle: LoginThrottle,
+  { db, throttle, accountMails }: { db: Db; throttle: LoginThrottle; accountMails: MailQueue },
   user: Account,
   { currentPassword, newPassword, address }: PasswordChange,
 ): Promise<Account> {
   checkNewPassword(newPassword, 'new_password')
   if (!(await isPasswordOf(db, throttle, user, { password: currentPassword, address })))
     throw invalid({ path: 'current_password', problem: 'is incorrect' })
-  return setPassword(db, user, newPassword)
+  const passwordHash = await hashPassword(newPassword)
+  await db.begin(async (tx) => {
+    await updatePassword(tx, user, passwordHash)
+    await accountMails.add(tx, user, { kind: 'password_changed' })
+  })
+  return { ...user, passwordHash }
 }
 
 /** For operators: does not require the current password. Ends all sessions of the account. */
@@ -113,11 +119,6 @@ export async function resetPassword(db: Db, email: string, newPassword: string):
   checkNewPassword(newPassword)
   const user = await findUserByEmail(db, parsed.key)
   if (!user) throw new Refusal('not_found', `No account found for ${parsed.address}.`)
-  return setPassword(db, user, newPassword)
-}
-
-/** Changing the password ends all sessions of the account. */
-async function setPassword(db: Db, user: Account, newPassword: string): Promise<Account> {
   const passwordHash = await hashPassword(newPassword)
   await updatePassword(db.statement, user, passwordHash)
   return { ...user, passwordHash }

@@ -3,12 +3,13 @@ import type { Db } from '../db/db.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { type Account, findMember, type Organization } from './accounts.sql.ts'
+import { findMember, type Member } from './accounts.sql.ts'
 import type { KnownKey, Scope } from './api-keys.sql.ts'
 import type { KeyCache } from './key-cache.ts'
+import { touchSession } from './sessions.sql.ts'
 import { passwordMark, type Sessions } from './sessions.ts'
 
-export type Member = Account & { organization: Organization }
+export type { Member } from './accounts.sql.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,6 +20,8 @@ declare module 'fastify' {
   }
 }
 
+/** The time of the last use of a session is stored this often at most. */
+const touchEveryMs = 5 * 60_000
 const keyPattern = /^wxk_[A-Za-z0-9_-]{32,128}$/
 const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 
@@ -56,11 +59,19 @@ export function requireMember({ db, sessions, userLimit }: { db: Db; sessions: S
     const session = token === undefined ? undefined : await sessions.verify(token)
     // Limited before the database is queried.
     if (session) userLimit.take(session.userId)
-    const member = session && (await findMember(db, session.organizationId, session.userId))
+    const member = session && (await findMember(db, session.organizationId, session.userId, session.id))
     if (!member || passwordMark(member) !== session.passwordMark || member.sessionEpoch !== session.epoch)
       throw new Refusal('unauthorized', 'The session is missing or has expired. Sign in again.')
     request.member = member
+    await touch(db, member)
   }
+}
+
+async function touch(db: Db, member: Member): Promise<void> {
+  const { session } = member
+  if (!session || Date.now() - session.lastUsedAt.getTime() < touchEveryMs) return
+  // Only shown to the user, so the request continues if it cannot be stored, for example in a read-only database.
+  await touchSession(db.statement, member, session.id).catch(() => {})
 }
 
 /** Guard of routes for owners. */

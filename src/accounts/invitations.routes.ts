@@ -4,11 +4,14 @@ import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
+import { acceptInvitation, acceptWithAccount } from './accept-invitation.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import { type Invitation, selectInvitations } from './invitations.sql.ts'
-import { acceptInvitation, getInvitation, invite, withdrawInvitation } from './invitations.ts'
-import type { Sessions } from './sessions.ts'
-import { Credential, RoleOut, SessionOut, sessionOut } from './shapes.ts'
+import { getInvitation, type InvitationParts, invite, resendInvitation, withdrawInvitation } from './invitations.ts'
+import { linkTokenMax } from './link-tokens.ts'
+import { Credential, nameMax, RoleOut, SessionOut } from './shapes.ts'
+import { type SessionParts, startSession } from './start-session.ts'
+import type { LoginThrottle } from './throttle.ts'
 
 const InvitationOut = Type.Object({
   id: Type.String(),
@@ -16,14 +19,15 @@ const InvitationOut = Type.Object({
   role: RoleOut,
   created_at: Timestamp,
   expires_at: Timestamp,
+  sent_at: Nullable(Type.String({ format: 'date-time', description: 'When the link was last sent by email.' })),
 })
-const tokenMax = 200
 const tags = ['Team']
 
 /** Routes with which owners manage invitations. */
-type InvitationRouteParts = { db: Db; read: BoundedRead; baseUrl: string }
+type InvitationRouteParts = InvitationParts & { read: BoundedRead; baseUrl: string }
 
-export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): FastifyPluginAsyncTypebox {
+export function invitationRoutes(parts: InvitationRouteParts): FastifyPluginAsyncTypebox {
+  const { db, read, baseUrl } = parts
   return async (api) => {
     api.get(
       '/invitations',
@@ -49,7 +53,8 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
         schema: {
           tags,
           summary: 'Create an invitation',
-          description: 'Owners only. `token` and `url` are only returned in this response.',
+          description:
+            'Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response.',
           body: Type.Object({
             email: Type.Optional(
               Nullable(
@@ -60,6 +65,9 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
               ),
             ),
             role: RoleOut,
+            send_email: Type.Optional(
+              Type.Boolean({ default: true, description: 'If false, share the link yourself.' }),
+            ),
           }),
           response: creates(
             Type.Object({ ...InvitationOut.properties, token: Type.String(), url: Type.String({ format: 'uri' }) }),
@@ -67,10 +75,30 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
         },
       },
       async (request, reply) => {
-        const { email, role } = request.body
-        const { invitation, token } = await invite(db, memberOf(request), { email: email ?? undefined, role })
+        const { email, role, send_email: sendEmail = true } = request.body
+        const draft = { email: email ?? undefined, role, sendEmail }
+        const { invitation, token } = await invite(parts, memberOf(request), draft)
         const url = `${baseUrl}/invitation/${token}`
         return reply.status(201).send(created({ ...invitationOut(invitation), token, url }))
+      },
+    )
+
+    api.post(
+      '/invitations/:id/resend',
+      {
+        onRequest: requireOwner,
+        schema: {
+          tags,
+          summary: 'Send an invitation again',
+          description:
+            'Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. At most once a minute and 5 times per invitation.',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(InvitationOut),
+        },
+      },
+      async (request) => {
+        const id = parseIdParam('inv', request.params.id)
+        return ok(invitationOut(await resendInvitation(parts, memberOf(request), id)), 'Invitation sent')
       },
     )
 
@@ -96,7 +124,10 @@ export function invitationRoutes({ db, read, baseUrl }: InvitationRouteParts): F
 }
 
 /** Routes without a credential: the token in the link authorizes them. */
-export function acceptanceRoutes({ db, sessions }: { db: Db; sessions: Sessions }): FastifyPluginAsyncTypebox {
+type AcceptanceParts = SessionParts & { db: Db; throttle: LoginThrottle }
+
+export function acceptanceRoutes(parts: AcceptanceParts): FastifyPluginAsyncTypebox {
+  const { db } = parts
   return async (api) => {
     api.get(
       '/auth/invitations/:token',
@@ -127,18 +158,31 @@ export function acceptanceRoutes({ db, sessions }: { db: Db; sessions: Sessions 
         schema: {
           tags,
           summary: 'Accept an invitation',
+          description:
+            'Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once.',
           body: Type.Object({
-            token: Type.String({ maxLength: tokenMax }),
+            token: Type.String({ maxLength: linkTokenMax }),
             email: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))),
+            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
             password: Credential,
+            existing_account: Type.Optional(
+              Type.Boolean({
+                default: false,
+                description:
+                  'Sign in with the password of an existing account. An account belongs to one organization: it leaves the current one, which must have another owner.',
+              }),
+            ),
           }),
           response: creates(SessionOut),
         },
       },
       async (request, reply) => {
-        const { token, email, password } = request.body
-        const user = await acceptInvitation(db, { token, email: email ?? undefined, password })
-        return reply.status(201).send(created(await sessionOut(sessions, user), 'Welcome'))
+        const { token, password, name, existing_account: exists } = request.body
+        const email = request.body.email ?? undefined
+        const user = exists
+          ? await acceptWithAccount(parts, { token, email, password, address: request.ip })
+          : await acceptInvitation(db, { token, email, name: name?.trim() || null, password })
+        return reply.status(201).send(created(await startSession(parts, user, request), 'Welcome'))
       },
     )
   }
@@ -150,4 +194,5 @@ const invitationOut = (invitation: Invitation) => ({
   role: invitation.role,
   created_at: invitation.createdAt.toISOString(),
   expires_at: invitation.expiresAt.toISOString(),
+  sent_at: invitation.sentAt?.toISOString() ?? null,
 })

@@ -11,12 +11,15 @@ export type Invitation = {
   invitedBy: UserId | null
   createdAt: Date
   expiresAt: Date
+  /** When the link was last sent by email. Null if it never was. */
+  sentAt: Date | null
+  sentCount: number
 }
 
 /** Returns pending invitations, newest first. */
 export async function selectInvitations(db: Reader, organizationId: OrganizationId): Promise<Invitation[]> {
   return db<Invitation>`
-    select organization_id, id, email, role, invited_by, created_at, expires_at
+    select organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count
     from invitations
     where organization_id = ${organizationId} and expires_at > now()
     order by id desc`
@@ -24,14 +27,47 @@ export async function selectInvitations(db: Reader, organizationId: Organization
 
 export type NewInvitation = Pick<Invitation, 'organizationId' | 'id' | 'email' | 'role' | 'invitedBy'> & {
   tokenHash: Buffer
+  /** Whether the link is sent by email. */
+  isSent: boolean
 }
 
 export async function insertInvitation(tx: Tx, invitation: NewInvitation, days: number): Promise<Invitation> {
-  const { organizationId, id, email, role, invitedBy, tokenHash } = invitation
+  const { organizationId, id, email, role, invitedBy, tokenHash, isSent } = invitation
   const [row] = await tx<Invitation>`
-    insert into invitations (organization_id, id, email, role, invited_by, token_hash, expires_at)
-    values (${organizationId}, ${id}, ${email}, ${role}, ${invitedBy}, ${tokenHash}, now() + ${days} * interval '1 day')
-    returning organization_id, id, email, role, invited_by, created_at, expires_at`
+    insert into invitations (organization_id, id, email, role, invited_by, token_hash, expires_at, sent_at, sent_count)
+    values (${organizationId}, ${id}, ${email}, ${role}, ${invitedBy}, ${tokenHash}, now() + ${days} * interval '1 day',
+      case when ${isSent} then now() end, ${isSent ? 1 : 0})
+    returning organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count`
+  return row!
+}
+
+/** Returns undefined if the invitation does not exist or has expired. Locks it until the end of the transaction. */
+export async function lockInvitation(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: InvitationId,
+): Promise<Invitation | undefined> {
+  const [row] = await tx<Invitation>`
+    select organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count
+    from invitations
+    where organization_id = ${organizationId} and id = ${id} and expires_at > now()
+    for update`
+  return row
+}
+
+/** Replaces the link, which was sent again, and restarts its expiry. The inviter is now the one who sent it. */
+export async function renewInvitation(
+  tx: Tx,
+  { organizationId, id }: Pick<Invitation, 'organizationId' | 'id'>,
+  { tokenHash, invitedBy }: { tokenHash: Buffer; invitedBy: UserId },
+  days: number,
+): Promise<Invitation> {
+  const [row] = await tx<Invitation>`
+    update invitations
+    set token_hash = ${tokenHash}, invited_by = ${invitedBy}, expires_at = now() + ${days} * interval '1 day',
+      sent_at = now(), sent_count = sent_count + 1
+    where organization_id = ${organizationId} and id = ${id}
+    returning organization_id, id, email, role, invited_by, created_at, expires_at, sent_at, sent_count`
   return row!
 }
 

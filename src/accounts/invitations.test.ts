@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { accountMailTo, tokenIn } from '../../test/support/account-mail.ts'
 import { join, password, registerOther } from '../../test/support/people.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 
@@ -125,4 +126,97 @@ test('limits pending invitations to a hundred, not counting expired ones', async
   expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(409)
   await app.db.statement`update invitations set expires_at = now() where token_hash = sha256('1')`
   expect((await app.manage('POST', '/organization/invitations', { role: 'member' })).status).toBe(201)
+})
+
+test('an invitation with an address is sent by email, and the link in it works', async () => {
+  await using app = await startTestApp({ BASE_URL: 'https://mail.acme.example', SIGNUP: 'first-user' })
+  await app.manage('PATCH', '/me', { name: 'Ada Lovelace' })
+  const made = await invite(app, { email: 'bob@acme.example', role: 'owner' })
+  const mail = await accountMailTo(app, 'bob@acme.example', /^Join Acme on Waxwing$/)
+  expect(mail.link).toBe(made.url)
+  expect(mail.text).toContain('Ada Lovelace invited you to join the organization “Acme” as an owner.')
+  expect(made.sent_at).toEqual(expect.any(String))
+  const accepted = await accept(app, { token: tokenIn(mail.link), name: 'Bob' })
+  expect(accepted.body.data.user).toMatchObject({ email: 'bob@acme.example', name: 'Bob' })
+
+  expect((await invite(app, { role: 'member' })).sent_at).toBeNull()
+  expect((await invite(app, { email: 'eve@acme.example', role: 'member', send_email: false })).sent_at).toBeNull()
+  expect(await app.db`select from account_mails`).toEqual([])
+})
+
+test('a resent invitation has a new link; the earlier one is invalid', async () => {
+  await using app = await startTestApp()
+  const made = await invite(app, { email: 'bob@acme.example', role: 'member' })
+  const first = await accountMailTo(app, 'bob@acme.example', /^Join/)
+  const resend = (id = made.id) => app.manage('POST', `/organization/invitations/${id}/resend`)
+  expect((await resend()).status).toBe(429)
+  await app.db
+    .statement`update invitations set sent_at = now() - interval '2 minutes', expires_at = now() + interval '1 day'`
+  const again = await resend()
+  expect(Date.parse(again.body.data.expires_at) - Date.now()).toBeGreaterThan(6 * 24 * 60 * 60 * 1000)
+  const second = await accountMailTo(app, 'bob@acme.example', /^Join/, ({ id }) => id !== first.id)
+  expect((await read(app, tokenIn(first.link))).status).toBe(404)
+  expect((await accept(app, { token: tokenIn(second.link) })).status).toBe(201)
+
+  expect((await resend()).status).toBe(404)
+  expect((await resend((await invite(app, { role: 'member' })).id)).status).toBe(409)
+  const often = await invite(app, { email: 'eve@acme.example', role: 'member' })
+  await app.db.statement`update invitations set sent_at = now() - interval '2 minutes', sent_count = 5`
+  expect((await resend(often.id)).status).toBe(409)
+})
+
+test('only owners can send an invitation again', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const eve = await join(app, 'eve@acme.example', 'member')
+  const { id } = await invite(app, { email: 'bob@acme.example', role: 'member' })
+  expect((await eve.manage('POST', `/organization/invitations/${id}/resend`)).status).toBe(403)
+})
+
+test('an organization sends a limited number of invitations per hour', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const send = (count: number) =>
+    app.manage('POST', '/organization/invitations', { email: `person${count}@acme.example`, role: 'member' })
+  for (let count = 0; count < 30; count++) expect((await send(count)).status).toBe(201)
+  expect((await send(30)).status).toBe(429)
+})
+
+test('the name of an organization cannot add a link or a header to the email', async () => {
+  await using app = await startTestApp()
+  await app.manage('PATCH', '/organization', { name: `<a href="https://evil.example">Prize</a>${' x'.repeat(60)}` })
+  await invite(app, { email: 'bob@acme.example', role: 'member' })
+  const mail = await accountMailTo(app, 'bob@acme.example', /^Join/)
+  expect(mail.subject.length).toBeLessThan(90)
+  expect(mail.html).not.toContain('<a href="https://evil')
+  expect(mail.text).not.toContain('https://evil')
+})
+
+test('an existing account joins with its password and leaves its organization, unless it is the only owner', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const bob = await registerOther(app, 'bob@other.example')
+  const { token } = await invite(app, { email: 'Bob@other.example', role: 'owner' })
+  const take = (body: object = {}) => accept(app, { token, existing_account: true, ...body })
+  expect((await accept(app, { token })).status).toBe(409)
+  expect((await take({ password: 'wrong password' })).status).toBe(401)
+  expect((await take()).body.message).toContain('only owner')
+  expect((await bob.manage('GET', '/me')).body.data.organization.name).toBe('Other')
+
+  const second = (await bob.manage('POST', '/organization/invitations', { email: 'x@other.example', role: 'owner' }))
+    .body
+  await accept(app, { token: second.data.token })
+  const key = (await bob.manage('POST', '/organization/api-keys', { name: 'CRM' })).body.data.api_key
+  const joined = await take()
+
+  expect(joined.body.data).toMatchObject({
+    organization_id: app.organizationId,
+    user: { id: bob.id, email: 'bob@other.example', role: 'owner' },
+  })
+  expect((await bob.manage('GET', '/me')).status).toBe(401)
+  const login = await app.call('POST', '/api/v1/auth/login', { body: { email: bob.email, password } })
+  expect(login.body.data.organization_id).toBe(app.organizationId)
+  const check = await app.call('GET', '/public/api/v1/token/check', { headers: { 'x-api-token': key } })
+  expect(check.body.organization_id).toBe(bob.organizationId)
+  expect((await take()).status).toBe(404)
+  const mine = await invite(app, { role: 'member' })
+  const again = await accept(app, { token: mine.token, email: 'bob@other.example', existing_account: true })
+  expect(again.status).toBe(409)
 })

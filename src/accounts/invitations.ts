@@ -1,66 +1,133 @@
-import { createHash, randomBytes } from 'node:crypto'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { RateLimit } from '../runtime/rate-limit.ts'
 import { parseEmail } from '../values/email.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
-import { type InvitationId, newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
-import { type Account, findUserByEmail, insertUser, lockOrganization, type Role, type User } from './accounts.sql.ts'
+import { type InvitationId, newId, type OrganizationId } from '../values/ids.ts'
+import type { MailQueue } from './account-mails.ts'
+import { findUserByEmail, lockOrganization, type Member, type Role } from './accounts.sql.ts'
 import {
   countInvitations,
   deleteInvitation,
-  deleteInvitationsOf,
   type FoundInvitation,
   findInvitation,
   type Invitation,
   insertInvitation,
-  useInvitation,
+  lockInvitation,
+  renewInvitation,
 } from './invitations.sql.ts'
-import { checkNewPassword, hashPassword } from './passwords.ts'
-import { countTeam, isOwner } from './team.sql.ts'
+import { createLinkToken, type LinkToken, readLinkToken } from './link-tokens.ts'
+import { isOwner } from './team.sql.ts'
 
 const validDays = 7
 const pendingMax = 100
-const teamMax = 500
+const sentMax = 5
+const resendAfterMs = 60_000
+const mailsPerHourMax = 30
 
-/** The token contains the organization's id before the secret, so that only its own invitations are searched. */
-const tokenPattern = /^inv_([0-9a-z]{26})([A-Za-z0-9_-]{43})$/
+export type InvitationParts = { db: Db; accountMails: MailQueue; invitationMailLimit: RateLimit }
 
-const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+/** Limits invitation emails per organization: their recipients did not ask for them. */
+export const createInvitationMailLimit = (): RateLimit =>
+  new RateLimit({
+    perSecond: mailsPerHourMax / 3600,
+    burst: mailsPerHourMax,
+    message: `An organization can send ${mailsPerHourMax} invitations by email per hour. Create a link instead, or try again later.`,
+  })
 
-function readToken(token: string): { organizationId: OrganizationId; tokenHash: Buffer } {
-  const [, organization, secret] = tokenPattern.exec(token) ?? []
-  const organizationId = organization && parseId('org', `org_${organization}`)
-  if (!organizationId || !secret) throw noLongerValid()
-  return { organizationId, tokenHash: hashOf(secret) }
-}
-
-const noLongerValid = () =>
+export const noLongerValid = () =>
   new Refusal('not_found', 'This invitation is no longer valid. Ask an owner of the organization for a new one.')
 
-/** The token is returned only here; only its hash is stored. Throws `Refusal` if the inviter is no longer an owner. */
+export function readInvitationToken(token: string): LinkToken {
+  const read = readLinkToken('inv', token)
+  if (!read) throw noLongerValid()
+  return read
+}
+
+type NewInvitation = { email: string | undefined; role: Role; sendEmail: boolean }
+
+/**
+ * Creates an invitation and sends it by email if it names an address. The token is returned only here; only its hash is
+ * stored. Throws `Refusal` if the inviter is no longer an owner.
+ */
 export async function invite(
-  db: Db,
-  { organizationId, id: invitedBy }: Pick<User, 'organizationId' | 'id'>,
-  { email, role }: { email: string | undefined; role: Role },
+  { db, accountMails, invitationMailLimit }: InvitationParts,
+  member: Member,
+  { email, role, sendEmail }: NewInvitation,
 ): Promise<{ invitation: Invitation; token: string }> {
+  const { organizationId, id: invitedBy } = member
   if (email === undefined && role !== 'member')
     throw invalid({ path: 'role', problem: 'must be "member" unless email is given' })
-  const address = email === undefined ? undefined : await freeAddress(db, organizationId, email)
-  const secret = randomBytes(32).toString('base64url')
+  const address = email === undefined ? null : await freeAddress(db, organizationId, email)
+  const isSent = sendEmail && address !== null
+  if (isSent) invitationMailLimit.take(organizationId)
+  const { token, tokenHash } = createLinkToken('inv', organizationId)
   const invitation = await db.begin(async (tx) => {
-    await lockOrganization(tx, organizationId)
-    // Checked while holding the lock, which is also taken by the removal and demotion of owners.
-    if (!(await isOwner(tx, organizationId, invitedBy)))
-      throw new Refusal('forbidden', 'Only owners of the organization can do this.')
+    await lockForOwner(tx, member)
     if ((await countInvitations(tx, organizationId)) >= pendingMax)
       throw new Refusal(
         'conflict',
         `There are already ${pendingMax} pending invitations. Withdraw one that is not needed.`,
       )
-    const tokenHash = hashOf(secret)
-    const draft = { organizationId, id: newId('inv'), email: address ?? null, role, invitedBy, tokenHash }
-    return insertInvitation(tx, draft, validDays)
+    const draft = { organizationId, id: newId('inv'), email: address, role, invitedBy, tokenHash, isSent }
+    const stored = await insertInvitation(tx, draft, validDays)
+    if (isSent) await addMail(tx, accountMails, member, stored, token)
+    return stored
   })
-  return { invitation, token: `inv_${toText('org', organizationId).slice('org_'.length)}${secret}` }
+  return { invitation, token }
+}
+
+/** Sends the invitation again with a new link; the earlier one becomes invalid. */
+export async function resendInvitation(
+  { db, accountMails, invitationMailLimit }: InvitationParts,
+  member: Member,
+  id: InvitationId,
+): Promise<Invitation> {
+  const { organizationId, id: invitedBy } = member
+  const { token, tokenHash } = createLinkToken('inv', organizationId)
+  return db.begin(async (tx) => {
+    await lockForOwner(tx, member)
+    const invitation = await lockInvitation(tx, organizationId, id)
+    if (!invitation) throw notFound('invitation')
+    checkResend(invitation)
+    invitationMailLimit.take(organizationId)
+    const renewed = await renewInvitation(tx, invitation, { tokenHash, invitedBy }, validDays)
+    await addMail(tx, accountMails, member, renewed, token)
+    return renewed
+  })
+}
+
+function checkResend({ email, sentAt, sentCount }: Invitation): void {
+  if (email === null) throw new Refusal('conflict', 'This invitation has no email address. Share its link instead.')
+  if (sentCount >= sentMax)
+    throw new Refusal('conflict', `This invitation was sent ${sentMax} times. Withdraw it and create a new one.`)
+  const waitMs = sentAt ? sentAt.getTime() + resendAfterMs - Date.now() : 0
+  if (waitMs > 0)
+    throw new Refusal('rate_limited', 'This invitation was just sent. Wait a minute before you send it again.', {
+      retryAfterSeconds: waitMs / 1000,
+    })
+}
+
+/** The lock is also taken by the removal and demotion of owners. */
+async function lockForOwner(tx: Tx, { organizationId, id }: Member): Promise<void> {
+  await lockOrganization(tx, organizationId)
+  if (!(await isOwner(tx, organizationId, id)))
+    throw new Refusal('forbidden', 'Only owners of the organization can do this.')
+}
+
+async function addMail(tx: Tx, mails: MailQueue, member: Member, invitation: Invitation, token: string): Promise<void> {
+  const { organizationId, email, role } = invitation
+  await mails.add(
+    tx,
+    { organizationId, email: email! },
+    {
+      kind: 'invitation',
+      token,
+      organizationName: member.organization.name,
+      invitedBy: member.name ?? member.email,
+      role,
+      days: validDays,
+    },
+  )
 }
 
 /** Does not reveal accounts of other organizations. They are detected when the invitation is accepted. */
@@ -79,44 +146,8 @@ export async function withdrawInvitation(db: Db, organizationId: OrganizationId,
 
 /** Throws the same `Refusal` for unknown, used, withdrawn and expired invitations. */
 export async function getInvitation(db: Db, token: string): Promise<FoundInvitation> {
-  const { organizationId, tokenHash } = readToken(token)
+  const { organizationId, tokenHash } = readInvitationToken(token)
   const invitation = await findInvitation(db, organizationId, tokenHash)
   if (!invitation) throw noLongerValid()
   return invitation
-}
-
-export type Acceptance = { token: string; email: string | undefined; password: string }
-
-/** Creates the account and deletes the invitation in the same transaction. */
-export async function acceptInvitation(db: Db, { token, email, password }: Acceptance): Promise<Account> {
-  const { organizationId, tokenHash } = readToken(token)
-  const { email: invited, role } = await getInvitation(db, token)
-  const { address, key } = addressFor(invited, email)
-  checkNewPassword(password)
-  const passwordHash = await hashPassword(password)
-
-  return db.begin(async (tx) => {
-    await lockOrganization(tx, organizationId)
-    if (!(await useInvitation(tx, organizationId, tokenHash))) throw noLongerValid()
-    if ((await countTeam(tx, organizationId)) >= teamMax)
-      throw new Refusal('conflict', `An organization can have at most ${teamMax} members.`)
-    const draft = { id: newId('usr'), organizationId, email: address, emailKey: key, passwordHash, role }
-    const user = await insertUser(tx, draft)
-    if (!user)
-      throw new Refusal(
-        'conflict',
-        'An account with this email address already exists. Ask for an invitation to another address.',
-      )
-    await deleteInvitationsOf(tx, organizationId, key)
-    return user
-  })
-}
-
-/** Throws `Refusal` if the invitation is limited to another address. */
-function addressFor(invited: string | null, given: string | undefined): { address: string; key: string } {
-  const email = parseEmail(given ?? invited ?? '')
-  if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
-  if (invited !== null && email.key !== invited.toLowerCase())
-    throw invalid({ path: 'email', problem: 'must be the address that was invited' })
-  return email
 }

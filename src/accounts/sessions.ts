@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { type AppSecrets, deriveKey } from '../secrets/secrets.ts'
-import type { OrganizationId, UserId } from '../values/ids.ts'
+import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
 import type { Account } from './accounts.sql.ts'
 
 const lifetimeSeconds = 12 * 60 * 60
@@ -14,6 +14,8 @@ export type Session = {
   passwordMark: string
   /** The epoch of the user when the session was created: a session ends when it is incremented. */
   epoch: number
+  /** The row of the session. Undefined for tokens from before sessions were stored. */
+  id: SessionId | undefined
 }
 
 const markLength = 16
@@ -35,12 +37,13 @@ export class Sessions {
     this.#currentSince = (secrets.currentSince?.getTime() ?? 0) / 1000
   }
 
-  async issue(account: Account): Promise<{ token: string; expiresAt: Date }> {
+  async issue(account: Account, id: SessionId): Promise<{ token: string; expiresAt: Date }> {
     const issuedAt = Math.floor(Date.now() / 1000)
     const token = await new SignJWT({
       org: account.organizationId,
       pwd: passwordMark(account),
       epo: account.sessionEpoch,
+      sid: id,
     })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuer(issuer)
@@ -65,13 +68,14 @@ export class Sessions {
       // The time of the rotation, not of the start of this process: a restart must not extend the use of a leaked
       // secret.
       if (key === this.#previous && verified.payload.iat! > this.#currentSince) continue
-      const { sub, org, pwd, epo } = verified.payload
+      const { sub, org, pwd, epo, sid } = verified.payload
       return {
         userId: sub as UserId,
         organizationId: org as OrganizationId,
         passwordMark: pwd as string,
         // Tokens issued before epochs were introduced have epoch 0.
         epoch: typeof epo === 'number' ? epo : 0,
+        id: sid as SessionId | undefined,
       }
     }
     return undefined

@@ -1,13 +1,18 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText, type UserId } from '../values/ids.ts'
-import type { Account, Organization, User } from './accounts.sql.ts'
-import type { Sessions } from './sessions.ts'
+import type { Organization, User } from './accounts.sql.ts'
 
 // Response schemas shared by several routes.
 
 export const RoleOut = oneOf('owner', 'member')
-export const UserOut = Type.Object({ id: Type.String(), email: Type.String(), role: RoleOut, created_at: Timestamp })
+export const UserOut = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Nullable(Type.String()),
+  role: RoleOut,
+  created_at: Timestamp,
+})
 export const SessionOut = Type.Object({
   token: Type.String(),
   expires_at: Timestamp,
@@ -30,10 +35,12 @@ export const CreatorOut = Nullable(
 )
 export const Credential = Type.String({ minLength: 1, maxLength: 1024 })
 export const organizationNameMax = 200
+export const nameMax = 200
 
 export const userOut = (user: User) => ({
   id: toText('usr', user.id),
   email: user.email,
+  name: user.name,
   role: user.role,
   created_at: user.createdAt.toISOString(),
 })
@@ -47,14 +54,3 @@ export const organizationOut = (organization: Organization) => ({
   keep_addresses: organization.keepAddresses,
   created_at: organization.createdAt.toISOString(),
 })
-
-/** Issues a session for this user and returns it as a response. */
-export async function sessionOut(sessions: Sessions, user: Account) {
-  const { token, expiresAt } = await sessions.issue(user)
-  return {
-    token,
-    expires_at: expiresAt.toISOString(),
-    organization_id: toText('org', user.organizationId),
-    user: userOut(user),
-  }
-}

@@ -1,13 +1,13 @@
 import type { Reader, Tx } from '../db/db.ts'
 import type { OrganizationId, UserId } from '../values/ids.ts'
-import type { Role, User } from './accounts.sql.ts'
+import type { Account, Role, User } from './accounts.sql.ts'
 
 export type TeamMember = User & { lastLoginAt: Date | null }
 
 /** Ordered by the time at which they joined. */
 export async function selectTeam(db: Reader, organizationId: OrganizationId): Promise<TeamMember[]> {
   return db<TeamMember>`
-    select id, organization_id, email, role, created_at, last_login_at
+    select id, organization_id, email, name, role, created_at, last_login_at
     from users
     where organization_id = ${organizationId}
     order by id`
@@ -22,7 +22,7 @@ export async function updateRole(
   const [row] = await tx<TeamMember>`
     update users set role = ${role}
     where organization_id = ${organizationId} and id = ${id}
-    returning id, organization_id, email, role, created_at, last_login_at`
+    returning id, organization_id, email, name, role, created_at, last_login_at`
   return row
 }
 
@@ -47,4 +47,19 @@ export async function hasOwner(db: Reader, organizationId: OrganizationId): Prom
 export async function countTeam(db: Reader, organizationId: OrganizationId): Promise<number> {
   const [row] = await db<{ count: number }>`select count(*) from users where organization_id = ${organizationId}`
   return row!.count
+}
+
+/** Moves a user to another organization and signs them out of the current one. Returns undefined if they left it already. */
+export async function moveUser(
+  tx: Tx,
+  { organizationId: from, id }: Pick<User, 'organizationId' | 'id'>,
+  { organizationId, role }: Pick<User, 'organizationId' | 'role'>,
+): Promise<Account | undefined> {
+  const [row] = await tx<Account>`
+    update users
+    set organization_id = ${organizationId}, role = ${role}, session_epoch = session_epoch + 1, muted_alerts = '{}',
+      last_login_at = now()
+    where organization_id = ${from} and id = ${id}
+    returning id, organization_id, email, name, role, created_at, password_hash, session_epoch`
+  return row
 }

@@ -3,6 +3,7 @@ import { notFound, Refusal } from '../values/errors.ts'
 import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
 import { lockOrganization, type Role } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
+import { deleteCredentials } from './credentials.sql.ts'
 import { deleteInvitationsBy } from './invitations.sql.ts'
 import { deleteMember, hasOwner, type TeamMember, updateRole } from './team.sql.ts'
 
@@ -33,6 +34,7 @@ export async function removeMember(
 ): Promise<ApiKeyId[]> {
   return keepingAnOwner(db, organizationId, async (tx) => {
     if (!(await deleteMember(tx, organizationId, id))) throw notFound('member')
+    await deleteCredentials(tx, { organizationId, id })
     await deleteInvitationsBy(tx, organizationId, id)
     await onRemove?.(tx)
     return revokeApiKeys ? revokeApiKeysOf(tx, organizationId, id) : []

@@ -1,6 +1,7 @@
 import { register } from '../accounts/accounts.ts'
 import { createApiKey } from '../accounts/api-keys.ts'
 import { Sessions } from '../accounts/sessions.ts'
+import { startSession } from '../accounts/start-session.ts'
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
@@ -24,15 +25,16 @@ export async function createOrganization(flags: Flags): Promise<number> {
   try {
     await migrate(database.db)
     const user = await register(database.db, 'operator', { organizationName: name, email, password })
-    const { token, expiresAt } = await sessions.issue(user)
+    const device = { headers: { 'user-agent': 'waxwing create-organization' }, ip: '' }
+    const session = await startSession({ db: database.db, sessions }, user, device)
     const { record, key } = await createApiKey(database.db, user, { name: 'first key' })
     const output = {
       organization_id: toText('org', user.organizationId),
       user_id: toText('usr', user.id),
       email: user.email,
       ...(isGenerated ? { password } : {}),
-      token,
-      expires_at: expiresAt.toISOString(),
+      token: session.token,
+      expires_at: session.expires_at,
       api_key_id: toText('key', record.id),
       api_key: key,
     }

@@ -12,6 +12,7 @@ const globalTables = [
   'events_kept',
   'secret_mark',
   'provider_signatures',
+  'password_reset_requests',
 ]
 
 test('the keys and unique indexes of every tenant table start with the organization', async () => {

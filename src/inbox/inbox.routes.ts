@@ -51,7 +51,8 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         schema: {
           tags,
           summary: 'List emails in the built-in inbox',
-          description: 'Emails that were not sent because no mail server is configured. Newest first.',
+          description:
+            'Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null.',
           querystring: Type.Object(pageQuery),
           response: pages(SummaryOut),
         },
@@ -59,8 +60,10 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       async (request) => {
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const before = cursor?.[0] as MessageId | undefined
-        const { organizationId } = memberOf(request)
-        const rows = await read(organizationId, (tx) => selectInbox(tx, organizationId, { before, limit: limit + 1 }))
+        const reader = memberOf(request)
+        const { organizationId } = reader
+        const filter = { before, limit: limit + 1, reader }
+        const rows = await read(organizationId, (tx) => selectInbox(tx, organizationId, filter))
         const { items, nextCursor } = toPage(rows, limit, ({ messageId }) => [messageId])
         return page({ items: items.map(summaryOut), nextCursor })
       },
@@ -78,7 +81,8 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       },
       async (request) => {
         const id = parseId('msg', request.params.id)
-        const mail = id && (await findInInbox(db, memberOf(request).organizationId, id))
+        const reader = memberOf(request)
+        const mail = id && (await findInInbox(db, reader.organizationId, id, reader))
         if (!mail) throw notFound('email')
         const shown = beginningOf(mail.raw)
         const { html, text, headers } = await PostalMime.parse(shown)
@@ -102,7 +106,10 @@ export function inboxRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
           response: answers(Type.Object({ deleted: Type.Integer() })),
         },
       },
-      async (request) => ok({ deleted: await emptyInbox(db.statement, memberOf(request).organizationId) }),
+      async (request) => {
+        const reader = memberOf(request)
+        return ok({ deleted: await emptyInbox(db.statement, reader.organizationId, reader) })
+      },
     )
   }
 }

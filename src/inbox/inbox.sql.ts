@@ -13,15 +13,24 @@ export type InboxSummary = {
   receivedAt: Date
 }
 
+/** Who reads the inbox. Members do not see account emails, because their links sign in as other users. */
+export type InboxReader = { role: 'owner' | 'member' }
+
+const visibleTo = ({ role }: InboxReader) => (role === 'owner' ? sql`true` : sql`not owners_only`)
+
 const inboxColumns = sql`message_id, sender, recipient, subject, length(raw)::int8 as size_bytes, received_at,
   exists (select from messages where organization_id = inbox.organization_id and id = inbox.message_id) as is_message`
 
 export async function selectInbox(
   db: Reader,
   organizationId: OrganizationId,
-  { before, limit }: { before: MessageId | undefined; limit: number },
+  { before, limit, reader }: { before: MessageId | undefined; limit: number; reader: InboxReader },
 ): Promise<InboxSummary[]> {
-  const conditions = [sql`organization_id = ${organizationId}`, ...(before ? [sql`message_id < ${before}`] : [])]
+  const conditions = [
+    sql`organization_id = ${organizationId}`,
+    visibleTo(reader),
+    ...(before ? [sql`message_id < ${before}`] : []),
+  ]
   return db.run<InboxSummary>(sql`
     select ${inboxColumns}
     from inbox
@@ -34,16 +43,20 @@ export async function findInInbox(
   db: Reader,
   organizationId: OrganizationId,
   messageId: MessageId,
+  reader: InboxReader,
 ): Promise<(InboxSummary & { raw: Buffer }) | undefined> {
   const [row] = await db.run<InboxSummary & { raw: Buffer }>(sql`
     select ${inboxColumns}, raw
     from inbox
-    where organization_id = ${organizationId} and message_id = ${messageId}`)
+    where organization_id = ${organizationId} and message_id = ${messageId} and ${visibleTo(reader)}`)
   return row
 }
 
-export async function emptyInbox(db: Writer, organizationId: OrganizationId): Promise<number> {
-  const rows = await db`delete from inbox where organization_id = ${organizationId} returning 1`
+/** Deletes the emails that the reader can see. */
+export async function emptyInbox(db: Writer, organizationId: OrganizationId, reader: InboxReader): Promise<number> {
+  const rows = await db.run(
+    sql`delete from inbox where organization_id = ${organizationId} and ${visibleTo(reader)} returning 1`,
+  )
   return rows.length
 }
 
@@ -54,6 +67,8 @@ export type InboxRow = {
   recipient: string
   subject: string
   raw: string
+  /** For emails with links that sign in as another user. */
+  ownersOnly?: boolean
 }
 
 /** The message may have been erased with its contact since. */
@@ -65,16 +80,17 @@ export const insertQueuedIntoInbox = (db: Writer, rows: InboxRow[]) => insertInt
 
 export async function insertIntoInbox(db: Writer, rows: InboxRow[], condition = sql`true`): Promise<void> {
   await db`
-    insert into inbox (organization_id, message_id, sender, recipient, subject, raw)
-    select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8')
+    insert into inbox (organization_id, message_id, sender, recipient, subject, raw, owners_only)
+    select organization_id, message_id, sender, recipient, subject, convert_to(raw, 'UTF8'), owners_only
     from unnest(
       ${rows.map((row) => row.organizationId)}::uuid[],
       ${rows.map((row) => row.messageId)}::uuid[],
       ${rows.map((row) => row.sender)}::text[],
       ${rows.map((row) => row.recipient)}::text[],
       ${rows.map((row) => row.subject)}::text[],
-      ${rows.map((row) => row.raw)}::text[]
-    ) as row (organization_id, message_id, sender, recipient, subject, raw)
+      ${rows.map((row) => row.raw)}::text[],
+      ${rows.map((row) => row.ownersOnly ?? false)}::boolean[]
+    ) as row (organization_id, message_id, sender, recipient, subject, raw, owners_only)
     where ${condition}
     on conflict do nothing`
 }

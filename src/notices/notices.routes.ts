@@ -3,16 +3,17 @@ import { memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText } from '../values/ids.ts'
-import { type Notice, selectNotices } from './notices.sql.ts'
+import { type Notice, noticeKinds, selectNotices } from './notices.sql.ts'
 
 const shown = 20
 
 const NoticeOut = Type.Object({
   id: Type.String(),
-  kind: oneOf('webhook_paused', 'webhook_failing'),
+  kind: oneOf(...noticeKinds),
   title: Type.String(),
   detail: Type.String(),
   webhook_id: Nullable(Type.String()),
+  path: Nullable(Type.String({ description: 'The page of the web app with details.' })),
   created_at: Timestamp,
 })
 
@@ -24,7 +25,7 @@ export function noticeRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyn
         schema: {
           tags: ['Organization'],
           summary: 'List recent notices',
-          description: `The newest ${shown} notices about failing and paused webhooks.`,
+          description: `The newest ${shown} notices, such as failing webhooks, an unreachable mail server and finished imports.`,
           response: answers(Type.Array(NoticeOut)),
         },
       },
@@ -42,5 +43,6 @@ const noticeOut = (notice: Notice) => ({
   title: notice.title,
   detail: notice.detail,
   webhook_id: notice.webhookId && toText('whk', notice.webhookId),
+  path: notice.path,
   created_at: notice.createdAt.toISOString(),
 })

@@ -1,20 +1,34 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../values/ids.ts'
 
+export const noticeKinds = [
+  'webhook_paused',
+  'webhook_failing',
+  'relay_down',
+  'relay_recovered',
+  'bounce_rate',
+  'complaint_rate',
+  'import_finished',
+] as const
+export type NoticeKind = (typeof noticeKinds)[number]
+
 export type Notice = {
   organizationId: OrganizationId
   id: NoticeId
-  kind: 'webhook_paused' | 'webhook_failing'
+  kind: NoticeKind
   title: string
   detail: string
   webhookId: WebhookId | null
+  /** The page of the web app with details. Null if the notice is about a webhook. */
+  path: string | null
   createdAt: Date
 }
 
 export async function insertNotice(tx: Tx, notice: Omit<Notice, 'createdAt'>): Promise<void> {
   await tx`
-    insert into notices (organization_id, id, kind, title, detail, webhook_id)
-    values (${notice.organizationId}, ${notice.id}, ${notice.kind}, ${notice.title}, ${notice.detail}, ${notice.webhookId})`
+    insert into notices (organization_id, id, kind, title, detail, webhook_id, path)
+    values (${notice.organizationId}, ${notice.id}, ${notice.kind}, ${notice.title}, ${notice.detail}, ${notice.webhookId},
+      ${notice.path})`
 }
 
 /** Deletes all but the newest `keep` notices of the organization. */
@@ -28,7 +42,7 @@ export async function trimNotices(tx: Tx, organizationId: OrganizationId, keep: 
 /** Newest first. */
 export async function selectNotices(db: Reader, organizationId: OrganizationId, limit: number): Promise<Notice[]> {
   return db<Notice>`
-    select organization_id, id, kind, title, detail, webhook_id, created_at
+    select organization_id, id, kind, title, detail, webhook_id, path, created_at
     from notices
     where organization_id = ${organizationId}
     order by id desc
@@ -71,12 +85,12 @@ export async function claimNoticeMails(
 }
 
 export type NoticeMail = NoticeMailKey &
-  Pick<Notice, 'title' | 'detail' | 'webhookId' | 'createdAt'> & { email: string; organizationName: string }
+  Pick<Notice, 'title' | 'detail' | 'webhookId' | 'path' | 'createdAt'> & { email: string; organizationName: string }
 
 /** Skips recipients that are no longer owners and notices that are too old. */
 export async function findNoticeMails(db: Reader, keys: NoticeMailKey[], daysMax: number): Promise<NoticeMail[]> {
   return db<NoticeMail>`
-    select organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.created_at,
+    select organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.path, notices.created_at,
       users.email, organizations.name as organization_name
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[]) as key (organization_id, id)
     join notice_mails using (organization_id, id)

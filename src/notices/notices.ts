@@ -32,7 +32,7 @@ async function record(
   { organizationId, id: webhookId }: PausedWebhook,
   content: Pick<Notice, 'kind' | 'title' | 'detail'>,
 ): Promise<void> {
-  const notice = { organizationId, id: newId('ntc'), webhookId, ...content }
+  const notice = { organizationId, id: newId('ntc'), webhookId, path: null, ...content }
   await insertNotice(tx, notice)
   await trimNotices(tx, organizationId, keptPerOrganization)
   const owners = await selectOwnerIds(tx, organizationId)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Count, countersOf, noCount, plus, SpanSums } from './spans.ts'
 import { isTimeZone } from '../values/time-zone.ts'
+import { type Count, countersOf, noCount, plus, SpanSums } from './spans.ts'
 import { dayBounds } from './zones.ts'
 
 const hourMs = 60 * 60_000

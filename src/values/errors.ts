@@ -80,6 +80,7 @@ export type RecordKind =
   | 'invitation'
   | 'member'
   | 'message'
+  | 'session'
   | 'webhook'
 
 /** Rejects an id with a message such as "Flow not found.", also if the record belongs to another organization. */

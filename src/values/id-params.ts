@@ -10,6 +10,7 @@ const kinds = {
   inv: 'invitation',
   key: 'API key',
   msg: 'message',
+  ses: 'session',
   usr: 'member',
   whk: 'webhook',
 } as const satisfies Record<string, RecordKind>

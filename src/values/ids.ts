@@ -20,6 +20,7 @@ export type DeliveryId = Branded<'dlv'>
 export type ImportId = Branded<'imp'>
 export type InvitationId = Branded<'inv'>
 export type NoticeId = Branded<'ntc'>
+export type SessionId = Branded<'ses'>
 
 type IdOf = {
   org: OrganizationId
@@ -36,6 +37,7 @@ type IdOf = {
   imp: ImportId
   inv: InvitationId
   ntc: NoticeId
+  ses: SessionId
 }
 export type Prefix = keyof IdOf
 

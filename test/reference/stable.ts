@@ -24,12 +24,13 @@ const texts: Record<string, string> = {
   signing_secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2mFJkTqK7Xs=',
   prefix: 'wxk_8sKq',
   request_id: 'req_5d0c8f1e9a4b7c26000001',
+  ip_address: '203.0.113.7',
   next_cursor: 'WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ',
 }
-const invitation = 'inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV'
+const linkToken = '_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV'
 const mailgunToken = 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0'
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc'
+const prefixes = 'org|usr|key|grp|con|flw|msg|evt|whk|dlv|imp|inv|ntc|ses'
 
 export type Replacement = readonly [from: string, to: string]
 
@@ -56,14 +57,16 @@ export class Stable {
       return field.endsWith('expires_at') || field.endsWith('_ends_at')
         ? '2026-03-09T09:30:00.000Z'
         : `${day}T${times[field] ?? '09:30:00.000'}Z`
-    if (field === 'token' && !text.startsWith('ey')) return text.startsWith('inv_') ? invitation : mailgunToken
+    const link = /^(inv|rst|eml)_[0-9a-z]{26}[\w-]{43}$/.exec(text)
+    if (link) return `${link[1]}${linkToken}`
+    if (field === 'token' && !text.startsWith('ey')) return mailgunToken
     if (field === 'signature') return '7d6f1c0e5b8a4f3d9c2e1a0b7f6d5c4e3b2a19087f6e5d4c3b2a190817263544'
     const known = texts[field]
     if (known !== undefined) return known
     let stable = text
     for (const [from, to] of this.#replacements) stable = stable.replaceAll(from, to)
     return stable
-      .replace(/inv_[0-9a-z]{26}[\w-]{43}/g, invitation)
+      .replace(/inv_[0-9a-z]{26}[\w-]{43}/g, `inv${linkToken}`)
       .replace(new RegExp(`\\b(${prefixes})_([0-9a-z]{26})\\b`, 'g'), (id, prefix: string) => this.#id(id, prefix))
       .replace(
         /t=\d{10},v1=[0-9a-f]{64}/g,

@@ -12,7 +12,7 @@ export type Person = {
 
 /** Creates a member of the test's organization through an invitation. */
 export async function join(app: TestApp, email: string, role: 'owner' | 'member'): Promise<Person> {
-  const { body } = await app.manage('POST', '/organization/invitations', { email, role })
+  const { body } = await app.manage('POST', '/organization/invitations', { email, role, send_email: false })
   const accepted = await app.call('POST', '/api/v1/auth/accept-invitation', {
     body: { token: body.data.token, password },
   })

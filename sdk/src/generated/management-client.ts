@@ -73,29 +73,97 @@ export class WaxwingManagement {
   /**
    * Accept an invitation.
    *
-   * Creates the account and returns its first session. If the invitation names an address, `email` can be omitted;
-   * otherwise it is required.
+   * Creates an account, or moves an existing one to the organization of the invitation. Works while registration is
+   * closed. The link can be used once.
    */
   acceptInvitation(body: Body<'acceptInvitation'>, options?: RequestOptions): Promise<Data<'acceptInvitation'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/auth/accept-invitation', body, isPublic: true, options })
   }
 
   /**
+   * Request a password reset.
+   *
+   * Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if
+   * it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes.
+   */
+  requestPasswordReset(body: Body<'requestPasswordReset'>, options?: RequestOptions): Promise<Data<'requestPasswordReset'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/forgot-password', body, isPublic: true, options })
+  }
+
+  /**
+   * Check a password reset link.
+   *
+   * Returns 404 if the link was used, has expired, or never existed. Does not use up the link.
+   */
+  checkPasswordReset(body: Body<'checkPasswordReset'>, options?: RequestOptions): Promise<Data<'checkPasswordReset'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/check-password-reset', body, isPublic: true, options })
+  }
+
+  /**
+   * Set a new password with a reset link.
+   *
+   * The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new
+   * session.
+   */
+  resetPassword(body: Body<'resetPassword'>, options?: RequestOptions): Promise<Data<'resetPassword'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/reset-password', body, isPublic: true, options })
+  }
+
+  /**
+   * Check a link to confirm an email address.
+   *
+   * Returns 404 if the link was used or replaced, has expired, or never existed. Does not use up the link.
+   */
+  checkEmailChange(body: Body<'checkEmailChange'>, options?: RequestOptions): Promise<Data<'checkEmailChange'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/check-email-change', body, isPublic: true, options })
+  }
+
+  /**
+   * Confirm a new email address.
+   *
+   * The link can be used once. The old address receives a notice, and password reset links that were sent to it become
+   * invalid.
+   */
+  confirmEmailChange(body: Body<'confirmEmailChange'>, options?: RequestOptions): Promise<Data<'confirmEmailChange'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/auth/confirm-email-change', body, isPublic: true, options })
+  }
+
+  /**
    * Get the signed-in user.
    *
-   * Returns the user, the organization and the role that belong to the session.
+   * Returns the user, the organization and the role that belong to the session, the alerts that the user receives, and
+   * an email address that is not confirmed yet.
    */
   getMe(options?: RequestOptions): Promise<Data<'getMe'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/me', options })
   }
 
   /**
-   * Sign out everywhere.
+   * Update your profile.
    *
-   * Ends all sessions of this account, including the current one.
+   * Fields that are omitted keep their value.
    */
-  signOutEverywhere(options?: RequestOptions): Promise<Data<'signOutEverywhere'>> {
-    return this.#caller.call({ method: 'POST', path: '/api/v1/me/sign-out-everywhere', isRepeatable: true, options })
+  updateMe(body: Body<'updateMe'>, options?: RequestOptions): Promise<Data<'updateMe'>> {
+    return this.#caller.call({ method: 'PATCH', path: '/api/v1/me', body, options })
+  }
+
+  /**
+   * Change the email address.
+   *
+   * Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is
+   * notified then. At most 5 requests per hour.
+   */
+  changeEmail(body: Body<'changeEmail'>, options?: RequestOptions): Promise<Data<'changeEmail'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/me/email', body, options })
+  }
+
+  /**
+   * Cancel the change of the email address.
+   *
+   * The link that was sent to the new address becomes invalid.
+   */
+  cancelEmailChange(options?: RequestOptions): Promise<Data<'cancelEmailChange'>> {
+    return this.#caller.call({ method: 'DELETE', path: '/api/v1/me/email', options })
   }
 
   /**
@@ -105,6 +173,42 @@ export class WaxwingManagement {
    */
   changePassword(body: Body<'changePassword'>, options?: RequestOptions): Promise<Data<'changePassword'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/me/password', body, options })
+  }
+
+  /**
+   * List your sessions.
+   *
+   * The last used first. The time of the last use is accurate to 5 minutes.
+   */
+  listSessions(options?: RequestOptions): Promise<Data<'listSessions'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/me/sessions', options })
+  }
+
+  /**
+   * End a session.
+   *
+   * Signs out one device.
+   */
+  endSession(id: string, options?: RequestOptions): Promise<Data<'endSession'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/me/sessions/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Sign out.
+   *
+   * Ends the current session.
+   */
+  signOut(options?: RequestOptions): Promise<Data<'signOut'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/me/sign-out', options })
+  }
+
+  /**
+   * Sign out everywhere.
+   *
+   * Ends all sessions of this account, including the current one.
+   */
+  signOutEverywhere(options?: RequestOptions): Promise<Data<'signOutEverywhere'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/me/sign-out-everywhere', isRepeatable: true, options })
   }
 
   /**
@@ -184,10 +288,21 @@ export class WaxwingManagement {
   /**
    * Create an invitation.
    *
-   * Owners only. `token` and `url` are only returned in this response.
+   * Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only
+   * returned in this response.
    */
   createInvitation(body: Body<'createInvitation'>, options?: RequestOptions): Promise<Data<'createInvitation'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/invitations', body, options })
+  }
+
+  /**
+   * Send an invitation again.
+   *
+   * Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. At most once a minute
+   * and 5 times per invitation.
+   */
+  resendInvitation(id: string, options?: RequestOptions): Promise<Data<'resendInvitation'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/invitations/${encodeURIComponent(id)}/resend`, options })
   }
 
   /**
@@ -542,7 +657,8 @@ export class WaxwingManagement {
   /**
    * List emails in the built-in inbox.
    *
-   * Emails that were not sent because no mail server is configured. Newest first.
+   * Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password
+   * resets and invitations, are returned to owners only; their `message_id` is null.
    */
   listInboxEmails(query: Query<'listInboxEmails'> = {}, options?: RequestOptions): PagedList<Item<'listInboxEmails'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/inbox', query, options })
@@ -587,7 +703,7 @@ export class WaxwingManagement {
   /**
    * List recent notices.
    *
-   * The newest 20 notices about failing and paused webhooks.
+   * The newest 20 notices, such as failing webhooks, an unreachable mail server and finished imports.
    */
   listNotices(options?: RequestOptions): Promise<Data<'listNotices'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/notices', options })

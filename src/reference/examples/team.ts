@@ -57,6 +57,7 @@ export const examples: Examples = {
         "path": "/api/v1/auth/accept-invitation",
         "body": {
           "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
+          "name": "Noah",
           "password": "violet anchor drizzle maple"
         }
       },
@@ -73,6 +74,7 @@ export const examples: Examples = {
             "user": {
               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
               "email": "noah@acme.example",
+              "name": "Noah",
               "role": "member",
               "created_at": "2026-03-02T09:30:00.000Z"
             }
@@ -97,6 +99,7 @@ export const examples: Examples = {
             {
               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
               "email": "owner@acme.example",
+              "name": "Ada Lovelace",
               "role": "owner",
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_login_at": "2026-03-02T08:58:41.000Z"
@@ -104,6 +107,7 @@ export const examples: Examples = {
             {
               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
               "email": "noah@acme.example",
+              "name": "Noah",
               "role": "member",
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_login_at": "2026-03-02T08:58:41.000Z"
@@ -134,6 +138,7 @@ export const examples: Examples = {
           "data": {
             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
             "email": "noah@acme.example",
+            "name": "Noah",
             "role": "owner",
             "created_at": "2026-03-02T09:30:00.000Z",
             "last_login_at": "2026-03-02T08:58:41.000Z"
@@ -183,7 +188,8 @@ export const examples: Examples = {
               "email": "noah@acme.example",
               "role": "member",
               "created_at": "2026-03-02T09:30:00.000Z",
-              "expires_at": "2026-03-09T09:30:00.000Z"
+              "expires_at": "2026-03-09T09:30:00.000Z",
+              "sent_at": "2026-03-02T10:15:00.480Z"
             }
           ]
         }
@@ -212,8 +218,62 @@ export const examples: Examples = {
             "role": "member",
             "created_at": "2026-03-02T09:30:00.000Z",
             "expires_at": "2026-03-09T09:30:00.000Z",
+            "sent_at": "2026-03-02T10:15:00.480Z",
             "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
             "url": "https://mail.example.com/invitation/inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
+          }
+        }
+      }
+    }
+  ],
+  "resendInvitation": [
+    {
+      "title": "rate_limited",
+      "request": {
+        "path": "/api/v1/organization/invitations/inv_01kjt5r2g0e0t8vz1q0m3w0001/resend",
+        "params": {
+          "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 429,
+        "headers": {
+          "retry-after": "60"
+        },
+        "body": {
+          "code": 429,
+          "status": "error",
+          "message": "This invitation was just sent. Wait a minute before you send it again.",
+          "data": null,
+          "error": {
+            "type": "rate_limited",
+            "fields": [],
+            "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    },
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/invitations/inv_01kjt5r2g0e0t8vz1q0m3w0001/resend",
+        "params": {
+          "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Invitation sent",
+          "data": {
+            "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001",
+            "email": "noah@acme.example",
+            "role": "member",
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "expires_at": "2026-03-09T09:30:00.000Z",
+            "sent_at": "2026-03-02T10:15:00.480Z"
           }
         }
       }

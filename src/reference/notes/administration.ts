@@ -19,8 +19,50 @@ export const administrationNotes: Notes = {
     errors: { unauthorized: 'The email address or the password is incorrect. The two cases look the same.' },
   },
   getMe: {
-    details: 'Returns the user, the organization and the role that belong to the session.',
+    details:
+      'Returns the user, the organization and the role that belong to the session, the alerts that the user receives, and an email address that is not confirmed yet.',
   },
+  updateMe: {
+    details:
+      'The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.',
+  },
+  requestPasswordReset: {
+    details:
+      'The new link does not replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server the email is in the built-in inbox, where only owners can read it.',
+    errors: { rate_limited: 'Too many requests for this email address or from this client address.' },
+  },
+  checkPasswordReset: { errors: { not_found: 'The link was used or has expired.' } },
+  resetPassword: {
+    details:
+      'The new password has 10 to 256 characters and must not be easy to guess. The user gets an email about the change.',
+    errors: {
+      not_found: 'The link was used or has expired.',
+      validation_failed: 'The new password is too short or easy to guess. The link stays valid.',
+    },
+  },
+  changeEmail: {
+    details:
+      'A new request replaces an earlier one. The response is the same if the address belongs to another account; its user gets an email without a link.',
+    errors: {
+      validation_failed: 'The current password is incorrect, or the address is not valid.',
+      rate_limited: 'There were more than 5 requests in an hour.',
+    },
+  },
+  cancelEmailChange: { details: 'Has no effect if no change is pending.' },
+  checkEmailChange: { errors: { not_found: 'The link was used or replaced, or has expired.' } },
+  confirmEmailChange: {
+    details: 'Sessions stay valid. Sign in with the new address from now on.',
+    errors: {
+      not_found: 'The link was used or replaced, or has expired.',
+      conflict: 'Another account uses the address now.',
+    },
+  },
+  listSessions: { details: 'A user has at most 50 sessions; a further sign-in ends the oldest one.' },
+  endSession: {
+    details: 'Requests with the token of the session are rejected from now on.',
+    errors: { not_found: 'You have no such session, or it has expired.' },
+  },
+  signOut: { details: 'The token of this request is rejected from now on. Other sessions of the account stay valid.' },
   signOutEverywhere: { details: 'Use it after a device was lost. Sign in again to get a new session.' },
   changePassword: {
     details: 'The new password has 10 to 256 characters. Failed attempts count like failed sign-ins.',
@@ -52,8 +94,18 @@ export const administrationNotes: Notes = {
   listInvitations: { details: 'Accepted and expired invitations are not included.' },
   createInvitation: {
     details:
-      'Send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.',
-    errors: { conflict: 'A member with this address already exists, or 100 invitations are pending.' },
+      'An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.',
+    errors: {
+      conflict: 'A member with this address already exists, or 100 invitations are pending.',
+      rate_limited: 'The organization sent 30 invitations by email within an hour.',
+    },
+  },
+  resendInvitation: {
+    errors: {
+      not_found: 'The invitation was used, withdrawn or has expired.',
+      conflict: 'The invitation has no address, or was sent 5 times.',
+      rate_limited: 'The invitation was sent less than a minute ago.',
+    },
   },
   deleteInvitation: { details: 'The link of a withdrawn invitation stops working immediately.' },
   getInvitation: {
@@ -65,7 +117,9 @@ export const administrationNotes: Notes = {
       'Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.',
     errors: {
       not_found: 'The invitation was used, withdrawn or has expired.',
-      conflict: 'An account with this address already exists, or the organization has 500 members.',
+      unauthorized: 'With `existing_account`: the email address or the password is incorrect.',
+      conflict:
+        'An account with this address already exists, it is the only owner of its organization, or the organization has 500 members.',
     },
   },
 

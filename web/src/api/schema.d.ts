@@ -301,16 +301,157 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation
-         * @description Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.
+         * @description Creates an account, or moves an existing one to the organization of the invitation. Works while registration is closed. The link can be used once.
+         *
+         *     Creates the account and returns its first session. If the invitation names an address, `email` can be omitted; otherwise it is required.
          *
          *     **Permission**: none, the operation is public.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
          *     | 404 | `not_found` | The invitation was used, withdrawn or has expired. |
-         *     | 409 | `conflict` | An account with this address already exists, or the organization has 500 members. |
+         *     | 401 | `unauthorized` | With `existing_account`: the email address or the password is incorrect. |
+         *     | 409 | `conflict` | An account with this address already exists, it is the only owner of its organization, or the organization has 500 members. |
          */
         post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/forgot-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request a password reset
+         * @description Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes.
+         *
+         *     The new link does not replace earlier ones: up to 3 are valid at the same time, until one of them is used. Without a mail server the email is in the built-in inbox, where only owners can read it.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 429 | `rate_limited` | Too many requests for this email address or from this client address. |
+         */
+        post: operations["requestPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/check-password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a password reset link
+         * @description Returns 404 if the link was used, has expired, or never existed. Does not use up the link.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The link was used or has expired. |
+         */
+        post: operations["checkPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password with a reset link
+         * @description The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new session.
+         *
+         *     The new password has 10 to 256 characters and must not be easy to guess. The user gets an email about the change.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The link was used or has expired. |
+         *     | 422 | `validation_failed` | The new password is too short or easy to guess. The link stays valid. |
+         */
+        post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/check-email-change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a link to confirm an email address
+         * @description Returns 404 if the link was used or replaced, has expired, or never existed. Does not use up the link.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The link was used or replaced, or has expired. |
+         */
+        post: operations["checkEmailChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/confirm-email-change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a new email address
+         * @description The link can be used once. The old address receives a notice, and password reset links that were sent to it become invalid.
+         *
+         *     Sessions stay valid. Sign in with the new address from now on.
+         *
+         *     **Permission**: none, the operation is public.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The link was used or replaced, or has expired. |
+         *     | 409 | `conflict` | Another account uses the address now. |
+         */
+        post: operations["confirmEmailChange"];
         delete?: never;
         options?: never;
         head?: never;
@@ -326,7 +467,7 @@ export interface paths {
         };
         /**
          * Get the signed-in user
-         * @description Returns the user, the organization and the role that belong to the session.
+         * @description Returns the user, the organization and the role that belong to the session, the alerts that the user receives, and an email address that is not confirmed yet.
          *
          *     **Permission**: any member of the organization.
          */
@@ -336,10 +477,18 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update your profile
+         * @description Fields that are omitted keep their value.
+         *
+         *     The name is shown to the team and in invitations. Alerts are sent to owners; that an import has finished, to the user who started it.
+         *
+         *     **Permission**: any member of the organization.
+         */
+        patch: operations["updateMe"];
         trace?: never;
     };
-    "/api/v1/me/sign-out-everywhere": {
+    "/api/v1/me/email": {
         parameters: {
             query?: never;
             header?: never;
@@ -349,15 +498,28 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign out everywhere
-         * @description Ends all sessions of this account, including the current one.
+         * Change the email address
+         * @description Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour.
          *
-         *     Use it after a device was lost. Sign in again to get a new session.
+         *     A new request replaces an earlier one. The response is the same if the address belongs to another account; its user gets an email without a link.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 422 | `validation_failed` | The current password is incorrect, or the address is not valid. |
+         *     | 429 | `rate_limited` | There were more than 5 requests in an hour. |
+         */
+        post: operations["changeEmail"];
+        /**
+         * Cancel the change of the email address
+         * @description The link that was sent to the new address becomes invalid.
+         *
+         *     Has no effect if no change is pending.
          *
          *     **Permission**: any member of the organization.
          */
-        post: operations["signOutEverywhere"];
-        delete?: never;
+        delete: operations["cancelEmailChange"];
         options?: never;
         head?: never;
         patch?: never;
@@ -385,6 +547,106 @@ export interface paths {
          *     | 422 | `validation_failed` | The current password is incorrect, or the new one is too short or easy to guess. |
          */
         post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your sessions
+         * @description The last used first. The time of the last use is accurate to 5 minutes.
+         *
+         *     A user has at most 50 sessions; a further sign-in ends the oldest one.
+         *
+         *     **Permission**: any member of the organization.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description Signs out one device.
+         *
+         *     Requests with the token of the session are rejected from now on.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | You have no such session, or it has expired. |
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out
+         * @description Ends the current session.
+         *
+         *     The token of this request is rejected from now on. Other sessions of the account stay valid.
+         *
+         *     **Permission**: any member of the organization.
+         */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/sign-out-everywhere": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out everywhere
+         * @description Ends all sessions of this account, including the current one.
+         *
+         *     Use it after a device was lost. Sign in again to get a new session.
+         *
+         *     **Permission**: any member of the organization.
+         */
+        post: operations["signOutEverywhere"];
         delete?: never;
         options?: never;
         head?: never;
@@ -538,17 +800,46 @@ export interface paths {
         put?: never;
         /**
          * Create an invitation
-         * @description Owners only. `token` and `url` are only returned in this response.
+         * @description Owners only. An invitation with an address is sent by email, at most 30 per hour. `token` and `url` are only returned in this response.
          *
-         *     Send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.
+         *     An invitation with an `email` is sent to it; otherwise, or with `send_email: false`, send `url` to the person you invite. An invitation is valid for seven days and can be used once. Without an `email`, anyone with the link can use it, and `role` must be `member`.
          *
          *     **Permission**: owners of the organization.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
          *     | 409 | `conflict` | A member with this address already exists, or 100 invitations are pending. |
+         *     | 429 | `rate_limited` | The organization sent 30 invitations by email within an hour. |
          */
         post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/invitations/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an invitation again
+         * @description Owners only. Sends a new link, which is valid for 7 days; the earlier link becomes invalid. At most once a minute and 5 times per invitation.
+         *
+         *     **Permission**: owners of the organization.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 404 | `not_found` | The invitation was used, withdrawn or has expired. |
+         *     | 409 | `conflict` | The invitation has no address, or was sent 5 times. |
+         *     | 429 | `rate_limited` | The invitation was sent less than a minute ago. |
+         */
+        post: operations["resendInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1310,7 +1601,7 @@ export interface paths {
         };
         /**
          * List emails in the built-in inbox
-         * @description Emails that were not sent because no mail server is configured. Newest first.
+         * @description Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password resets and invitations, are returned to owners only; their `message_id` is null.
          *
          *     Empty if a mail server is configured.
          *
@@ -1408,7 +1699,7 @@ export interface paths {
         };
         /**
          * List recent notices
-         * @description The newest 20 notices about failing and paused webhooks.
+         * @description The newest 20 notices, such as failing webhooks, an unreachable mail server and finished imports.
          *
          *     Notices are also sent by email to the owners. Newest first.
          *
@@ -2772,7 +3063,8 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": {
                      *         "registration_open": true,
-                     *         "has_users": true
+                     *         "has_users": true,
+                     *         "sends_email": false
                      *       }
                      *     }
                      */
@@ -2785,6 +3077,8 @@ export interface operations {
                         data: {
                             registration_open: boolean;
                             has_users: boolean;
+                            /** @description Whether account emails are sent. If not, owners find them in the built-in inbox. */
+                            sends_email: boolean;
                         };
                     };
                 };
@@ -2836,6 +3130,7 @@ export interface operations {
                      *         "user": {
                      *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "email": "maria@northwind.example",
+                     *           "name": null,
                      *           "role": "owner",
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
@@ -2856,6 +3151,7 @@ export interface operations {
                             user: {
                                 id: string;
                                 email: string;
+                                name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
                                 /** Format: date-time */
@@ -2932,6 +3228,7 @@ export interface operations {
                      *         "user": {
                      *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "email": "maria@northwind.example",
+                     *           "name": null,
                      *           "role": "owner",
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
@@ -2952,6 +3249,7 @@ export interface operations {
                             user: {
                                 id: string;
                                 email: string;
+                                name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
                                 /** Format: date-time */
@@ -3079,13 +3377,20 @@ export interface operations {
                 /**
                  * @example {
                  *       "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
+                 *       "name": "Noah",
                  *       "password": "violet anchor drizzle maple"
                  *     }
                  */
                 "application/json": {
                     token: string;
                     email?: string | null;
+                    name?: string | null;
                     password: string;
+                    /**
+                     * @description Sign in with the password of an existing account. An account belongs to one organization: it leaves the current one, which must have another owner.
+                     * @default false
+                     */
+                    existing_account?: boolean;
                 };
             };
         };
@@ -3108,6 +3413,7 @@ export interface operations {
                      *         "user": {
                      *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
                      *           "email": "noah@acme.example",
+                     *           "name": "Noah",
                      *           "role": "member",
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
@@ -3128,6 +3434,7 @@ export interface operations {
                             user: {
                                 id: string;
                                 email: string;
+                                name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
                                 /** Format: date-time */
@@ -3138,6 +3445,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidJson"];
+            /** @description `unauthorized`: With `existing_account`: the email address or the password is incorrect. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description `not_found`: The invitation was used, withdrawn or has expired. */
             404: {
                 headers: {
@@ -3147,7 +3463,397 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `conflict`: An account with this address already exists, or the organization has 500 members. */
+            /** @description `conflict`: An account with this address already exists, it is the only owner of its organization, or the organization has 500 members. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    requestPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "maria@northwind.example"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "If this address has an account, an email with a link is on its way",
+                     *       "data": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            /** @description `rate_limited`: Too many requests for this email address or from this client address. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "rst_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description From the link in the email. */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "email": "maria@northwind.example",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            email: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            /** @description `not_found`: The link was used or has expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "rst_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
+                 *       "password": "violet anchor drizzle maple now"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description From the link in the email. */
+                    token: string;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Password changed",
+                     *       "data": {
+                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "maria@northwind.example",
+                     *           "name": null,
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            token: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            organization_id: string;
+                            user: {
+                                id: string;
+                                email: string;
+                                name: string | null;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            /** @description `not_found`: The link was used or has expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "status": "error",
+                     *       "message": "This link is no longer valid. Request a new one on the sign-in page.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "not_found",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The new password is too short or easy to guess. The link stays valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkEmailChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "eml_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description From the link in the email. */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "old_email": "maria@northwind.example",
+                     *         "new_email": "maria.novak@northwind.example",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            old_email: string;
+                            new_email: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            /** @description `not_found`: The link was used or replaced, or has expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmEmailChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "eml_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description From the link in the email. */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Email address changed",
+                     *       "data": {
+                     *         "email": "maria.novak@northwind.example"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            email: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            /** @description `not_found`: The link was used or replaced, or has expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: Another account uses the address now. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3188,6 +3894,7 @@ export interface operations {
                      *         "user": {
                      *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "email": "owner@acme.example",
+                     *           "name": null,
                      *           "role": "owner",
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         },
@@ -3202,7 +3909,14 @@ export interface operations {
                      *         "operator": true,
                      *         "mail": {
                      *           "transport": "inbox"
-                     *         }
+                     *         },
+                     *         "alerts": {
+                     *           "sending": true,
+                     *           "deliverability": true,
+                     *           "webhooks": true,
+                     *           "imports": true
+                     *         },
+                     *         "pending_email": null
                      *       }
                      *     }
                      */
@@ -3216,6 +3930,7 @@ export interface operations {
                             user: {
                                 id: string;
                                 email: string;
+                                name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
                                 /** Format: date-time */
@@ -3238,7 +3953,535 @@ export interface operations {
                                 /** @enum {string} */
                                 transport: "inbox" | "smtp";
                             };
+                            /** @description The alerts that you receive by email. */
+                            alerts: {
+                                /** @description The mail server is unreachable. */
+                                sending: boolean;
+                                /** @description Many emails bounce or are reported as spam. */
+                                deliverability: boolean;
+                                /** @description A webhook fails or was paused. */
+                                webhooks: boolean;
+                                /** @description An import has finished or failed. */
+                                imports: boolean;
+                            };
+                            /** @description The new address, until it is confirmed by the link that was sent to it. */
+                            pending_email: {
+                                email: string;
+                                /** Format: date-time */
+                                expires_at: string;
+                            } | null;
                         };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Lovelace",
+                 *       "alerts": {
+                 *         "imports": false
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    name?: string | null;
+                    alerts?: {
+                        /** @description The mail server is unreachable. */
+                        sending?: boolean;
+                        /** @description Many emails bounce or are reported as spam. */
+                        deliverability?: boolean;
+                        /** @description A webhook fails or was paused. */
+                        webhooks?: boolean;
+                        /** @description An import has finished or failed. */
+                        imports?: boolean;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "email": "owner@acme.example",
+                     *           "name": "Ada Lovelace",
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         },
+                     *         "organization": {
+                     *           "id": "org_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "Acme",
+                     *           "timezone": "UTC",
+                     *           "keep_addresses": false,
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         },
+                     *         "role": "owner",
+                     *         "operator": true,
+                     *         "mail": {
+                     *           "transport": "inbox"
+                     *         },
+                     *         "alerts": {
+                     *           "sending": true,
+                     *           "deliverability": true,
+                     *           "webhooks": true,
+                     *           "imports": false
+                     *         },
+                     *         "pending_email": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            user: {
+                                id: string;
+                                email: string;
+                                name: string | null;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                            organization: {
+                                id: string;
+                                name: string;
+                                timezone: string;
+                                /** @description Whether IP addresses of opens and clicks are stored. */
+                                keep_addresses: boolean;
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            /** @description Whether you can see and check the settings of the mail server. */
+                            operator: boolean;
+                            mail: {
+                                /** @enum {string} */
+                                transport: "inbox" | "smtp";
+                            };
+                            /** @description The alerts that you receive by email. */
+                            alerts: {
+                                /** @description The mail server is unreachable. */
+                                sending: boolean;
+                                /** @description Many emails bounce or are reported as spam. */
+                                deliverability: boolean;
+                                /** @description A webhook fails or was paused. */
+                                webhooks: boolean;
+                                /** @description An import has finished or failed. */
+                                imports: boolean;
+                            };
+                            /** @description The new address, until it is confirmed by the link that was sent to it. */
+                            pending_email: {
+                                email: string;
+                                /** Format: date-time */
+                                expires_at: string;
+                            } | null;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "maria.novak@northwind.example",
+                 *       "current_password": "violet anchor drizzle maple now"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                    current_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Confirm the new address",
+                     *       "data": {
+                     *         "email": "maria.novak@northwind.example",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        /** @description The new address, until it is confirmed by the link that was sent to it. */
+                        data: {
+                            email: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                        } | null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The current password is incorrect, or the address is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: There were more than 5 requests in an hour. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelEmailChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Change cancelled",
+                     *       "data": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "violet anchor drizzle maple now",
+                 *       "new_password": "violet anchor drizzle maple again"
+                 *     }
+                 */
+                "application/json": {
+                    current_password: string;
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Password changed",
+                     *       "data": {
+                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "user": {
+                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "maria@northwind.example",
+                     *           "name": null,
+                     *           "role": "owner",
+                     *           "created_at": "2026-03-02T09:30:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            token: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            organization_id: string;
+                            user: {
+                                id: string;
+                                email: string;
+                                name: string | null;
+                                /** @enum {string} */
+                                role: "owner" | "member";
+                                /** Format: date-time */
+                                created_at: string;
+                            };
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The current password is incorrect, or the new one is too short or easy to guess. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "ses_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "current": true,
+                     *           "device": "Firefox on Linux",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0",
+                     *           "ip_address": "203.0.113.7",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "last_used_at": "2026-03-02T10:15:00.000Z",
+                     *           "expires_at": "2026-03-09T09:30:00.000Z"
+                     *         },
+                     *         {
+                     *           "id": "ses_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "current": false,
+                     *           "device": "Firefox on Linux",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0",
+                     *           "ip_address": "203.0.113.7",
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "last_used_at": "2026-03-02T10:15:00.000Z",
+                     *           "expires_at": "2026-03-09T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @description Whether this request uses the session. */
+                            current: boolean;
+                            /** @description Browser and operating system, from the User-Agent header. */
+                            device: string;
+                            user_agent: string;
+                            /** @description The client address at sign-in. */
+                            ip_address: string;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            last_used_at: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01kjt5r2g0e0t8vz1q0m3w0002 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Session ended",
+                     *       "data": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: You have no such session, or it has expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Signed out",
+                     *       "data": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
                     };
                 };
             };
@@ -3282,93 +4525,6 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    changePassword: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "current_password": "violet anchor drizzle maple",
-                 *       "new_password": "violet anchor drizzle maple again"
-                 *     }
-                 */
-                "application/json": {
-                    current_password: string;
-                    new_password: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "Password changed",
-                     *       "data": {
-                     *         "token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDFranQ1cjAifQ.4rX1mC0nUq2sZpV7yQ9dLw3kTb6hJf8eGaR5oNiYxHs",
-                     *         "expires_at": "2026-03-09T09:30:00.000Z",
-                     *         "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "user": {
-                     *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "maria@northwind.example",
-                     *           "role": "owner",
-                     *           "created_at": "2026-03-02T09:30:00.000Z"
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            token: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            organization_id: string;
-                            user: {
-                                id: string;
-                                email: string;
-                                /** @enum {string} */
-                                role: "owner" | "member";
-                                /** Format: date-time */
-                                created_at: string;
-                            };
-                        };
-                    };
-                };
-            };
-            400: components["responses"]["InvalidJson"];
-            401: components["responses"]["Unauthorized"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `validation_failed`: The current password is incorrect, or the new one is too short or easy to guess. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3729,6 +4885,7 @@ export interface operations {
                      *         {
                      *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "email": "owner@acme.example",
+                     *           "name": "Ada Lovelace",
                      *           "role": "owner",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_login_at": "2026-03-02T08:58:41.000Z"
@@ -3736,6 +4893,7 @@ export interface operations {
                      *         {
                      *           "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
                      *           "email": "noah@acme.example",
+                     *           "name": "Noah",
                      *           "role": "member",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_login_at": "2026-03-02T08:58:41.000Z"
@@ -3752,6 +4910,7 @@ export interface operations {
                         data: {
                             id: string;
                             email: string;
+                            name: string | null;
                             /** @enum {string} */
                             role: "owner" | "member";
                             /** Format: date-time */
@@ -3868,6 +5027,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "usr_01kjt5r2g0e0t8vz1q0m3w0003",
                      *         "email": "noah@acme.example",
+                     *         "name": "Noah",
                      *         "role": "owner",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "last_login_at": "2026-03-02T08:58:41.000Z"
@@ -3883,6 +5043,7 @@ export interface operations {
                         data: {
                             id: string;
                             email: string;
+                            name: string | null;
                             /** @enum {string} */
                             role: "owner" | "member";
                             /** Format: date-time */
@@ -3940,7 +5101,8 @@ export interface operations {
                      *           "email": "noah@acme.example",
                      *           "role": "member",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "expires_at": "2026-03-09T09:30:00.000Z"
+                     *           "expires_at": "2026-03-09T09:30:00.000Z",
+                     *           "sent_at": "2026-03-02T10:15:00.480Z"
                      *         }
                      *       ]
                      *     }
@@ -3960,6 +5122,11 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             expires_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the link was last sent by email.
+                             */
+                            sent_at: string | null;
                         }[];
                     };
                 };
@@ -3991,6 +5158,11 @@ export interface operations {
                     email?: string | null;
                     /** @enum {string} */
                     role: "owner" | "member";
+                    /**
+                     * @description If false, share the link yourself.
+                     * @default true
+                     */
+                    send_email?: boolean;
                 };
             };
         };
@@ -4012,6 +5184,7 @@ export interface operations {
                      *         "role": "member",
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "sent_at": "2026-03-02T10:15:00.480Z",
                      *         "token": "inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV",
                      *         "url": "https://mail.example.com/invitation/inv_01kjt5r2g0e0t8vz1q0m3w0001Zk4mQ8vTs1Lx6Rb0Nf3Wy9Hd2Gc7Jp5AeUiKoXqMtV"
                      *       }
@@ -4032,6 +5205,11 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             expires_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the link was last sent by email.
+                             */
+                            sent_at: string | null;
                             token: string;
                             /** Format: uri */
                             url: string;
@@ -4054,7 +5232,118 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
+            /** @description `rate_limited`: The organization sent 30 invitations by email within an hour. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example inv_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Invitation sent",
+                     *       "data": {
+                     *         "id": "inv_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "email": "noah@acme.example",
+                     *         "role": "member",
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "expires_at": "2026-03-09T09:30:00.000Z",
+                     *         "sent_at": "2026-03-02T10:15:00.480Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            email: string | null;
+                            /** @enum {string} */
+                            role: "owner" | "member";
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            expires_at: string;
+                            /**
+                             * Format: date-time
+                             * @description When the link was last sent by email.
+                             */
+                            sent_at: string | null;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The invitation was used, withdrawn or has expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: The invitation has no address, or was sent 5 times. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: The invitation was sent less than a minute ago. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "status": "error",
+                     *       "message": "This invitation was just sent. Wait a minute before you send it again.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "rate_limited",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -7872,10 +9161,12 @@ export interface operations {
                         data: {
                             id: string;
                             /** @enum {string} */
-                            kind: "webhook_paused" | "webhook_failing";
+                            kind: "webhook_paused" | "webhook_failing" | "relay_down" | "relay_recovered" | "bounce_rate" | "complaint_rate" | "import_finished";
                             title: string;
                             detail: string;
                             webhook_id: string | null;
+                            /** @description The page of the web app with details. */
+                            path: string | null;
                             /** Format: date-time */
                             created_at: string;
                         }[];

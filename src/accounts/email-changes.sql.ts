@@ -1,0 +1,80 @@
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import type { OrganizationId, UserId } from '../values/ids.ts'
+import type { LinkToken } from './link-tokens.ts'
+
+type UserKey = { organizationId: OrganizationId; id: UserId }
+
+export type PendingEmail = { email: string; expiresAt: Date }
+
+/** Replaces an earlier change of the user, whose link becomes invalid. */
+export async function insertEmailChange(
+  tx: Tx,
+  { organizationId, id }: UserKey,
+  change: { email: string; emailKey: string; tokenHash: Buffer },
+  minutes: number,
+): Promise<PendingEmail> {
+  const [row] = await tx<PendingEmail>`
+    insert into email_changes (organization_id, user_id, email, email_key, token_hash, expires_at)
+    values (${organizationId}, ${id}, ${change.email}, ${change.emailKey}, ${change.tokenHash},
+      now() + ${minutes} * interval '1 minute')
+    on conflict (organization_id, user_id) do update
+    set email = excluded.email, email_key = excluded.email_key, token_hash = excluded.token_hash, created_at = now(),
+      expires_at = excluded.expires_at
+    returning email, expires_at`
+  return row!
+}
+
+export async function findPendingEmail(db: Reader, { organizationId, id }: UserKey): Promise<PendingEmail | undefined> {
+  const [row] = await db<PendingEmail>`
+    select email, expires_at from email_changes
+    where organization_id = ${organizationId} and user_id = ${id} and expires_at > now()`
+  return row
+}
+
+export async function deleteEmailChange(db: Writer, { organizationId, id }: UserKey): Promise<void> {
+  await db`delete from email_changes where organization_id = ${organizationId} and user_id = ${id}`
+}
+
+export type FoundEmailChange = { oldEmail: string; newEmail: string; expiresAt: Date }
+
+export async function findEmailChange(
+  db: Reader,
+  { organizationId, tokenHash }: LinkToken,
+): Promise<FoundEmailChange | undefined> {
+  const [row] = await db<FoundEmailChange>`
+    select users.email as old_email, email_changes.email as new_email, email_changes.expires_at
+    from email_changes
+    join users on users.organization_id = email_changes.organization_id and users.id = email_changes.user_id
+    where email_changes.organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()`
+  return row
+}
+
+export type ConfirmedEmail = UserKey & { oldEmail: string; newEmail: string; newKey: string }
+
+/** Deletes the change and returns it. Returns undefined if it is no longer valid, so that it can be used only once. */
+export async function useEmailChange(
+  tx: Tx,
+  { organizationId, tokenHash }: LinkToken,
+): Promise<ConfirmedEmail | undefined> {
+  const [row] = await tx<ConfirmedEmail>`
+    with used as (
+      delete from email_changes
+      where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
+      returning user_id, email, email_key
+    )
+    select users.organization_id, users.id, users.email as old_email, used.email as new_email, used.email_key as new_key
+    from users join used on used.user_id = users.id
+    where organization_id = ${organizationId}`
+  return row
+}
+
+/** Also deletes password resets, because their links were sent to the old address. Returns false if the address is taken. */
+export async function updateEmail(tx: Tx, { organizationId, id, newEmail, newKey }: ConfirmedEmail): Promise<boolean> {
+  const rows = await tx`
+    with resets_deleted as (delete from password_resets where organization_id = ${organizationId} and user_id = ${id})
+    update users set email = ${newEmail}, email_key = ${newKey}
+    where organization_id = ${organizationId} and id = ${id}
+      and not exists (select from users as other where other.email_key = ${newKey} and other.id <> ${id})
+    returning id`
+  return rows.length > 0
+}

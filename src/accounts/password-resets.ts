@@ -1,0 +1,112 @@
+import type { Db } from '../db/db.ts'
+import { RateLimit } from '../runtime/rate-limit.ts'
+import { clientNetwork } from '../values/client-address.ts'
+import { parseEmail } from '../values/email.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import type { MailQueue } from './account-mails.ts'
+import { type Account, findUserByEmail } from './accounts.sql.ts'
+import { updatePassword } from './credentials.sql.ts'
+import { createLinkToken, type LinkToken, readLinkToken } from './link-tokens.ts'
+import {
+  countResets,
+  type FoundReset,
+  findReset,
+  insertReset,
+  insertResetRequest,
+  takeResetRequests,
+  useReset,
+} from './password-resets.sql.ts'
+import { checkNewPassword, hashPassword } from './passwords.ts'
+
+const validMinutes = 30
+/** Valid links of one account at the same time. Further requests are ignored, in all processes together. */
+const linksPerAccountMax = 3
+/** A request is ignored if no process handled it for this time. */
+const requestMinutesMax = 30
+const batchMax = 50
+
+const windowSeconds = 15 * 60
+const perEmailMax = 3
+const perClientMax = 20
+
+/** Limits requests by email address, with and without an account, and by client address. */
+export class ResetLimit {
+  readonly #limits = [perEmailMax, perClientMax].map(
+    (max) =>
+      new RateLimit({
+        perSecond: max / windowSeconds,
+        burst: max,
+        message: 'Too many password resets were requested. Wait a few minutes and try again.',
+      }),
+  )
+
+  /** Throws `Refusal` if there were too many requests. */
+  take(emailKey: string, clientAddress: string): void {
+    const [byEmail, byClient] = this.#limits
+    byClient!.take(clientNetwork(clientAddress))
+    byEmail!.take(emailKey)
+  }
+}
+
+/**
+ * Requests an email with a link to set a new password. Does the same work for addresses with and without an account,
+ * so that neither the response nor its time reveals which addresses have one.
+ */
+export async function requestPasswordReset(
+  db: Db,
+  limit: ResetLimit,
+  { email, address }: { email: string; address: string },
+): Promise<void> {
+  const parsed = parseEmail(email)
+  if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
+  limit.take(parsed.key, address)
+  await insertResetRequest(db.statement, parsed.key)
+}
+
+/** Creates the emails for requested resets. Requests for addresses without an account are discarded. */
+export async function prepareResetMails({ db, accountMails }: { db: Db; accountMails: MailQueue }): Promise<void> {
+  await db.begin(async (tx) => {
+    for (const emailKey of await takeResetRequests(tx, batchMax, requestMinutesMax)) {
+      const user = await findUserByEmail(tx, emailKey)
+      if (!user || (await countResets(tx, user)) >= linksPerAccountMax) continue
+      const { token, tokenHash } = createLinkToken('rst', user.organizationId)
+      await insertReset(tx, user, tokenHash, validMinutes)
+      await accountMails.add(tx, user, { kind: 'password_reset', token, minutes: validMinutes })
+    }
+  })
+}
+
+const noLongerValid = () =>
+  new Refusal('not_found', 'This link is no longer valid. Request a new one on the sign-in page.')
+
+function readToken(token: string): LinkToken {
+  const read = readLinkToken('rst', token)
+  if (!read) throw noLongerValid()
+  return read
+}
+
+/** Throws the same `Refusal` for unknown, used and expired links. */
+export async function getReset(db: Db, token: string): Promise<FoundReset> {
+  const reset = await findReset(db, readToken(token))
+  if (!reset) throw noLongerValid()
+  return reset
+}
+
+/** Sets the password, ends all sessions of the account, and makes all of its links invalid. */
+export async function resetPasswordByLink(
+  { db, accountMails }: { db: Db; accountMails: MailQueue },
+  { token, password }: { token: string; password: string },
+): Promise<Account> {
+  const read = readToken(token)
+  // Before the hash, which takes time: only the holder of a valid link may use it.
+  await getReset(db, token)
+  checkNewPassword(password)
+  const passwordHash = await hashPassword(password)
+  return db.begin(async (tx) => {
+    const user = await useReset(tx, read)
+    if (!user) throw noLongerValid()
+    await updatePassword(tx, user, passwordHash)
+    await accountMails.add(tx, user, { kind: 'password_changed' })
+    return { ...user, passwordHash }
+  })
+}

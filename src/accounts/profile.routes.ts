@@ -1,0 +1,255 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { answers, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { notFound } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
+import type { Member } from './accounts.sql.ts'
+import { changePassword } from './accounts.ts'
+import { type AlertSwitches, alertsOf, mutedAfter } from './alerts.ts'
+import { endAllSessions } from './credentials.sql.ts'
+import { deviceName } from './device-name.ts'
+import { deleteEmailChange, findPendingEmail, type PendingEmail } from './email-changes.sql.ts'
+import { type EmailChangeParts, requestEmailChange } from './email-changes.ts'
+import { isOperator, memberOf } from './guards.ts'
+import { updateProfile } from './profile.sql.ts'
+import { deleteSession, type SessionRow, selectSessions } from './sessions.sql.ts'
+import type { Sessions } from './sessions.ts'
+import {
+  Credential,
+  nameMax,
+  OrganizationOut,
+  organizationOut,
+  RoleOut,
+  SessionOut,
+  UserOut,
+  userOut,
+} from './shapes.ts'
+import { sessionsPerUserMax, startSession } from './start-session.ts'
+
+export type ProfileParts = EmailChangeParts & {
+  sessions: Sessions
+  /** Where emails go. Shown in the web app. */
+  mailTransport: 'inbox' | 'smtp'
+}
+
+const PendingEmailOut = Nullable(
+  Type.Object(
+    { email: Type.String(), expires_at: Timestamp },
+    { description: 'The new address, until it is confirmed by the link that was sent to it.' },
+  ),
+)
+const alertFields = {
+  sending: Type.Boolean({ description: 'The mail server is unreachable.' }),
+  deliverability: Type.Boolean({ description: 'Many emails bounce or are reported as spam.' }),
+  webhooks: Type.Boolean({ description: 'A webhook fails or was paused.' }),
+  imports: Type.Boolean({ description: 'An import has finished or failed.' }),
+} satisfies Record<keyof AlertSwitches, unknown>
+const MeOut = Type.Object({
+  user: UserOut,
+  organization: OrganizationOut,
+  role: RoleOut,
+  operator: Type.Boolean({ description: 'Whether you can see and check the settings of the mail server.' }),
+  mail: Type.Object({ transport: oneOf('inbox', 'smtp') }),
+  alerts: Type.Object(alertFields, { description: 'The alerts that you receive by email.' }),
+  pending_email: PendingEmailOut,
+})
+const SignedInOut = Type.Object({
+  id: Type.String(),
+  current: Type.Boolean({ description: 'Whether this request uses the session.' }),
+  device: Type.String({ description: 'Browser and operating system, from the User-Agent header.' }),
+  user_agent: Type.String(),
+  ip_address: Type.String({ description: 'The client address at sign-in.' }),
+  created_at: Timestamp,
+  last_used_at: Timestamp,
+  expires_at: Timestamp,
+})
+const tags = ['Accounts']
+
+/** Routes for the signed-in user: profile, email address, password and sessions. */
+export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
+  const { db, throttle, accountMails } = parts
+  const meOut = async (member: Member) => ({
+    user: userOut(member),
+    organization: organizationOut(member.organization),
+    role: member.role,
+    operator: isOperator(member),
+    mail: { transport: parts.mailTransport },
+    alerts: alertsOf(member),
+    pending_email: pendingOut(await findPendingEmail(db, member)),
+  })
+
+  return async (api) => {
+    api.get('/me', { schema: { tags, summary: 'Get the signed-in user', response: answers(MeOut) } }, async (request) =>
+      ok(await meOut(memberOf(request))),
+    )
+
+    api.patch(
+      '/me',
+      {
+        schema: {
+          tags,
+          summary: 'Update your profile',
+          description: 'Fields that are omitted keep their value.',
+          body: Type.Object({
+            name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
+            alerts: Type.Optional(
+              Type.Object({
+                sending: Type.Optional(alertFields.sending),
+                deliverability: Type.Optional(alertFields.deliverability),
+                webhooks: Type.Optional(alertFields.webhooks),
+                imports: Type.Optional(alertFields.imports),
+              }),
+            ),
+          }),
+          response: answers(MeOut),
+        },
+      },
+      async (request) => {
+        const member = memberOf(request)
+        const { name, alerts } = request.body
+        const change = {
+          name: name === undefined ? undefined : name?.trim() || null,
+          mutedAlerts: alerts && mutedAfter(member.mutedAlerts, alerts),
+        }
+        await updateProfile(db.statement, member, change)
+        const changed = {
+          ...member,
+          name: change.name === undefined ? member.name : change.name,
+          mutedAlerts: change.mutedAlerts ?? member.mutedAlerts,
+        }
+        return ok(await meOut(changed))
+      },
+    )
+
+    api.post(
+      '/me/email',
+      {
+        schema: {
+          tags,
+          summary: 'Change the email address',
+          description:
+            'Sends a link to the new address, valid for an hour. The old address stays in use until the link is used, and is notified then. At most 5 requests per hour.',
+          body: Type.Object({ email: Credential, current_password: Credential }),
+          response: answers(PendingEmailOut),
+        },
+      },
+      async (request) => {
+        const { email, current_password: currentPassword } = request.body
+        const change = { email, currentPassword, address: request.ip }
+        return ok(pendingOut(await requestEmailChange(parts, memberOf(request), change)), 'Confirm the new address')
+      },
+    )
+
+    api.delete(
+      '/me/email',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel the change of the email address',
+          description: 'The link that was sent to the new address becomes invalid.',
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        await deleteEmailChange(db.statement, memberOf(request))
+        return ok(null, 'Change cancelled')
+      },
+    )
+
+    api.post(
+      '/me/password',
+      {
+        schema: {
+          tags,
+          summary: 'Change the password',
+          description: 'Ends all sessions of this account and returns a new one.',
+          body: Type.Object({ current_password: Credential, new_password: Credential }),
+          response: answers(SessionOut),
+        },
+      },
+      async (request) => {
+        const { current_password: currentPassword, new_password: newPassword } = request.body
+        const change = { currentPassword, newPassword, address: request.ip }
+        const account = await changePassword({ db, throttle, accountMails }, memberOf(request), change)
+        return ok(await startSession(parts, account, request), 'Password changed')
+      },
+    )
+
+    api.get(
+      '/me/sessions',
+      {
+        schema: {
+          tags,
+          summary: 'List your sessions',
+          description: 'The last used first. The time of the last use is accurate to 5 minutes.',
+          response: answers(Type.Array(SignedInOut)),
+        },
+      },
+      async (request) => {
+        const member = memberOf(request)
+        const rows = await selectSessions(db, member, sessionsPerUserMax)
+        return ok(rows.map((row) => signedInOut(row, row.id === member.session?.id)))
+      },
+    )
+
+    api.delete(
+      '/me/sessions/:id',
+      {
+        schema: {
+          tags,
+          summary: 'End a session',
+          description: 'Signs out one device.',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        const id = parseIdParam('ses', request.params.id)
+        if (!(await deleteSession(db.statement, memberOf(request), id))) throw notFound('session')
+        return ok(null, 'Session ended')
+      },
+    )
+
+    api.post(
+      '/me/sign-out',
+      {
+        schema: { tags, summary: 'Sign out', description: 'Ends the current session.', response: answers(Nothing) },
+      },
+      async (request) => {
+        const member = memberOf(request)
+        if (member.session) await deleteSession(db.statement, member, member.session.id)
+        return ok(null, 'Signed out')
+      },
+    )
+
+    api.post(
+      '/me/sign-out-everywhere',
+      {
+        schema: {
+          tags,
+          summary: 'Sign out everywhere',
+          description: 'Ends all sessions of this account, including the current one.',
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        await endAllSessions(db.statement, memberOf(request))
+        return ok(null, 'You are signed out everywhere')
+      },
+    )
+  }
+}
+
+const pendingOut = (pending: PendingEmail | undefined) =>
+  pending ? { email: pending.email, expires_at: pending.expiresAt.toISOString() } : null
+
+const signedInOut = (session: SessionRow, current: boolean) => ({
+  id: toText('ses', session.id),
+  current,
+  device: deviceName(session.userAgent),
+  user_agent: session.userAgent,
+  ip_address: session.ipAddress,
+  created_at: session.createdAt.toISOString(),
+  last_used_at: session.lastUsedAt.toISOString(),
+  expires_at: session.expiresAt.toISOString(),
+})

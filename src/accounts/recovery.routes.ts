@@ -1,0 +1,112 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { Db } from '../db/db.ts'
+import { answers, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import type { MailQueue } from './account-mails.ts'
+import { confirmEmailChange, getEmailChange } from './email-changes.ts'
+import { linkTokenMax } from './link-tokens.ts'
+import { getReset, type ResetLimit, requestPasswordReset, resetPasswordByLink } from './password-resets.ts'
+import type { Sessions } from './sessions.ts'
+import { Credential, SessionOut } from './shapes.ts'
+import { startSession } from './start-session.ts'
+
+export type RecoveryParts = { db: Db; sessions: Sessions; accountMails: MailQueue; resetLimit: ResetLimit }
+
+const tags = ['Accounts']
+const LinkBody = Type.Object({
+  token: Type.String({ maxLength: linkTokenMax, description: 'From the link in the email.' }),
+})
+
+/**
+ * Routes without a credential: password resets and confirmations of an email address. Tokens are sent in bodies and in
+ * the fragments of links, so that they are not written to the access log of a proxy.
+ */
+export function recoveryRoutes(parts: RecoveryParts): FastifyPluginAsyncTypebox {
+  const { db, resetLimit } = parts
+  return async (api) => {
+    api.post(
+      '/auth/forgot-password',
+      {
+        schema: {
+          tags,
+          summary: 'Request a password reset',
+          description:
+            'Sends an email with a link that is valid for 30 minutes, if the address has an account. The response is the same if it has none. Limited to 3 requests per email address and 20 per client address in 15 minutes.',
+          body: Type.Object({ email: Credential }),
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        await requestPasswordReset(db, resetLimit, { email: request.body.email, address: request.ip })
+        return ok(null, 'If this address has an account, an email with a link is on its way')
+      },
+    )
+
+    api.post(
+      '/auth/check-password-reset',
+      {
+        schema: {
+          tags,
+          summary: 'Check a password reset link',
+          description: 'Returns 404 if the link was used, has expired, or never existed. Does not use up the link.',
+          body: LinkBody,
+          response: answers(Type.Object({ email: Type.String(), expires_at: Timestamp })),
+        },
+      },
+      async (request) => {
+        const { email, expiresAt } = await getReset(db, request.body.token)
+        return ok({ email, expires_at: expiresAt.toISOString() })
+      },
+    )
+
+    api.post(
+      '/auth/reset-password',
+      {
+        schema: {
+          tags,
+          summary: 'Set a new password with a reset link',
+          description:
+            'The link can be used once. Ends all sessions of the account, makes its other links invalid, and returns a new session.',
+          body: Type.Object({ ...LinkBody.properties, password: Credential }),
+          response: answers(SessionOut),
+        },
+      },
+      async (request) => {
+        const user = await resetPasswordByLink(parts, request.body)
+        return ok(await startSession(parts, user, request), 'Password changed')
+      },
+    )
+
+    api.post(
+      '/auth/check-email-change',
+      {
+        schema: {
+          tags,
+          summary: 'Check a link to confirm an email address',
+          description:
+            'Returns 404 if the link was used or replaced, has expired, or never existed. Does not use up the link.',
+          body: LinkBody,
+          response: answers(Type.Object({ old_email: Type.String(), new_email: Type.String(), expires_at: Timestamp })),
+        },
+      },
+      async (request) => {
+        const { oldEmail, newEmail, expiresAt } = await getEmailChange(db, request.body.token)
+        return ok({ old_email: oldEmail, new_email: newEmail, expires_at: expiresAt.toISOString() })
+      },
+    )
+
+    api.post(
+      '/auth/confirm-email-change',
+      {
+        schema: {
+          tags,
+          summary: 'Confirm a new email address',
+          description:
+            'The link can be used once. The old address receives a notice, and password reset links that were sent to it become invalid.',
+          body: LinkBody,
+          response: answers(Type.Object({ email: Type.String() })),
+        },
+      },
+      async (request) => ok({ email: await confirmEmailChange(parts, request.body.token) }, 'Email address changed'),
+    )
+  }
+}

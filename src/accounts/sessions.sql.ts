@@ -1,0 +1,76 @@
+import type { Reader, Writer } from '../db/db.ts'
+import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
+
+/** Whose sessions: the columns that every statement on sessions matches. */
+export type SessionOwner = { organizationId: OrganizationId; id: UserId }
+
+export type SessionRow = {
+  id: SessionId
+  userAgent: string
+  ipAddress: string
+  createdAt: Date
+  lastUsedAt: Date
+  expiresAt: Date
+}
+
+type NewSession = Pick<SessionRow, 'id' | 'userAgent' | 'ipAddress' | 'expiresAt'>
+
+/** Also ends the oldest sessions of the user, so that at most `keep` remain. */
+export async function insertSession(
+  db: Writer,
+  { organizationId, id: userId }: SessionOwner,
+  session: NewSession,
+  keep: number,
+): Promise<void> {
+  await db`
+    with ended as (
+      delete from sessions
+      where organization_id = ${organizationId} and user_id = ${userId} and id in (
+        select id from sessions
+        where organization_id = ${organizationId} and user_id = ${userId}
+        order by id desc offset ${keep - 1})
+    )
+    insert into sessions (organization_id, user_id, id, user_agent, ip_address, expires_at)
+    values (${organizationId}, ${userId}, ${session.id}, ${session.userAgent}, ${session.ipAddress}, ${session.expiresAt})`
+}
+
+/** The last used first. */
+export async function selectSessions(
+  db: Reader,
+  { organizationId, id: userId }: SessionOwner,
+  limit: number,
+): Promise<SessionRow[]> {
+  return db<SessionRow>`
+    select id, user_agent, ip_address, created_at, last_used_at, expires_at
+    from sessions
+    where organization_id = ${organizationId} and user_id = ${userId} and expires_at > now()
+    order by last_used_at desc, id desc
+    limit ${limit}`
+}
+
+export async function touchSession(
+  db: Writer,
+  { organizationId, id: userId }: SessionOwner,
+  id: SessionId,
+): Promise<void> {
+  await db`
+    update sessions set last_used_at = now()
+    where organization_id = ${organizationId} and user_id = ${userId} and id = ${id}`
+}
+
+/** Returns false if the user has no such session. */
+export async function deleteSession(
+  db: Writer,
+  { organizationId, id: userId }: SessionOwner,
+  id: SessionId,
+): Promise<boolean> {
+  const rows = await db`
+    delete from sessions
+    where organization_id = ${organizationId} and user_id = ${userId} and id = ${id}
+    returning id`
+  return rows.length > 0
+}
+
+export async function deleteSessionsOf(db: Writer, { organizationId, id: userId }: SessionOwner): Promise<void> {
+  await db`delete from sessions where organization_id = ${organizationId} and user_id = ${userId}`
+}

@@ -1,0 +1,117 @@
+import type { Transport } from '@waxwing/smtp-client'
+import type { Db, Writer } from '../db/db.ts'
+import { insertIntoInbox } from '../inbox/inbox.ts'
+import type { DkimSigner } from '../mail/dkim.ts'
+import type { SenderPolicy } from '../mail/sender-policy.ts'
+import type { MailSettings, OutgoingMail } from '../messages/outgoing.ts'
+import { compose } from '../mime/compose.ts'
+import type { Log } from '../runtime/log.ts'
+import { within } from '../runtime/within.ts'
+import type { MessageId, OrganizationId } from '../values/ids.ts'
+import { type MailContent, renderMail } from './mail-layout.ts'
+
+/** Stopping waits for the current run, so a hanging relay must not block it for long. */
+const sendWithinMs = 8_000
+
+export type SystemMailParts = {
+  db: Db
+  log: Log
+  settings: MailSettings
+  relay: Transport | undefined
+  dkim: DkimSigner | undefined
+  senders: SenderPolicy
+}
+
+/** An email by the service to its users: an account email, or a notice about something that happened. */
+export type SystemMail = {
+  organizationId: OrganizationId
+  /** Also used in the Message-ID, so that duplicates can be recognized. */
+  id: MessageId
+  kind: 'account' | 'notice'
+  email: string
+  createdAt: Date
+  content: MailContent
+}
+
+type MailKey = Pick<SystemMail, 'organizationId' | 'id'>
+
+/**
+ * Sends through the relay, or into the built-in inbox if there is none. `finish` is called with the emails that need no
+ * further attempt. At least once: a crash between the relay's 250 and our commit sends an email again, with the same
+ * Message-ID. The emails are neither tracked nor counted in metrics.
+ */
+export async function sendSystemMails(
+  parts: SystemMailParts,
+  mails: SystemMail[],
+  finish: (db: Writer, keys: MailKey[]) => Promise<void>,
+): Promise<void> {
+  const { db, relay, settings } = parts
+  if (!relay) {
+    const inbox = mails.map((mail) => ({
+      organizationId: mail.organizationId,
+      messageId: mail.id,
+      ...composeSystemMail(mail, settings),
+      ownersOnly: mail.kind === 'account',
+    }))
+    await db.begin(async (tx) => {
+      await insertIntoInbox(tx, inbox)
+      await finish(tx, mails)
+    })
+    return
+  }
+  const toRetry = new Set<string>()
+  await Promise.all(
+    mails.map(async (mail) => {
+      if (!(await send(parts, relay, mail))) toRetry.add(mail.id)
+    }),
+  )
+  await finish(
+    db.statement,
+    mails.filter(({ id }) => !toRetry.has(id)),
+  )
+}
+
+/** Returns false if the email has to be tried again. */
+async function send(parts: SystemMailParts, relay: Transport, mail: SystemMail): Promise<boolean> {
+  const { dkim, log, senders, settings } = parts
+  const { raw, sender, recipient } = composeSystemMail(mail, settings)
+  const outcome = await within(
+    sendWithinMs,
+    relay.send({
+      envelope: { from: sender, to: recipient },
+      raw: dkim && senders.signs(settings.mailFrom.email) ? dkim.sign(raw) : raw,
+    }),
+  )
+  switch (outcome?.kind) {
+    case 'accepted':
+      return true
+    case 'refused':
+      log.warn({ mail: mail.id, kind: mail.kind, reply: outcome.reply }, 'An email to a user was refused')
+      return true
+    case 'deferred':
+    case 'interrupted':
+    case 'unreachable':
+    case undefined:
+      return false
+  }
+}
+
+/** `Auto-Submitted` and `X-Auto-Response-Suppress` prevent automatic replies. */
+export function composeSystemMail(mail: SystemMail, { mailFrom }: MailSettings): OutgoingMail {
+  const { subject } = mail.content
+  const { raw, recipient } = compose({
+    id: mail.id,
+    domain: mailFrom.email.slice(mailFrom.email.lastIndexOf('@') + 1),
+    from: mailFrom,
+    to: { email: mail.email },
+    subject,
+    ...renderMail(mail.content),
+    date: mail.createdAt,
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+      'X-Waxwing-Mail': mail.kind,
+    },
+  })
+  return { raw, sender: mailFrom.email, recipient, subject }
+}
