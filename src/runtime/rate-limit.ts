@@ -1,12 +1,14 @@
 import { Refusal } from '../values/errors.ts'
 
-const keysMax = 100_000
+const keysMaxDefault = 100_000
 
 export type RateLimitOptions = {
   /** Calls per second on average. Zero means no limit. */
   perSecond: number
   /** Bucket size: calls allowed at once after a pause. Defaults to `perSecond`. */
   burst?: number
+  /** How many keys are tracked. */
+  keysMax?: number
   /** The error message for a caller that exceeds the limit. */
   message?: string
 }
@@ -14,22 +16,26 @@ export type RateLimitOptions = {
 type Bucket = { tokens: number; filledAt: number }
 
 /**
- * A token bucket per key. The number of keys is bounded: when it is reached, the oldest key is evicted and starts again
- * with a full bucket. Other keys are not affected.
+ * A token bucket per key. The number of keys is bounded: when it is reached, the least recently used key is evicted and
+ * starts again with a full bucket. Other keys are not affected.
  */
 export class RateLimit {
   readonly #perSecond: number
   readonly #burst: number
+  readonly #keysMax: number
   readonly #message: string
+  /** Ordered by their last use. */
   readonly #buckets = new Map<string, Bucket>()
 
   constructor({
     perSecond,
     burst = perSecond,
+    keysMax = keysMaxDefault,
     message = 'Too many requests. Slow down and try again.',
   }: RateLimitOptions) {
     this.#perSecond = perSecond
     this.#burst = Math.max(1, burst)
+    this.#keysMax = keysMax
     this.#message = message
   }
 
@@ -51,23 +57,15 @@ export class RateLimit {
    */
   #take(key: string, nowMs: number): number {
     if (this.#perSecond === 0) return 0
-    let bucket = this.#buckets.get(key)
-    if (!bucket) {
-      if (this.#buckets.size >= keysMax) this.#evictOldest()
-      bucket = { tokens: this.#burst, filledAt: nowMs }
-      this.#buckets.set(key, bucket)
-    }
+    const known = this.#buckets.get(key)
+    if (known) this.#buckets.delete(key)
+    else if (this.#buckets.size >= this.#keysMax) this.#buckets.delete(this.#buckets.keys().next().value!)
+    const bucket = known ?? { tokens: this.#burst, filledAt: nowMs }
+    this.#buckets.set(key, bucket)
     bucket.tokens = Math.min(this.#burst, bucket.tokens + ((nowMs - bucket.filledAt) / 1000) * this.#perSecond)
     bucket.filledAt = nowMs
     if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond
     bucket.tokens -= 1
     return 0
-  }
-
-  #evictOldest(): void {
-    for (const first of this.#buckets.keys()) {
-      this.#buckets.delete(first)
-      return
-    }
   }
 }

@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import { Counter, type Registry } from 'prom-client'
+import { RateLimit } from '../runtime/rate-limit.ts'
 import type { MessageId } from '../values/ids.ts'
 
 /** A scanner follows all links of an email at once, so the burst is far above what a person does. */
@@ -9,17 +11,17 @@ const hitsPerDayMax = 1_000
 const messagesMax = 50_000
 const dayMs = 24 * 60 * 60 * 1000
 
-type Bucket = { tokens: number; filledAtMs: number; dayStartedAtMs: number; hitsToday: number }
+type Day = { startedAtMs: number; hits: number }
 
 /**
- * A token bucket per message. Anyone with the URL of a pixel can request it endlessly, and each stored hit becomes an
- * event and a delivery per webhook. Beyond the limit, a hit gets a normal response and is counted, but not stored.
+ * Limits the hits of each message. Anyone with the URL of a pixel can request it endlessly, and each stored hit becomes
+ * an event and a delivery per webhook. Beyond the limit, a hit gets a normal response and is counted, but not stored.
  *
  * Kept in memory without a query: each process allows the limit once, and a restart resets it.
  */
 export class HitLimit {
-  /** Ordered by their last hit. */
-  readonly #buckets = new Map<MessageId, Bucket>()
+  readonly #rate = new RateLimit({ perSecond: hitsPerSecond, burst: burstMax, keysMax: messagesMax })
+  readonly #days = new LRUCache<MessageId, Day>({ max: messagesMax })
   readonly #limited: Counter
 
   constructor(metrics: Registry) {
@@ -32,35 +34,19 @@ export class HitLimit {
 
   /** The number of tracked messages. */
   get size(): number {
-    return this.#buckets.size
+    return this.#days.size
   }
 
-  /** Returns whether this hit should be stored. */
-  allows(messageId: MessageId, nowMs = Date.now()): boolean {
-    let bucket = this.#buckets.get(messageId)
-    if (bucket) this.#buckets.delete(messageId)
-    else {
-      if (this.#buckets.size >= messagesMax) this.#buckets.delete(this.#buckets.keys().next().value!)
-      bucket = { tokens: burstMax, filledAtMs: nowMs, dayStartedAtMs: nowMs, hitsToday: 0 }
+  /** Returns whether this hit should be stored. The time is monotonic. */
+  allows(messageId: MessageId, nowMs = performance.now()): boolean {
+    let day = this.#days.get(messageId)
+    if (!day || nowMs - day.startedAtMs >= dayMs) {
+      day = { startedAtMs: nowMs, hits: 0 }
+      this.#days.set(messageId, day)
     }
-    this.#buckets.set(messageId, bucket)
-    const isAllowed = take(bucket, nowMs)
-    if (!isAllowed) this.#limited.inc()
+    const isAllowed = day.hits < hitsPerDayMax && this.#rate.allow(messageId, nowMs)
+    if (isAllowed) day.hits++
+    else this.#limited.inc()
     return isAllowed
   }
-}
-
-function take(bucket: Bucket, nowMs: number): boolean {
-  // A clock that is set back must not remove tokens.
-  const seconds = Math.max(0, nowMs - bucket.filledAtMs) / 1000
-  bucket.tokens = Math.min(burstMax, bucket.tokens + seconds * hitsPerSecond)
-  bucket.filledAtMs = nowMs
-  if (Math.abs(nowMs - bucket.dayStartedAtMs) >= dayMs) {
-    bucket.dayStartedAtMs = nowMs
-    bucket.hitsToday = 0
-  }
-  if (bucket.tokens < 1 || bucket.hitsToday >= hitsPerDayMax) return false
-  bucket.tokens--
-  bucket.hitsToday++
-  return true
 }
