@@ -1,17 +1,25 @@
 import type { Example, Operation } from './types.ts'
 
 type Sample = { lang: string; label: string; source: string }
+/** Objects that fit are written on one line. */
+const lineMax = 60
+
 type Credential = 'apiKey' | 'session' | undefined
+type SampleContext = { baseUrl: string; credential: Credential; isPublicApi: boolean }
 
 /** Returns samples of the example that can be copied and run after the credential is set. */
 export function codeSamples(method: string, operation: Operation, example: Example, baseUrl: string): Sample[] {
   const url = `${baseUrl.replace(/\/$/, '')}${example.request.path}${queryOf(example)}`
   const credential = credentialOf(operation)
-  return [
-    { lang: 'Shell', label: 'curl', source: curl(method, url, example, credential) },
-    { lang: 'TypeScript', label: 'TypeScript', source: typescript(method, url, example, credential) },
-  ]
+  const isPublicApi = example.request.path.startsWith('/public/')
+  const shell = { lang: 'Shell', label: 'curl', source: curl(method, url, example, credential) }
+  if (isForOthers(operation)) return [shell]
+  const source = typescript(operation, example, { baseUrl, credential, isPublicApi })
+  return [shell, { lang: 'TypeScript', label: 'TypeScript', source }]
 }
+
+/** Operations for mail providers and for tools, which the SDK does not have. */
+const isForOthers = ({ tags = [] }: Operation) => tags.includes('Providers') || tags.includes('Documentation')
 
 const credentialOf = ({ security = [] }: Operation): Credential =>
   security.some((scheme) => 'apiKey' in scheme) ? 'apiKey' : security.length > 0 ? 'session' : undefined
@@ -41,28 +49,64 @@ const shellText = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 const headerText = (name: string, value: string) =>
   value.includes('$WAXWING_') ? `"${name}: ${value}"` : shellText(`${name}: ${value}`)
 
-function typescript(method: string, url: string, { request, response }: Example, credential: Credential): string {
-  const headers = [
-    ...(credential === 'apiKey' ? ["'X-Api-Token': env.WAXWING_API_KEY!"] : []),
-    ...(credential === 'session' ? ["Authorization: 'Bearer ' + env.WAXWING_TOKEN"] : []),
-    ...(request.body === undefined ? [] : ["'Content-Type': 'application/json'"]),
-    ...Object.entries(request.headers ?? {}).map(([name, value]) => `'${name}': ${literal(value)}`),
+/** Uses the SDK, whose methods have the names of the operations. Operations that a client does not call have none. */
+function typescript(
+  operation: Operation,
+  example: Example,
+  { baseUrl, credential, isPublicApi }: SampleContext,
+): string {
+  const { operationId: name, parameters = [] } = operation
+  const { response } = example
+  const client = isPublicApi ? 'Waxwing' : 'WaxwingManagement'
+  const secret = isPublicApi ? 'apiKey: env.WAXWING_API_KEY!' : 'token: env.WAXWING_TOKEN!'
+  const options = [`baseUrl: ${literal(baseUrl)}`, ...(credential ? [secret] : [])].join(', ')
+  const args = isPublicApi ? publicArguments(example) : managementArguments(operation, example)
+  const call = `waxwing.${name}(${args.join(', ')})`
+  const isPaged = parameters.some((parameter) => parameter.name === 'cursor')
+  const isVoid = (response.body as { data?: unknown }).data === null
+  return [
+    ...(credential ? ["import { env } from 'node:process'"] : []),
+    `import { ${client} } from '@waxwing/sdk'`,
+    '',
+    `const waxwing = new ${client}({ ${options} })`,
+    '',
+    isPaged
+      ? `for await (const item of ${call}) console.log(item)`
+      : isVoid
+        ? `await ${call}`
+        : `const result = await ${call}`,
+    '',
+  ].join('\n')
+}
+
+/** Path parameters first, then the body, then the query. */
+function managementArguments({ parameters = [] }: Operation, { request }: Example): string[] {
+  const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => request.params![name]!)
+  return [...inPath, request.text ?? request.body, request.query]
+    .filter((value) => value !== undefined)
+    .map((value) => literal(value))
+}
+
+/** The public API has one argument with fields in camel case, and options. */
+function publicArguments({ request }: Example): string[] {
+  const input = request.body ?? request.query
+  const key = request.headers?.['Idempotency-Key']
+  return [
+    ...(input === undefined ? [] : [literal(inCamelCase(input))]),
+    ...(key === undefined ? [] : [literal({ idempotencyKey: key })]),
   ]
-  const body = request.text === undefined ? request.body : request.text
-  const options = [
-    ...(method === 'GET' ? [] : [`method: '${method}'`]),
-    ...(headers.length > 0 ? [`headers: {\n${headers.map((line) => `    ${line},\n`).join('')}  }`] : []),
-    ...(body === undefined
-      ? []
-      : [`body: ${request.text === undefined ? `JSON.stringify(${literal(body, 1)})` : literal(body)}`]),
-  ]
-  const call =
-    options.length > 0
-      ? `await fetch('${url}', {\n${options.map((line) => `  ${line},\n`).join('')}})`
-      : `await fetch('${url}')`
-  const hasData = typeof response.body === 'object' && response.body !== null && 'data' in response.body
-  const imported = credential ? "import { env } from 'node:process'\n\n" : ''
-  return `${imported}const response = ${call}\nconst ${hasData ? '{ data }' : 'answer'} = await response.json()\n`
+}
+
+/** Renames fields, except those in free-form objects of the customer. */
+function inCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inCamelCase)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      key === 'context' || key === 'attributes' ? item : inCamelCase(item),
+    ]),
+  )
 }
 
 /** Returns a value as a TypeScript literal, indented below the line it starts in. */
@@ -78,6 +122,10 @@ function literal(value: unknown, depth = 0): string {
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value)
     if (entries.length === 0) return '{}'
+    if (entries.every(([, item]) => typeof item !== 'object')) {
+      const line = `{ ${entries.map(([key, item]) => `${nameOf(key)}: ${literal(item)}`).join(', ')} }`
+      if (line.length <= lineMax) return line
+    }
     const lines = entries.map(([key, item]) => `${inner}${nameOf(key)}: ${literal(item, depth + 1)},\n`)
     return `{\n${lines.join('')}${outer}}`
   }

@@ -6,6 +6,7 @@ import { introduction } from './introduction.ts'
 import { notes } from './notes/all.ts'
 import { tagGroups, tags } from './tags.ts'
 import type { ApiDocument, Example, Operation, OperationNotes, ResponseEntry } from './types.ts'
+import { webhookEvents, webhookTag } from './webhook-events.ts'
 
 /**
  * Completes the document that was generated from the schemas of the routes: introduction, descriptions, errors, examples
@@ -15,8 +16,9 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
   const document = structuredClone(generated)
   const baseUrl = document.servers[0]!.url
   document.info.description = introduction
-  document.tags = tags
-  document['x-tagGroups'] = tagGroups
+  document.tags = [...tags, webhookTag]
+  document['x-tagGroups'] = [...tagGroups, { name: 'Webhook events', tags: [webhookTag.name] }]
+  document.webhooks = webhookEvents(examples)
   document.components.responses = { ...errorComponents }
   for (const methods of Object.values(document.paths))
     for (const [method, operation] of Object.entries(methods))

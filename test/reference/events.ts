@@ -35,9 +35,7 @@ export async function recordEvents(
   await recorder.record('rotateWebhookSecret', { params: { id }, body: { overlap_hours: 24 } })
   await recorder.record('deleteWebhook', { params: { id } })
 
-  await recorder.record('listEventTypes', {
-    shorten: ({ data, ...rest }: { data: unknown[] }) => ({ ...rest, data: data.slice(1, 3) }),
-  })
+  await recorder.record('listEventTypes')
   await recorder.record('listEvents', { query: { event_name: 'emailClick' } })
   await recorder.record('getChecklist')
 }

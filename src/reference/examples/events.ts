@@ -16,6 +16,25 @@ export const examples: Examples = {
           "message": "OK",
           "data": [
             {
+              "event_name": "emailSent",
+              "description": "The relay accepted an email.",
+              "example": {
+                "event_name": "emailSent",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  }
+                }
+              }
+            },
+            {
               "event_name": "emailOpen",
               "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
               "example": {
@@ -55,6 +74,102 @@ export const examples: Examples = {
                   "machine": false,
                   "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)",
                   "url": "https://example.com/orders/1042"
+                }
+              }
+            },
+            {
+              "event_name": "emailSoftBounce",
+              "description": "An email could not be delivered for a temporary reason, for example because the mailbox is full.",
+              "example": {
+                "event_name": "emailSoftBounce",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "bounce": {
+                    "type": "soft",
+                    "status": "4.2.2",
+                    "reply_code": 452,
+                    "reason": "mailbox_full",
+                    "diagnostic": "452 4.2.2 The mailbox is over quota",
+                    "confidence": "high",
+                    "evidence": "452 4.2.2 The mailbox is over quota"
+                  },
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  }
+                }
+              }
+            },
+            {
+              "event_name": "emailHardBounce",
+              "description": "An email could not be delivered because the address does not exist. The address is suppressed.",
+              "example": {
+                "event_name": "emailHardBounce",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "bounce": {
+                    "type": "hard",
+                    "status": "5.1.1",
+                    "reply_code": 550,
+                    "reason": "user_unknown",
+                    "diagnostic": "550 5.1.1 No such user here",
+                    "confidence": "high",
+                    "evidence": "550 5.1.1 No such user here"
+                  },
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  }
+                }
+              }
+            },
+            {
+              "event_name": "emailComplaint",
+              "description": "The recipient reported an email as spam. The address is suppressed.",
+              "example": {
+                "event_name": "emailComplaint",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  },
+                  "feedback_type": "abuse"
+                }
+              }
+            },
+            {
+              "event_name": "contactUnsubscribe",
+              "description": "A contact unsubscribed from marketing email.",
+              "example": {
+                "event_name": "contactUnsubscribe",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  },
+                  "method": "one_click"
                 }
               }
             }

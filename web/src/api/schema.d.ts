@@ -2176,7 +2176,148 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    emailSent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * emailSent
+         * @description The relay accepted an email.
+         */
+        post: operations["onEmailSent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    emailOpen: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * emailOpen
+         * @description An email was opened. The field "machine" is true for privacy proxies and scanners.
+         */
+        post: operations["onEmailOpen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    emailClick: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * emailClick
+         * @description A link in an email was clicked.
+         */
+        post: operations["onEmailClick"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    emailSoftBounce: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * emailSoftBounce
+         * @description An email could not be delivered for a temporary reason, for example because the mailbox is full.
+         */
+        post: operations["onEmailSoftBounce"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    emailHardBounce: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * emailHardBounce
+         * @description An email could not be delivered because the address does not exist. The address is suppressed.
+         */
+        post: operations["onEmailHardBounce"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    emailComplaint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * emailComplaint
+         * @description The recipient reported an email as spam. The address is suppressed.
+         */
+        post: operations["onEmailComplaint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    contactUnsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * contactUnsubscribe
+         * @description A contact unsubscribed from marketing email.
+         */
+        post: operations["onContactUnsubscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         Error: {
@@ -4552,6 +4693,25 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": [
                      *         {
+                     *           "event_name": "emailSent",
+                     *           "description": "The relay accepted an email.",
+                     *           "example": {
+                     *             "event_name": "emailSent",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               }
+                     *             }
+                     *           }
+                     *         },
+                     *         {
                      *           "event_name": "emailOpen",
                      *           "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
                      *           "example": {
@@ -4591,6 +4751,102 @@ export interface operations {
                      *               "machine": false,
                      *               "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)",
                      *               "url": "https://example.com/orders/1042"
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "emailSoftBounce",
+                     *           "description": "An email could not be delivered for a temporary reason, for example because the mailbox is full.",
+                     *           "example": {
+                     *             "event_name": "emailSoftBounce",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "bounce": {
+                     *                 "type": "soft",
+                     *                 "status": "4.2.2",
+                     *                 "reply_code": 452,
+                     *                 "reason": "mailbox_full",
+                     *                 "diagnostic": "452 4.2.2 The mailbox is over quota",
+                     *                 "confidence": "high",
+                     *                 "evidence": "452 4.2.2 The mailbox is over quota"
+                     *               },
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               }
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "emailHardBounce",
+                     *           "description": "An email could not be delivered because the address does not exist. The address is suppressed.",
+                     *           "example": {
+                     *             "event_name": "emailHardBounce",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "bounce": {
+                     *                 "type": "hard",
+                     *                 "status": "5.1.1",
+                     *                 "reply_code": 550,
+                     *                 "reason": "user_unknown",
+                     *                 "diagnostic": "550 5.1.1 No such user here",
+                     *                 "confidence": "high",
+                     *                 "evidence": "550 5.1.1 No such user here"
+                     *               },
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               }
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "emailComplaint",
+                     *           "description": "The recipient reported an email as spam. The address is suppressed.",
+                     *           "example": {
+                     *             "event_name": "emailComplaint",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               },
+                     *               "feedback_type": "abuse"
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "event_name": "contactUnsubscribe",
+                     *           "description": "A contact unsubscribed from marketing email.",
+                     *           "example": {
+                     *             "event_name": "contactUnsubscribe",
+                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *             "timestamp": 1772446500,
+                     *             "data": {
+                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *               "contact": {
+                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *                 "email": "ada@example.com",
+                     *                 "first_name": "Ada"
+                     *               },
+                     *               "method": "one_click"
                      *             }
                      *           }
                      *         }
@@ -11499,6 +11755,839 @@ export interface operations {
             };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    onEmailSent: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example emailSent
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "emailSent",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "emailSent";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onEmailOpen: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example emailOpen
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "emailOpen",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         },
+                 *         "machine": false,
+                 *         "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "emailOpen";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description Whether a scanner or privacy proxy caused the event instead of a person. */
+                        machine: boolean;
+                        /** @description The user agent of the request. Null if it sent none. */
+                        user_agent: string | null;
+                        /** @description The address of the client. Only present if the organization stores addresses (`keep_addresses`). */
+                        ip?: string | null;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onEmailClick: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example emailClick
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "emailClick",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         },
+                 *         "machine": false,
+                 *         "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5)",
+                 *         "url": "https://example.com/orders/1042"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "emailClick";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description Whether a scanner or privacy proxy caused the event instead of a person. */
+                        machine: boolean;
+                        /** @description The user agent of the request. Null if it sent none. */
+                        user_agent: string | null;
+                        /** @description The address of the client. Only present if the organization stores addresses (`keep_addresses`). */
+                        ip?: string | null;
+                        /** @description The link that was clicked. */
+                        url: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onEmailSoftBounce: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example emailSoftBounce
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "emailSoftBounce",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "bounce": {
+                 *           "type": "soft",
+                 *           "status": "4.2.2",
+                 *           "reply_code": 452,
+                 *           "reason": "mailbox_full",
+                 *           "diagnostic": "452 4.2.2 The mailbox is over quota",
+                 *           "confidence": "high",
+                 *           "evidence": "452 4.2.2 The mailbox is over quota"
+                 *         },
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "emailSoftBounce";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        bounce: {
+                            /** @enum {string} */
+                            type: "hard" | "soft";
+                            /** @description The RFC 3463 status, such as `5.1.1`. */
+                            status: string | null;
+                            /** @description The SMTP reply code, such as 550. */
+                            reply_code: number | null;
+                            /** @description For example `user_unknown`, `mailbox_full` or `blocked`. */
+                            reason: string;
+                            /** @description The text of the mail system, truncated. */
+                            diagnostic: string | null;
+                            /**
+                             * @description How certain the classification is.
+                             * @enum {string}
+                             */
+                            confidence?: "high" | "medium" | "low";
+                            /** @description The line that determined the classification. */
+                            evidence?: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onEmailHardBounce: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example emailHardBounce
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "emailHardBounce",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "bounce": {
+                 *           "type": "hard",
+                 *           "status": "5.1.1",
+                 *           "reply_code": 550,
+                 *           "reason": "user_unknown",
+                 *           "diagnostic": "550 5.1.1 No such user here",
+                 *           "confidence": "high",
+                 *           "evidence": "550 5.1.1 No such user here"
+                 *         },
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "emailHardBounce";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        bounce: {
+                            /** @enum {string} */
+                            type: "hard" | "soft";
+                            /** @description The RFC 3463 status, such as `5.1.1`. */
+                            status: string | null;
+                            /** @description The SMTP reply code, such as 550. */
+                            reply_code: number | null;
+                            /** @description For example `user_unknown`, `mailbox_full` or `blocked`. */
+                            reason: string;
+                            /** @description The text of the mail system, truncated. */
+                            diagnostic: string | null;
+                            /**
+                             * @description How certain the classification is.
+                             * @enum {string}
+                             */
+                            confidence?: "high" | "medium" | "low";
+                            /** @description The line that determined the classification. */
+                            evidence?: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onEmailComplaint: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example emailComplaint
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "emailComplaint",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         },
+                 *         "feedback_type": "abuse"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "emailComplaint";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /** @description The type in the report, such as `abuse`. */
+                        feedback_type: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onContactUnsubscribe: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
+                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description The name of the event.
+                 * @example contactUnsubscribe
+                 */
+                "X-Service-Event": string;
+                /**
+                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
+                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of the attempt, in seconds since 1970.
+                 * @example 1772446500
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description A signature by the rules of Standard Webhooks.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_name": "contactUnsubscribe",
+                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *       "timestamp": 1772446500,
+                 *       "data": {
+                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
+                 *         "contact": {
+                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *           "email": "ada@example.com",
+                 *           "first_name": "Ada"
+                 *         },
+                 *         "method": "one_click"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    event_name: "contactUnsubscribe";
+                    /** @description The organization, `org_…`. */
+                    organization_id: string;
+                    /** @description When the event occurred, in seconds since 1970. */
+                    timestamp: number;
+                    data: {
+                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
+                        event_id: string;
+                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
+                        message_id: string | null;
+                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
+                        flow_id: string | null;
+                        contact: {
+                            /** @description The contact, `con_…`. */
+                            id: string;
+                            /** @description Null after the contact was erased. */
+                            email: string | null;
+                            /** @description Null if unknown, and after the contact was erased. */
+                            first_name: string | null;
+                        };
+                        /**
+                         * @description Only present in test events.
+                         * @constant
+                         */
+                        test?: true;
+                        /**
+                         * @description The button of the mail client, the unsubscribe page, or the API and the web app.
+                         * @enum {string}
+                         */
+                        method: "one_click" | "page" | "api";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Acknowledges the event. It is not sent again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

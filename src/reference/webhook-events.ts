@@ -1,0 +1,151 @@
+import { type EventName, eventNames, eventTypes } from '../values/event-types.ts'
+import type { Examples, Schema } from './types.ts'
+
+const text = (description: string) => ({ type: 'string', description })
+const nullable = (description: string, type = 'string') => ({ type: [type, 'null'], description })
+const object = (properties: Record<string, Schema>, optional: string[] = []): Schema => ({
+  type: 'object',
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+})
+
+const contact = object({
+  id: text('The contact, `con_…`.'),
+  email: nullable('Null after the contact was erased.'),
+  first_name: nullable('Null if unknown, and after the contact was erased.'),
+})
+
+/** Fields of every event. `test` is only present in test events. */
+const common: Record<string, Schema> = {
+  event_id: text('The event, `evt_…`. The same for all webhooks and attempts.'),
+  message_id: nullable('The message, `msg_…`. Null if the event does not belong to a message.'),
+  flow_id: nullable('The flow, `flw_…`. Null if the event does not belong to a message.'),
+  contact,
+  test: { type: 'boolean', const: true, description: 'Only present in test events.' },
+}
+
+const reaction: Record<string, Schema> = {
+  machine: {
+    type: 'boolean',
+    description: 'Whether a scanner or privacy proxy caused the event instead of a person.',
+  },
+  user_agent: nullable('The user agent of the request. Null if it sent none.'),
+  ip: nullable('The address of the client. Only present if the organization stores addresses (`keep_addresses`).'),
+}
+
+const bounce = object(
+  {
+    type: { type: 'string', enum: ['hard', 'soft'] },
+    status: nullable('The RFC 3463 status, such as `5.1.1`.'),
+    reply_code: nullable('The SMTP reply code, such as 550.', 'integer'),
+    reason: text('For example `user_unknown`, `mailbox_full` or `blocked`.'),
+    diagnostic: nullable('The text of the mail system, truncated.'),
+    confidence: { type: 'string', enum: ['high', 'medium', 'low'], description: 'How certain the classification is.' },
+    evidence: nullable('The line that determined the classification.'),
+  },
+  ['confidence', 'evidence'],
+)
+
+/** The additional fields of each event type. A new event type does not compile without an entry. */
+const ownFields: Record<EventName, Record<string, Schema>> = {
+  emailSent: {},
+  emailOpen: reaction,
+  emailClick: { ...reaction, url: text('The link that was clicked.') },
+  emailSoftBounce: { bounce },
+  emailHardBounce: { bounce },
+  emailComplaint: { feedback_type: text('The type in the report, such as `abuse`.') },
+  contactUnsubscribe: {
+    method: {
+      type: 'string',
+      enum: ['one_click', 'page', 'api'],
+      description: 'The button of the mail client, the unsubscribe page, or the API and the web app.',
+    },
+  },
+}
+
+const payloadOf = (eventName: EventName): Schema =>
+  object({
+    event_name: { type: 'string', const: eventName },
+    organization_id: text('The organization, `org_…`.'),
+    timestamp: { type: 'integer', description: 'When the event occurred, in seconds since 1970.' },
+    data: object({ ...common, ...ownFields[eventName] }, ['test', 'ip']),
+  })
+
+const header = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+  example,
+})
+
+const headers = (eventName: EventName) => [
+  header(
+    'X-Service-Signature',
+    'The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.',
+    't=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41',
+  ),
+  header('X-Service-Event', 'The name of the event.', eventName),
+  header(
+    'webhook-id',
+    'The delivery. The same for every attempt; use it to ignore repetitions.',
+    'dlv_01kjt5r2g0e0t8vz1q0m3w0001',
+  ),
+  header('webhook-timestamp', 'The time of the attempt, in seconds since 1970.', '1772446500'),
+  header(
+    'webhook-signature',
+    'A signature by the rules of Standard Webhooks.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+]
+
+export const webhookTag = {
+  name: 'Webhook events',
+  description: `The requests that Waxwing sends to your webhooks.
+
+Verify the signature with the SDK (\`verifyWebhook\`), with the library of [Standard Webhooks](https://www.standardwebhooks.com), or with Stripe's
+\`constructEvent\`. Reject requests whose timestamp is older than five minutes.
+
+Respond with **200** within 10 seconds. A 4xx status is final. Any other status, a timeout or a failed connection is retried after 30, 60 and 120
+seconds. Events are delivered at least once and not always in order: use \`webhook-id\` to ignore repetitions and \`timestamp\` to
+order them. Ignore fields and event types that you do not know.`,
+}
+
+const answers = {
+  200: { description: 'Acknowledges the event. It is not sent again.' },
+  '4XX': { description: 'Rejects the event. It is not sent again and appears as failed in the delivery log.' },
+  default: { description: 'Anything else: the event is sent again by the retry schedule of the webhook.' },
+}
+
+/** Returns the `webhooks` of the document; examples are those of `GET /event-types`. */
+export function webhookEvents(recorded: Examples): Record<string, { post: Schema }> {
+  const body = recorded.listEventTypes?.[0]?.response.body as
+    | { data: { event_name: string; example: unknown }[] }
+    | undefined
+  const list = body?.data ?? []
+  return Object.fromEntries(
+    eventNames.map((eventName) => [
+      eventName,
+      {
+        post: {
+          operationId: `on${eventName[0]!.toUpperCase()}${eventName.slice(1)}`,
+          tags: [webhookTag.name],
+          summary: eventName,
+          description: eventTypes[eventName].description,
+          parameters: headers(eventName),
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: payloadOf(eventName),
+                example: list.find((each) => each.event_name === eventName)?.example,
+              },
+            },
+          },
+          responses: answers,
+        },
+      },
+    ]),
+  )
+}

@@ -1,0 +1,80 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+import type { ApiDocument } from '../src/reference/types.ts'
+import { type EventName, eventNames } from '../src/values/event-types.ts'
+import { startWithReader, tokens } from './support/readers.ts'
+import { until } from './support/until.ts'
+import { startReceiver } from './support/webhook-receiver.ts'
+
+type Webhook = {
+  post: {
+    parameters: { name: string }[]
+    requestBody: { content: { 'application/json': { schema: object; example: unknown } } }
+  }
+}
+
+/** Also rejects fields that the document does not describe, so that none is forgotten. */
+function complete(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(complete)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, complete(value)]))
+  return 'properties' in copy ? { ...copy, additionalProperties: false } : copy
+}
+
+test('real deliveries of every event type match the webhooks of the OpenAPI document', async () => {
+  await using receiver = await startReceiver((response) => response.writeHead(200).end(), { plain: true })
+  const password = 'the password of postmark'
+  await using app = await startWithReader({ PROVIDER_POSTMARK_TOKEN: password })
+  const document: ApiDocument = (await app.call('GET', '/openapi.json')).body
+  const webhooks = document.webhooks as unknown as Record<EventName, Webhook>
+  expect(Object.keys(webhooks)).toEqual([...eventNames])
+  const body = { name: 'All', url: receiver.url(), all_events: true }
+  const webhook = (await app.manage('POST', '/organization/webhooks', body)).body.data
+  await app.manage('PATCH', '/organization', { keep_addresses: true })
+
+  const reader = await app.newReader()
+  await app.get(`/t/o/${tokens.sign('open', reader.ids)}`)
+  await app.get(`/t/c/${tokens.sign('click', { ...reader.ids, url: 'https://shop.example/' })}`)
+  await app.get(`/u/${tokens.sign('unsubscribe', reader.ids)}`, {}, 'POST')
+  const report = async (event: object) => {
+    const { ids } = await app.newReader()
+    const authorization = `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
+    const sent = { ...event, Metadata: { 'waxwing-id': tokens.sign('bounce', ids) } }
+    await app.call('POST', '/providers/postmark/events', { headers: { authorization }, body: sent })
+  }
+  await report({ RecordType: 'Bounce', Type: 'HardBounce', Details: '550 5.1.1 No such user' })
+  await report({ RecordType: 'Bounce', Type: 'SoftBounce', Details: '452 4.2.2 The mailbox is over quota' })
+  await report({ RecordType: 'SpamComplaint' })
+  const [contact] = (await app.manage('GET', '/organization/contacts?query=ada')).body.data
+  await app.manage('PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
+  for (const event_name of eventNames)
+    await app.manage('POST', `/organization/webhooks/${webhook.id}/test`, { event_name })
+
+  const received = () => receiver.posts.map((post) => ({ ...post, event: JSON.parse(post.body.toString()) }))
+  const isReal = ({ event }: { event: { data: { test?: boolean } } }) => !event.data.test
+  await until('a delivery of every event', () => {
+    const names = received()
+      .filter(isReal)
+      .map(({ event }) => event.event_name)
+    return (
+      eventNames.every((name) => names.includes(name)) &&
+      names.filter((name) => name === 'contactUnsubscribe').length === 2
+    )
+  })
+  const ajv = new Ajv2020({ allErrors: true })
+  for (const name of eventNames) {
+    const { parameters, requestBody } = webhooks[name].post
+    const { schema, example } = requestBody.content['application/json']
+    const validate = ajv.compile(complete(schema) as object)
+    const deliveries = received().filter(({ event }) => event.event_name === name)
+    for (const value of [example, ...deliveries.map(({ event }) => event)])
+      expect([name, validate(value), ajv.errorsText(validate.errors), JSON.stringify(value)]).toEqual([
+        name,
+        true,
+        'No errors',
+        JSON.stringify(value),
+      ])
+    for (const { headers } of deliveries)
+      for (const parameter of parameters) expect(headers[parameter.name.toLowerCase()]).toBeTruthy()
+  }
+})
