@@ -16,7 +16,7 @@ import { mailNotices } from './notices/notice-emails.ts'
 import { recordFailingWebhook, recordPausedWebhook } from './notices/notices.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
-import { Worker } from './queue/worker.ts'
+import { Worker, type WorkerSpec } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
@@ -35,6 +35,7 @@ import { resealSecrets } from './webhooks/signing-secrets.ts'
 const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
+const pauseCheckMs = 2 * secondMs
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
 /** Somebody waits for these emails. */
@@ -94,6 +95,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       await maintainPartitions(partitionsOf(parts)).catch((error) =>
         log.warn({ err: error }, 'Creating partitions failed; retrying later'),
       )
+      await parts.pause.refresh()
       if (roles.includes('work')) for (const part of [...workers, ...loops]) part.start()
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
@@ -130,14 +132,20 @@ function createWorkers(parts: Parts) {
     metrics: parts.deliveryMetrics,
     laneWidthMax: config.WEBHOOK_CONCURRENCY,
   })
-  const sender = new Worker({ db, log, hints, spec: sending })
-  const deliverer = new Worker({ db, log, hints, spec: delivering })
+  const sender = new Worker({ db, log, hints, spec: unlessPaused(parts, sending) })
+  const deliverer = new Worker({ db, log, hints, spec: unlessPaused(parts, delivering) })
   const readSlice = (organizationId: OrganizationId, input: SliceInput) =>
     parts.tasks.run(readImportTask, { organizationId, input, whenFull: 'wait' })
   const importer = new Worker({ db, log, hints, spec: importWorker({ db, log, readSlice }) })
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
   return [sender, deliverer, importer]
 }
+
+/** While sending is paused, jobs stay queued. */
+const unlessPaused = <Work>({ pause }: Parts, spec: WorkerSpec<Work>): WorkerSpec<Work> => ({
+  ...spec,
+  isOpen: () => !pause.isPaused && (spec.isOpen?.() ?? true),
+})
 
 const partitionsOf = ({ config, db, log }: Parts) => ({ db, log, retentionMonths: config.EVENT_RETENTION_MONTHS })
 
@@ -153,13 +161,16 @@ function createLoops(parts: Parts): Loop[] {
     onFailing: recordFailingWebhook,
   }
   return [
+    new Loop({ name: 'look for a pause of sending', everyMs: pauseCheckMs, run: () => parts.pause.refresh(), log }),
     new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => maintainPartitions(partitionsOf(parts)), log }),
     new Loop({ name: 'report failing endpoints', everyMs: minuteMs, run: () => reportFailingEndpoints(health), log }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
     new Loop({
       name: 'mail notices',
       everyMs: minuteMs,
-      run: () => mailNotices({ ...parts, settings: parts.mail }),
+      run: async () => {
+        if (!parts.pause.isPaused) await mailNotices({ ...parts, settings: parts.mail })
+      },
       log,
     }),
     new Loop({

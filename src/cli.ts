@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
+import { backUpDatabase } from './commands/backup.ts'
 import { classifyBounceFiles } from './commands/classify-bounce.ts'
 import { showConfig } from './commands/config.ts'
 import { createOrganization } from './commands/create-organization.ts'
@@ -8,8 +9,10 @@ import { doctor } from './commands/doctor.ts'
 import type { Flags } from './commands/flags.ts'
 import { migrateDatabase } from './commands/migrate.ts'
 import { printOpenApi } from './commands/openapi.ts'
+import { pauseAllSending, resumeAllSending } from './commands/pause-sending.ts'
 import { rebuildAllCounters } from './commands/rebuild-counters.ts'
 import { setNewPassword } from './commands/reset-password.ts'
+import { restoreDatabase } from './commands/restore.ts'
 import { run } from './commands/run.ts'
 import { version } from './config/package-root.ts'
 import { missingPrivilege } from './db/connect-faults.ts'
@@ -26,6 +29,8 @@ type Command = {
 
 const passwordSwitch = 'Read the password from standard input. Without it, a password is generated and printed.'
 const passwordFlag = 'The password. Visible to other users of this machine: use --password-stdin instead.'
+
+const passphraseSwitch = 'Read the passphrase of the backup from standard input instead of BACKUP_PASSPHRASE.'
 
 /** All commands. */
 const commands: Record<string, Command> = {
@@ -55,6 +60,34 @@ const commands: Record<string, Command> = {
     usage: 'rebuild-counters',
     about: 'Recount all events; reports and corrects differences (there should be none).',
     run: rebuildAllCounters,
+  },
+  backup: {
+    usage: 'backup FILE [--passphrase-stdin]',
+    about: 'Write the database, the secret and the spool to a file while Waxwing is running.',
+    switches: { 'passphrase-stdin': passphraseSwitch },
+    run: backUpDatabase,
+  },
+  restore: {
+    usage: 'restore FILE [--passphrase-stdin] [--replace]',
+    about: 'Restore a backup into an empty database. Sending is paused afterwards.',
+    switches: {
+      'passphrase-stdin': passphraseSwitch,
+      replace: 'Delete what the database contains.',
+    },
+    run: restoreDatabase,
+  },
+  'pause-sending': {
+    usage: 'pause-sending',
+    about: 'Stop all emails and webhooks. They are still accepted and queued.',
+    run: pauseAllSending,
+  },
+  'resume-sending': {
+    usage: 'resume-sending [--discard-queued]',
+    about: 'Resume emails and webhooks after pause-sending or a restore.',
+    switches: {
+      'discard-queued': 'Mark what was due when the pause began as failed instead of sending it.',
+    },
+    run: resumeAllSending,
   },
   'create-organization': {
     usage: 'create-organization --name NAME --email EMAIL [--password-stdin]',

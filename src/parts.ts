@@ -31,6 +31,7 @@ import { RateLimit } from './runtime/rate-limit.ts'
 import { createShares } from './runtime/shares.ts'
 import { type AppSecrets, SecretBox } from './secrets/secrets.ts'
 import { createTokens } from './secrets/tokens.ts'
+import { SendingPause } from './sending-status/sending-pause.ts'
 import { SendingStatus } from './sending-status/sending-status.ts'
 import { createTaskPool } from './tasks/create-pool.ts'
 import { AddressPolicy } from './tracking/address-policy.ts'
@@ -100,6 +101,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     readMetrics: createBoundedRead(db, shares.metrics),
     members: new MemberAdder(db, tasks),
     events,
+    pause: new SendingPause(db),
     acceptor: new Acceptor({ db, templates, runner, hints, senders: mail.senders, quota: quotaOf(config, db) }),
     tokens: createTokens({ current: secrets.current, previous: secrets.previous ? [secrets.previous] : [] }),
     ...mail,

@@ -28,6 +28,7 @@ const order = [
   'reports',
   'privacy',
   'demo',
+  'backup',
   'commands',
 ]
 

@@ -37,6 +37,7 @@ const owners: Record<string, string> = {
   notices: 'notices',
   jobs: 'queue',
   lanes: 'queue',
+  sending_pause: 'sending-status',
   provider_signatures: 'tracking',
   deliveries: 'webhooks',
   delivery_attempts: 'webhooks',

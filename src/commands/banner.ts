@@ -5,6 +5,7 @@ import { version } from '../config/package-root.ts'
 import type { Database } from '../db/connect.ts'
 import type { DemoAccount } from '../demo/demo.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
+import { findPause, type Pause } from '../sending-status/sending-pause.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
 
 /** Returns the summary printed after startup. */
@@ -23,6 +24,7 @@ export async function banner({
     ? `through ${new URL(config.SMTP_URL).host}`
     : 'kept in the built-in inbox (set SMTP_URL to send it)'
   const targets = privateTargetWarning(config)
+  const pause = await findPause(database.db)
   const lines = [
     `Waxwing ${version} is ready.`,
     ...(roles.includes('serve') ? await webLines(config, database) : metricsLines(config)),
@@ -30,6 +32,7 @@ export async function banner({
     `  Database   ${database.description}`,
     ...(database.note ? [`             ${database.note}`] : []),
     `  Mail       ${mail}`,
+    ...(pause ? [`  Attention  ${pauseWarning(pause)}`] : []),
     ...readUnknownSettings().map((line) => `  Note       ${line}`),
     ...(targets ? [`  ${targets.isExposed ? 'Attention ' : 'Note      '} ${targets.message}`] : []),
     ...liveProblems(config).map(
@@ -38,6 +41,9 @@ export async function banner({
   ]
   return `\n${lines.join('\n')}\n\n`
 }
+
+const pauseWarning = ({ reason, since }: Pause) =>
+  `Sending is paused since ${since.toISOString()} (${reason === 'restored' ? 'a backup was restored' : '`waxwing pause-sending`'}). Run \`waxwing resume-sending\`.`
 
 const webLines = async ({ BASE_URL: url }: Config, { db }: Database): Promise<string[]> => [
   `  Web app    ${url}`,

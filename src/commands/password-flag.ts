@@ -12,13 +12,16 @@ export async function readPassword(flags: Flags): Promise<{ password: string; is
   const argument = textOf(flags, 'password')
   if (flags['password-stdin']) {
     if (argument !== undefined) throw new SetupFault('Use either --password-stdin or --password, not both.')
-    return { password: await readLine(), isGenerated: false }
+    return { password: await readLine('password'), isGenerated: false }
   }
   return argument ? { password: argument, isGenerated: false } : { password: generatePassword(), isGenerated: true }
 }
 
-/** The first line of standard input, without its end. */
-async function readLine(): Promise<string> {
+/**
+ * Returns the first line of standard input, without its end. Throws `SetupFault` if it is empty; `what` names what is
+ * expected.
+ */
+export async function readLine(what: string): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of process.stdin as AsyncIterable<Buffer>) {
@@ -27,6 +30,6 @@ async function readLine(): Promise<string> {
     if (piece.includes(10) || bytes > bytesMax) break
   }
   const [line = ''] = Buffer.concat(pieces).subarray(0, bytesMax).toString().split(/\r?\n/, 1)
-  if (line === '') throw new SetupFault('Standard input is empty. Write the password to it, followed by a line feed.')
+  if (line === '') throw new SetupFault(`Standard input is empty. Write the ${what} to it, followed by a line feed.`)
   return line
 }

@@ -28,7 +28,7 @@ export const readSecrets = async (config: Config): Promise<AppSecrets> => ({
 export const databaseOf = (
   config: Config,
   log: Log,
-  options: Pick<DatabaseOptions, 'orRunning' | 'signal'> = {},
+  options: Pick<DatabaseOptions, 'orRunning' | 'signal' | 'applicationName'> = {},
 ): Promise<Database> =>
   openDatabase({
     url: config.DATABASE_URL,

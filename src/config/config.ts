@@ -10,6 +10,7 @@ import {
   httpUrl,
   list,
   oneOf,
+  passphrase,
   seconds,
   secret,
   senderDomains,
@@ -74,6 +75,11 @@ export const settings = {
   APP_SECRET_PREVIOUS: optional('Previous APP_SECRET. Still accepted for verifying and decrypting.', secret, {
     secret: true,
   }),
+  BACKUP_PASSPHRASE: optional(
+    'Encrypts and decrypts backups. If unset, use `--passphrase-stdin`, or backups are not encrypted.',
+    passphrase,
+    { secret: true },
+  ),
   SMTP_URL: optional(
     'SMTP relay, for example smtp://user:pass@relay:587. If unset, emails are kept in the built-in inbox.',
     smtpUrl,

@@ -98,3 +98,8 @@ export function secret(value: string): string {
   if (value.length < 32) throw new Error('must have at least 32 characters')
   return value
 }
+
+export function passphrase(value: string): string {
+  if (value.length < 12) throw new Error('must have at least 12 characters')
+  return value
+}

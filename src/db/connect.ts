@@ -24,6 +24,8 @@ export type DatabaseOptions = {
   log: Log
   /** If a service is running on the same DATA_DIR, connect to its embedded database. For short-lived commands. */
   orRunning?: boolean
+  /** Shown in pg_stat_activity. */
+  applicationName?: string
   /** Stops waiting for an unreachable database after the current attempt. `openDatabase` then throws an AbortError. */
   signal?: AbortSignal
 }
@@ -38,10 +40,12 @@ export async function openDatabase({
   connectionsMax,
   log,
   orRunning,
+  applicationName = 'waxwing',
   signal,
 }: DatabaseOptions): Promise<Database> {
+  const pool = { connectionsMax, applicationName }
   if (url !== undefined) {
-    const db = await connect({ connectionString: url }, connectionsMax, log, signal)
+    const db = await connect({ connectionString: url }, pool, log, signal)
     return { db, description: withoutPassword(url), note: null, close: () => db.close() }
   }
   const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
@@ -50,11 +54,11 @@ export async function openDatabase({
     throw new SetupFault(error.message)
   })
   if (!('stop' in embedded)) {
-    const db = await connect(embedded, connectionsMax, log, signal)
+    const db = await connect(embedded, pool, log, signal)
     return { db, description: 'embedded PostgreSQL of the running service', note: null, close: () => db.close() }
   }
   try {
-    const db = await connect(embedded.connection, connectionsMax, log, signal)
+    const db = await connect(embedded.connection, pool, log, signal)
     const close = async () => {
       await db.close()
       await embedded.stop()
@@ -66,8 +70,10 @@ export async function openDatabase({
   }
 }
 
-async function connect(connection: Connection, connectionsMax: number, log: Log, signal?: AbortSignal): Promise<Db> {
-  const db = openDb({ connection, connectionsMax })
+type PoolOptions = { connectionsMax: number; applicationName: string }
+
+async function connect(connection: Connection, pool: PoolOptions, log: Log, signal?: AbortSignal): Promise<Db> {
+  const db = openDb({ connection, ...pool })
   const giveUpAt = Date.now() + giveUpAfterMs
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
-import { openSession, type Session } from './session.ts'
+import { connectSession } from './session.ts'
 import { type Sql, sql } from './sql.ts'
 
 /**
@@ -50,6 +50,9 @@ export interface Db extends Reader {
   readonly pool: pg.Pool
   close(): Promise<void>
 }
+
+/** `statement` runs in the transaction that was begun with `client`, if any. */
+export type Session = AsyncDisposable & { client: pg.Client; statement: Writer }
 
 export type BeginOptions = {
   /** Removes the statement timeout and allows sequential scans, for work an operator waits for, such as migrations. */
@@ -117,7 +120,10 @@ export function openDb(options: DbOptions): Db {
     pool,
     begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) => begin(pool, work, options),
     listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
-    openSession: () => openSession(settings),
+    openSession: async () => {
+      const client = await connectSession(settings)
+      return { client, statement: reader(client) as Writer, [Symbol.asyncDispose]: () => client.end() }
+    },
     close: () => pool.end(),
   })
 }
@@ -169,7 +175,7 @@ function beginText(unlimited: boolean, statementTimeoutMs: number | undefined): 
   return `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}`
 }
 
-function reader(target: pg.Pool | pg.PoolClient, answerWithinMs?: number): Reader {
+function reader(target: pg.Pool | pg.ClientBase, answerWithinMs?: number): Reader {
   const run = async <Row>(query: Sql): Promise<Row[]> => {
     const config: Timed<pg.QueryArrayConfig> = {
       text: query.text,

@@ -11,6 +11,7 @@ const globalTables = [
   'schema_migrations',
   'events_kept',
   'secret_mark',
+  'sending_pause',
   'provider_signatures',
   'password_reset_requests',
 ]

@@ -31,7 +31,7 @@ export async function loadAppSecret(dataDir: string): Promise<string> {
 
 async function readOrGenerate(dataDir: string, file: string): Promise<string> {
   try {
-    if (!existsSync(file)) await generate(dataDir, file)
+    if (!existsSync(file)) await storeAppSecret(dataDir, randomBytes(32).toString('base64url'))
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {
     throw new SetupFault(
@@ -41,15 +41,16 @@ async function readOrGenerate(dataDir: string, file: string): Promise<string> {
 }
 
 /**
- * Writes a temporary file and links it: a killed process cannot leave a partial secret, and the first of two processes
- * wins.
+ * Stores a secret in DATA_DIR unless it has one. Writes a temporary file and links it: a killed process cannot leave a
+ * partial secret, and the first of two processes wins.
  */
-async function generate(dataDir: string, file: string): Promise<void> {
+export async function storeAppSecret(dataDir: string, secret: string): Promise<void> {
+  const file = join(dataDir, 'secret')
   await mkdir(dataDir, { recursive: true })
   const draft = `${file}.${process.pid}`
   try {
     // Flushed before it is linked, so that a power failure cannot leave an empty secret.
-    await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
+    await writeFile(draft, `${secret}\n`, { mode: 0o600, flush: true })
     await chmod(draft, 0o600)
     await link(draft, file)
   } catch (error) {

@@ -12,7 +12,8 @@ export async function createTestDb({ empty = false } = {}): Promise<TestDb> {
   // Copying files takes a seventh of the time that copying through the WAL does.
   await inServer(`create database ${database} template ${empty ? 'template0' : templateDatabase} strategy file_copy`)
   const connection = { ...server, database }
-  const db = openDb({ connection })
+  // A command must not mistake the test for a running service.
+  const db = openDb({ connection, applicationName: 'waxwing test' })
   return {
     db,
     connection,

@@ -1,0 +1,16 @@
+import type { Tx } from '../db/db.ts'
+
+/** The jobs are deleted when a worker reads them. */
+export async function failQueuedDeliveries(tx: Tx, before: Date, reason: string): Promise<number> {
+  const [row] = await tx<{ count: number }>`
+    with failed as (
+      update deliveries set status = 'failed', reason = ${reason}, next_attempt_at = null
+      from jobs
+      where jobs.kind = 'webhook.deliver'
+        and deliveries.organization_id = jobs.organization_id and deliveries.id = jobs.id
+        and deliveries.status = 'pending' and deliveries.created_at < ${before}
+      returning 1
+    )
+    select count(*) from failed`
+  return row!.count
+}
