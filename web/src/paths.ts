@@ -4,6 +4,9 @@ export const paths = {
   login: '/login',
   register: '/register',
   invitation: (token: string) => `/invitation/${token}`,
+  forgotPassword: '/forgot-password',
+  resetPassword: '/reset-password',
+  confirmEmail: '/confirm-email',
   flows: '/flows',
   newFlow: '/flows/new',
   flow: (id: string) => `/flows/${id}`,
@@ -28,4 +31,5 @@ export const paths = {
   sending: '/settings/sending',
   team: '/settings/team',
   organization: '/settings/organization',
+  profile: '/settings/profile',
 } as const

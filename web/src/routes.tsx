@@ -15,6 +15,7 @@ const settings: RouteObject[] = [
   { index: true, element: <Navigate to={paths.organization} replace /> },
   { path: 'sending', ...page(() => import('./settings/sending-page.tsx'), 'SendingPage') },
   { path: 'team', ...page(() => import('./settings/team-page.tsx'), 'TeamPage') },
+  { path: 'profile', ...page(() => import('./settings/profile-page.tsx'), 'ProfilePage') },
   { path: 'organization', ...page(() => import('./settings/organization-page.tsx'), 'OrganizationPage') },
 ]
 
@@ -77,6 +78,15 @@ export function createRouter() {
         children: [
           { path: 'login', ...page(() => import('./session/login-page.tsx'), 'LoginPage') },
           { path: 'register', ...page(() => import('./session/register-page.tsx'), 'RegisterPage') },
+          {
+            path: 'forgot-password',
+            ...page(() => import('./session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+          },
+          {
+            path: 'reset-password',
+            ...page(() => import('./session/reset-password-page.tsx'), 'ResetPasswordPage'),
+          },
+          { path: 'confirm-email', ...page(() => import('./session/confirm-email-page.tsx'), 'ConfirmEmailPage') },
           { path: 'invitation/:token', ...page(() => import('./session/invitation-page.tsx'), 'InvitationPage') },
           { path: '/', Component: Shell, children: [{ ErrorBoundary: ErrorPage, children: appRoutes }] },
         ],

@@ -4,8 +4,11 @@ import { useCallback } from 'react'
 /** The keys of all cached queries. Invalidating a key also invalidates the keys that start with it. */
 export const keys = {
   me: ['me'],
+  sessions: ['sessions'],
   authState: ['auth-state'],
   invitation: (token: string) => ['invitation', token],
+  passwordReset: (token: string) => ['password-reset', token],
+  emailChange: (token: string) => ['email-change', token],
   checklist: ['checklist'],
   notices: ['notices'],
   overviews: ['overview'],

@@ -32,6 +32,11 @@ type LoginResponse = Data<'/api/v1/auth/login', 'post'>
 export type InvitationInfo = Data<'/api/v1/auth/invitations/{token}', 'get'>
 export type Role = LoginResponse['user']['role']
 
+export type Me = Data<'/api/v1/me', 'get'>
+export type ProfileChange = Body<'/api/v1/me', 'patch'>
+export type AlertKind = keyof Me['alerts']
+export type SignedInSession = Item<Data<'/api/v1/me/sessions', 'get'>>
+
 export type Organization = Data<Org, 'get'>
 export type OrganizationInput = Body<Org, 'patch'>
 export type Member = Item<Data<`${Org}/members`, 'get'>>

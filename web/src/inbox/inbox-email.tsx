@@ -7,6 +7,7 @@ import { paths } from '../paths.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { EmailFrame, EmailText } from '../ui/email-frame.tsx'
 import { Load } from '../ui/states.tsx'
+import { StatusBadge } from '../ui/status-badge.tsx'
 import { ExactTime } from '../ui/time.tsx'
 import { inboxEmailQuery } from './inbox.api.ts'
 
@@ -44,6 +45,7 @@ function Email({ email }: { email: InboxEmail }) {
           <Text size="xs" c="dimmed">
             <ExactTime at={email.received_at} />
           </Text>
+          {!email.message_id && <StatusBadge tone="neutral">Account email</StatusBadge>}
           {email.message_id && (
             <Anchor component={Link} to={paths.message(email.message_id)} size="sm">
               View events

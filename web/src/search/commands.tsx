@@ -12,6 +12,7 @@ import {
   IconSun,
   IconTableImport,
   IconUpload,
+  IconUser,
   IconUserPlus,
   IconUsers,
   IconUsersGroup,
@@ -48,6 +49,12 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
     },
     { label: 'Organization settings', icon: <IconBuilding {...size} />, run: go(paths.organization) },
     { label: 'Team', icon: <IconUsers {...size} />, run: go(paths.team), keywords: 'members users settings' },
+    {
+      label: 'Profile',
+      icon: <IconUser {...size} />,
+      run: go(paths.profile),
+      keywords: 'account name email sessions alerts notifications settings',
+    },
     {
       label: 'Sending',
       icon: <IconMailCog {...size} />,

@@ -1,6 +1,7 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from 'react-router'
+import { omitEmpty } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
 import type { InvitationInfo } from '../api/types.ts'
 import { paths } from '../paths.ts'
@@ -23,13 +24,21 @@ export function InvitationPage() {
 function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
   const navigate = useNavigate()
   const form = useRequestForm({
-    initialValues: { email: info.email ?? '', password: '' },
-    send: ({ email, password }) => acceptInvitation({ token, email: email.trim(), password }),
+    initialValues: { email: info.email ?? '', name: '', password: '', existing_account: false },
+    send: ({ email, name, password, existing_account }) =>
+      acceptInvitation({
+        token,
+        email: email.trim(),
+        password,
+        existing_account,
+        ...omitEmpty({ name: existing_account ? '' : name.trim() }),
+      }),
     onSuccess: (signed) => {
       startSession(signed)
       return navigate(paths.overview)
     },
   })
+  const exists = form.values.existing_account
   return (
     <form onSubmit={form.submit}>
       <Stack gap="sm">
@@ -44,13 +53,19 @@ function AcceptForm({ token, info }: { token: string; info: InvitationInfo }) {
           readOnly={info.email !== null}
           {...form.field('email')}
         />
+        {!exists && <TextInput label="Your name" autoComplete="name" maxLength={200} {...form.field('name')} />}
         <PasswordInput
           label="Password"
-          description="At least 10 characters"
-          autoComplete="new-password"
+          description={exists ? 'Of your existing account' : 'At least 10 characters'}
+          autoComplete={exists ? 'current-password' : 'new-password'}
           required
-          minLength={10}
+          {...(!exists && { minLength: 10 })}
           {...form.field('password')}
+        />
+        <Switch
+          label="I already have an account"
+          description={exists && 'Your account moves to this organization and leaves its current one.'}
+          {...form.field('existing_account', { type: 'checkbox' })}
         />
         <ErrorLine>{form.problem}</ErrorLine>
         <Button type="submit" loading={form.sending}>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Code, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, Navigate, useSearchParams } from 'react-router'
@@ -60,26 +60,19 @@ export function LoginPage() {
               </Anchor>
             </Text>
           )}
-          <ForgotPassword />
+          <Text ta="center">
+            <Anchor component={Link} to={forgotLink(email)} underline="always">
+              Forgot your password?
+            </Anchor>
+          </Text>
         </Stack>
       </form>
     </AuthLayout>
   )
 }
 
-function ForgotPassword() {
-  return (
-    <Text component="details" c="dimmed" size="sm">
-      <Text component="summary" ta="center" inherit>
-        Forgot your password?
-      </Text>
-      <Text inherit mt="xs">
-        An owner of your organization can remove you from the team and invite you again. The operator of this server can
-        set a new password with <Code>npm run waxwing -- reset-password --email EMAIL</Code>.
-      </Text>
-    </Text>
-  )
-}
+const forgotLink = (email: string) =>
+  email.trim() === '' ? paths.forgotPassword : `${paths.forgotPassword}?email=${encodeURIComponent(email.trim())}`
 
 /** Accepts only paths of this app, because `next` comes from the URL. */
 function safeNext(next: string | null): string {

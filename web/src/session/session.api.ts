@@ -1,8 +1,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess } from '../api/client.ts'
 import { keys } from '../api/keys.ts'
+import type { ProfileChange } from '../api/types.ts'
 
-const meQuery = queryOptions({
+export const meQuery = queryOptions({
   queryKey: keys.me,
   queryFn: () => dataOf(api.GET('/api/v1/me')),
   staleTime: 60_000,
@@ -24,8 +25,31 @@ export const register = (body: { organization_name: string; email: string; passw
 export const login = (body: { email: string; password: string }) => dataOf(api.POST('/api/v1/auth/login', { body }))
 export const findInvitation = (token: string) =>
   dataOf(api.GET('/api/v1/auth/invitations/{token}', { params: { path: { token } } }))
-export const acceptInvitation = (body: { token: string; email?: string; password: string }) =>
-  dataOf(api.POST('/api/v1/auth/accept-invitation', { body }))
+type Acceptance = { token: string; email?: string; name?: string; password: string; existing_account?: boolean }
+export const acceptInvitation = (body: Acceptance) => dataOf(api.POST('/api/v1/auth/accept-invitation', { body }))
+
+export const requestPasswordReset = (email: string) =>
+  ensureSuccess(api.POST('/api/v1/auth/forgot-password', { body: { email } }))
+export const findPasswordReset = (token: string) =>
+  dataOf(api.POST('/api/v1/auth/check-password-reset', { body: { token } }))
+export const resetPassword = (body: { token: string; password: string }) =>
+  dataOf(api.POST('/api/v1/auth/reset-password', { body }))
+export const findEmailChange = (token: string) =>
+  dataOf(api.POST('/api/v1/auth/check-email-change', { body: { token } }))
+export const confirmEmailChange = (token: string) =>
+  dataOf(api.POST('/api/v1/auth/confirm-email-change', { body: { token } }))
+
+export const changeProfile = (body: ProfileChange) => dataOf(api.PATCH('/api/v1/me', { body }))
+export const changeEmail = (body: { email: string; current_password: string }) =>
+  dataOf(api.POST('/api/v1/me/email', { body }))
+export const cancelEmailChange = () => ensureSuccess(api.DELETE('/api/v1/me/email'))
+
+export const sessionsQuery = queryOptions({
+  queryKey: keys.sessions,
+  queryFn: () => dataOf(api.GET('/api/v1/me/sessions')),
+})
+export const endOtherSession = (id: string) =>
+  ensureSuccess(api.DELETE('/api/v1/me/sessions/{id}', { params: { path: { id } } }))
 export const signOutEverywhere = () => ensureSuccess(api.POST('/api/v1/me/sign-out-everywhere'))
 export const changePassword = (body: { current_password: string; new_password: string }) =>
   dataOf(api.POST('/api/v1/me/password', { body }))

@@ -44,6 +44,14 @@ function resume(session: Session): void {
   renewal = undefined
 }
 
+/** The signed-in user confirmed a new email address. */
+export function renameSession(oldEmail: string, email: string): void {
+  if (state.kind !== 'in' || state.session.email !== oldEmail) return
+  const session = { ...state.session, email }
+  localStorage.setItem(storageKey, JSON.stringify(session))
+  change({ kind: 'in', session })
+}
+
 export function endSession(): void {
   localStorage.removeItem(storageKey)
   change({ kind: 'out' })

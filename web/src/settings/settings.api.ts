@@ -79,6 +79,7 @@ export const invitationsQuery = queryOptions({
 })
 export const invite = (body: { email?: string; role: Role }) =>
   dataOf(api.POST('/api/v1/organization/invitations', { body }))
+export const resendInvitation = (id: string) => dataOf(api.POST('/api/v1/organization/invitations/{id}/resend', at(id)))
 export const revokeInvitation = (id: string) =>
   ensureSuccess(api.DELETE('/api/v1/organization/invitations/{id}', at(id)))
 

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Select, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Group, Select, Stack, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -21,6 +21,7 @@ import {
   invitationsQuery,
   membersQuery,
   removeMember,
+  resendInvitation,
   revokeInvitation,
 } from './settings.api.ts'
 
@@ -155,17 +156,24 @@ type MemberActions = MembersProps & { setRole: (id: string, role: Role) => void;
 
 const memberColumns = ({ owner, myId, setRole, remove }: MemberActions): Column<Member>[] => [
   {
-    header: 'Email',
+    header: 'Member',
     phone: 'title',
     cell: (member) => (
-      <Text fw={600} className="break">
-        {member.email}{' '}
-        {member.id === myId && (
-          <Text span c="dimmed">
-            (you)
+      <>
+        <Text fw={600} className="break">
+          {member.name ?? member.email}{' '}
+          {member.id === myId && (
+            <Text span c="dimmed">
+              (you)
+            </Text>
+          )}
+        </Text>
+        {member.name && (
+          <Text size="sm" c="dimmed" className="break">
+            {member.email}
           </Text>
         )}
-      </Text>
+      </>
     ),
   },
   {
@@ -213,30 +221,50 @@ function Invitations() {
     mutationFn: revokeInvitation,
     onSuccess: () => invalidate(keys.invitations),
   })
+  const resend = useMutation({
+    mutationFn: resendInvitation,
+    onSuccess: ({ email }) => toast(`Invitation sent to ${email}.`),
+    onSettled: () => invalidate(keys.invitations),
+  })
+  const failed = revoke.error ?? resend.error
   if (invitations.data?.length === 0) return null
   const columns: Column<Invitation>[] = [
     { header: 'Invited', phone: 'title', cell: (invitation) => invitation.email ?? 'Anyone with the link' },
     { header: 'Role', cell: (invitation) => roles[invitation.role] },
+    { header: 'Sent', align: 'right', cell: (invitation) => <Time at={invitation.sent_at} none="Link only" /> },
     { header: 'Expires', align: 'right', cell: (invitation) => <Time at={invitation.expires_at} /> },
     {
       header: 'Actions',
       align: 'right',
       phone: 'bare',
       cell: (invitation) => (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Revoke the invitation for ${invitation.email ?? 'anyone with the link'}`}
-          onClick={() => revoke.mutate(invitation.id)}
-        >
-          Revoke
-        </Button>
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          {invitation.email && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`Send the invitation to ${invitation.email} again`}
+              loading={resend.isPending && resend.variables === invitation.id}
+              onClick={() => resend.mutate(invitation.id)}
+            >
+              Resend
+            </Button>
+          )}
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Revoke the invitation for ${invitation.email ?? 'anyone with the link'}`}
+            onClick={() => revoke.mutate(invitation.id)}
+          >
+            Revoke
+          </Button>
+        </Group>
       ),
     },
   ]
   return (
     <Section title="Invitations" description="Links that haven’t been used yet.">
-      {revoke.isError && <ErrorLine>{messageOf(revoke.error)}</ErrorLine>}
+      {failed && <ErrorLine>{messageOf(failed)}</ErrorLine>}
       <Load query={invitations}>
         {(list) => (
           <DataTable label="Invitations" columns={columns} rows={list} rowKey={(invitation) => invitation.id} />

@@ -16,11 +16,12 @@ import {
   IconSend,
   IconSettings,
   IconSun,
+  IconUser,
   IconUsers,
   IconWebhook,
 } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import { NavLink } from 'react-router'
+import { Link, NavLink } from 'react-router'
 import logo from '../logo.svg'
 import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
@@ -92,7 +93,7 @@ export function Nav({ onLeave }: { onLeave?: () => void }) {
         <div className={classes.gap} />
         <ItemLink item={settingsItem} onLeave={onLeave} />
       </nav>
-      <Account />
+      <Account onLeave={onLeave} />
     </div>
   )
 }
@@ -106,7 +107,7 @@ function ItemLink({ item, onLeave }: { item: NavItem; onLeave: (() => void) | un
   )
 }
 
-function Account() {
+function Account({ onLeave }: { onLeave: (() => void) | undefined }) {
   const me = useMe()
   const { dark, toggle } = useTheme()
   const signOut = useSignOut()
@@ -130,6 +131,14 @@ function Account() {
             onClick={toggle}
           >
             {dark ? 'Light theme' : 'Dark theme'}
+          </Menu.Item>
+          <Menu.Item
+            component={Link}
+            to={paths.profile}
+            leftSection={<IconUser size={16} aria-hidden />}
+            onClick={() => onLeave?.()}
+          >
+            Profile
           </Menu.Item>
           <Menu.Item leftSection={<IconLock size={16} aria-hidden />} onClick={() => setPasswordDialog(true)}>
             Change password

@@ -1,0 +1,138 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accountMailTo, linkIn } from '../support/account-mail.ts'
+import { startRelay } from '../support/relay.ts'
+import { until } from '../support/until.ts'
+import { barriers } from './support/axe.ts'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab } from './support/pages.ts'
+import { type Account, registerOwner, type Service, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+const newPassword = 'another horse battery'
+
+const reader = (service: Service, { session }: Account) => ({
+  manage: (method: string, path: string) => service.manage(session, method, path),
+})
+
+test('a forgotten password is reset by the link in the email, which signs in and works once', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { size: 'phone' })
+  const { page } = tab
+
+  await page.goto('login')
+  await page.getByLabel('Email').fill(account.email)
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await page.getByRole('heading', { name: 'Reset your password' }).waitFor()
+  expect(await page.getByLabel('Email').inputValue()).toBe(account.email)
+  await page.getByRole('button', { name: 'Send link' }).click()
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor()
+  await page.getByText('The email is in the built-in inbox').waitFor()
+  expect(await barriers(page)).toEqual([])
+
+  const { link } = await accountMailTo(reader(service, account), account.email, /^Reset/)
+  await page.goto(link)
+  const password = page.getByLabel('New password')
+  await password.waitFor()
+  // The token is not left in the history.
+  expect(page.url()).toMatch(/\/reset-password$/)
+  expect(await barriers(page)).toEqual([])
+  await password.fill('password123')
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await page.getByText('too easy to guess').waitFor()
+  await password.fill(newPassword)
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  expect((await service.manage(account.session, 'GET', '/me')).status).toBe(401)
+
+  await page.goto(link)
+  await page.getByText('This link is no longer valid').waitFor()
+  await page.getByRole('link', { name: 'Request a new link' }).click()
+  await page.getByRole('heading', { name: 'Reset your password' }).waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+test('an invitation by email leads to the team', async () => {
+  await using relay = await startRelay()
+  await using service = await startService({ settings: { SMTP_URL: relay.url } })
+  const account = await registerOwner(service)
+  await using owner = await openTab(browser, service, { account })
+  await using guest = await openTab(browser, service, { theme: 'dark' })
+
+  await owner.page.goto('settings/team')
+  await owner.page.getByRole('button', { name: 'Invite member' }).click()
+  const dialog = owner.page.getByRole('dialog', { name: 'Invite member' })
+  await dialog.getByLabel('Email (optional)').fill('bob@acme.example')
+  await dialog.getByRole('button', { name: 'Send invitation' }).click()
+  await dialog.getByText('The email is on its way.').waitFor()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await owner.page.getByRole('button', { name: 'Send the invitation to bob@acme.example again' }).click()
+  await owner.page.getByRole('alert').getByText('This invitation was just sent').waitFor()
+
+  const { mail } = await until('the email', () => relay.mails[0])
+  expect(mail.subject).toBe('Join Acme on Waxwing')
+  await guest.page.goto(linkIn(mail.text ?? ''))
+  await guest.page.getByLabel('Your name').fill('Bob Jones')
+  await guest.page.getByLabel(/^Password/).fill(newPassword)
+  expect(await barriers(guest.page)).toEqual([])
+  await guest.page.getByRole('button', { name: 'Join Acme' }).click()
+  await guest.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await guest.page.goto('settings/team')
+  await guest.page.getByRole('cell', { name: /Bob Jones/ }).waitFor()
+  expect([...owner.problems, ...guest.problems]).toEqual([])
+})
+
+test('the profile changes name, email, alerts and sessions', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  await using other = await openTab(browser, service)
+  const { page } = tab
+  await other.page.goto('login')
+  await other.page.getByLabel('Email').fill(account.email)
+  await other.page.getByLabel(/^Password/).fill(account.password)
+  await other.page.getByRole('button', { name: 'Sign in' }).click()
+  await other.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+
+  await page.goto('settings/profile')
+  await page.getByLabel('Name').fill('Ada Lovelace')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Profile saved.').waitFor()
+  await page.getByLabel('Finished imports').click({ force: true })
+  await until('the switch to be saved', async () => {
+    const { data } = (await service.manage(account.session, 'GET', '/me')).body
+    return data.user.name === 'Ada Lovelace' && data.alerts.imports === false
+  })
+  await page.getByRole('button', { name: 'Sign out Chrome on Linux' }).click()
+  await expect.poll(() => page.getByRole('table', { name: 'Sessions' }).getByRole('row').count()).toBe(2)
+  await other.page.getByRole('link', { name: 'Flows', exact: true }).click()
+  await other.page.getByRole('dialog', { name: 'Your session has expired' }).waitFor()
+
+  await page.getByRole('button', { name: 'Change email' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Change email' })
+  await dialog.getByLabel('New email').fill('ada@acme.example')
+  await dialog.getByLabel('Current password').fill(account.password)
+  expect(await barriers(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Send confirmation link' }).click()
+  await page.getByText('Confirm ada@acme.example').waitFor()
+  expect(await barriers(page)).toEqual([])
+  const { link } = await accountMailTo(reader(service, account), 'ada@acme.example', /^Confirm/)
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Confirm address' }).click()
+  await page.getByText('Your account now uses').waitFor()
+  await page.getByRole('link', { name: 'Back to your profile' }).click()
+  await page.getByRole('region', { name: 'Profile' }).getByText('ada@acme.example').waitFor()
+  await accountMailTo(reader(service, account), account.email, /address of your Waxwing account was changed/)
+
+  await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect((await service.manage(account.session, 'GET', '/me')).status).toBe(401)
+  expect([...tab.problems, ...other.problems]).toEqual([])
+})
