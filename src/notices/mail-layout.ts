@@ -69,7 +69,7 @@ function html({ subject, heading, paragraphs, action, note, footer }: MailConten
 <tr><td align="center" style="padding:32px 16px">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px">
 <tr><td style="padding:0 4px 16px"><table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr>
-<td width="12" height="12" bgcolor="#b3372f" style="width:12px;height:12px;border-radius:6px;background-color:#b3372f;font-size:0;line-height:0">&nbsp;</td>
+<td width="12" valign="middle"><div style="width:12px;height:12px;border-radius:6px;background-color:#b3372f;font-size:0;line-height:0">&nbsp;</div></td>
 <td class="ink" style="padding:0 0 0 8px;font:600 16px/20px ${font};color:${ink}">Waxwing</td>
 </tr></table></td></tr>
 <tr><td class="sheet" align="left" style="padding:28px 28px 20px;background-color:${sheet};border:1px solid ${line};border-radius:8px">

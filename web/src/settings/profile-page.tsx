@@ -88,7 +88,7 @@ function EmailAddress({ me }: { me: Me }) {
     <div>
       <Group justify="space-between" gap="sm">
         <div>
-          <Text fw={500}>Email</Text>
+          <Text fw={600}>Email</Text>
           <Text c="dimmed" className="break">
             {me.user.email}
           </Text>
@@ -153,7 +153,7 @@ function Password() {
   return (
     <Group justify="space-between" gap="sm">
       <div>
-        <Text fw={500}>Password</Text>
+        <Text fw={600}>Password</Text>
         <Text c="dimmed">Changing it signs you out on other devices.</Text>
       </div>
       <Button variant="default" onClick={() => setPasswordDialog(true)}>
