@@ -1,7 +1,6 @@
-import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { uuidBytes as idBytes, readUuid, writeUuid } from '../values/uuid.ts'
-import { hmacSha256, type MacKey, macKey } from './mac.ts'
 
 // The links in an email carry signed tokens with everything that a hit needs, so that answering it requires no database
 // query. Each purpose has its own key, so a token is valid for one purpose only.
@@ -44,7 +43,7 @@ const addressIdsBytes = 2 * idBytes
 const addressMacBytes = 6
 const addressPrefixes: Partial<Record<TokenPurpose, string>> = { bounce: 'b-', unsubscribe_by_mail: 'u-' }
 
-type Key = { id: number; byPurpose: Record<TokenPurpose, MacKey> }
+type Key = { id: number; byPurpose: Record<TokenPurpose, KeyObject> }
 
 /** Signs with the current secret and verifies with the current and the previous ones. */
 export function createTokens(secrets: { current: string; previous?: readonly string[] }): Tokens {
@@ -63,7 +62,7 @@ export function createTokens(secrets: { current: string; previous?: readonly str
 function deriveKey(secret: string): Key {
   const derive = (info: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `waxwing token v1 ${info}`, bytes))
-  const keyFor = (purpose: TokenPurpose) => macKey(derive(purpose, 32))
+  const keyFor = (purpose: TokenPurpose) => createSecretKey(derive(purpose, 32))
   return {
     id: derive('key id', keyIdBytes)[0]!,
     byPurpose: {
@@ -79,9 +78,12 @@ function deriveKey(secret: string): Key {
 /** Shared by all tokens, since allocating a buffer takes longer than writing a token. */
 const scratch = Buffer.alloc(keyIdBytes + linkIdsBytes + 3 * clickUrlBytesMax + linkMacBytes)
 
-function macOf(key: MacKey, signed: Buffer, length: number): Buffer {
-  return Buffer.from(hmacSha256(key, signed).slice(0, length), 'latin1')
-}
+/** As a binary string, and with a key object: buffers take about 1 µs longer. */
+const macOf = (key: KeyObject, signed: Buffer): string => createHmac('sha256', key).update(signed).digest('binary')
+
+/** Compares in constant time. A token contains only the start of its MAC. */
+const isMac = (mac: Buffer, key: KeyObject, signed: Buffer): boolean =>
+  timingSafeEqual(Buffer.from(macOf(key, signed).slice(0, mac.length), 'latin1'), mac)
 
 function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: string }): string {
   const url = payload.url ?? ''
@@ -94,7 +96,7 @@ function signLink(key: Key, purpose: TokenPurpose, payload: MailIds & { url?: st
   const urlBytes = scratch.write(url, keyIdBytes + linkIdsBytes)
   if (urlBytes > clickUrlBytesMax) throw tooLong()
   const end = keyIdBytes + linkIdsBytes + urlBytes
-  scratch.write(hmacSha256(key.byPurpose[purpose], scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
+  scratch.write(macOf(key.byPurpose[purpose], scratch.subarray(0, end)), end, linkMacBytes, 'latin1')
   return scratch.toString('base64url', 0, end + linkMacBytes)
 }
 
@@ -111,8 +113,7 @@ function verifyLink(
   if (bytes.length < keyIdBytes + linkIdsBytes + linkMacBytes || bytes.toString('base64url') !== token) return undefined
   const end = bytes.length - linkMacBytes
   const signed = bytes.subarray(0, end)
-  const isGenuine = (key: Key) =>
-    key.id === bytes[0] && timingSafeEqual(macOf(key.byPurpose[purpose], signed, linkMacBytes), bytes.subarray(end))
+  const isGenuine = (key: Key) => key.id === bytes[0] && isMac(bytes.subarray(end), key.byPurpose[purpose], signed)
   if (!keys.some(isGenuine)) return undefined
   return {
     organizationId: readUuid(bytes, keyIdBytes) as OrganizationId,
@@ -127,7 +128,7 @@ function signAddress(key: Key, purpose: TokenPurpose, payload: AddressIds): stri
   const bytes = Buffer.allocUnsafe(addressIdsBytes + addressMacBytes)
   writeId(bytes, 0, payload.organizationId)
   writeId(bytes, idBytes, payload.messageId)
-  const mac = hmacSha256(key.byPurpose[purpose], bytes.subarray(0, addressIdsBytes))
+  const mac = macOf(key.byPurpose[purpose], bytes.subarray(0, addressIdsBytes))
   bytes.write(mac, addressIdsBytes, addressMacBytes, 'latin1')
   return `${addressPrefixes[purpose]}${toBase32(bytes)}`
 }
@@ -141,8 +142,7 @@ function verifyAddress(keys: readonly Key[], purpose: TokenPurpose, localPart: s
   if (!bytes) return undefined
   const signed = bytes.subarray(0, addressIdsBytes)
   const mac = bytes.subarray(addressIdsBytes)
-  if (!keys.some((key) => timingSafeEqual(macOf(key.byPurpose[purpose], signed, addressMacBytes), mac)))
-    return undefined
+  if (!keys.some((key) => isMac(mac, key.byPurpose[purpose], signed))) return undefined
   return { organizationId: readUuid(bytes, 0) as OrganizationId, messageId: readUuid(bytes, idBytes) as MessageId }
 }
 
