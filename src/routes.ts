@@ -21,10 +21,13 @@ import { limitByAddress } from './http/address-limit.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
 import { registerMetrics } from './http/metrics.ts'
+import { linkNextPage } from './http/paging.ts'
 import { findProblems, measureDisk } from './http/readiness.ts'
+import { registerSecurityTxt } from './http/security-txt.ts'
 import type { Server } from './http/server.ts'
 import { registerWebApp } from './http/web-app.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
+import { unquoteIdempotencyKey } from './messages/idempotency.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
 import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { noticeRoutes } from './notices/notices.routes.ts'
@@ -77,11 +80,17 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
+  registerSecurityTxt(server, {
+    contact: config.SECURITY_CONTACT,
+    baseUrl: config.BASE_URL,
+    onRequest: limitByAddress(parts.pageLimit),
+  })
   await registerOperatorRoutes(server, parts, roles)
 
   await server.register(
     async (api) => {
       api.addHook('onRequest', requireApiKey(parts))
+      api.addHook('onRequest', unquoteIdempotencyKey)
       withSecurity(api, 'apiKey')
       await api.register(tokenCheckRoutes())
       await api.register(memberRoutes({ members: parts.members }))
@@ -104,6 +113,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   await server.register(
     async (api) => {
       api.addHook('onRequest', requireMember(parts))
+      api.addHook('preSerialization', linkNextPage(config.BASE_URL))
       withSecurity(api, 'session')
       await api.register(profileRoutes(auth))
       await api.register(eventTypeRoutes())

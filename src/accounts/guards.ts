@@ -1,5 +1,6 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
+import { createRequestLimit } from '../http/rate-limit-headers.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
@@ -27,14 +28,15 @@ const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 
 /** Guard of the public API: requires a valid API key that is within its rate limit. */
 export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: RateLimit }) {
-  return async (request: FastifyRequest): Promise<void> => {
+  const limitRequest = createRequestLimit(keyLimit, 'api-key')
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const text = request.headers['x-api-token']
     const found = typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined
     // Awaited only if necessary, because a cached key needs no turn of the event loop.
     const key = found instanceof Promise ? await found : found
     // The same response for missing, malformed, unknown and revoked keys.
     if (!key) throw new Refusal('unauthorized', 'The API key is missing or invalid. Send it in the X-Api-Token header.')
-    keyLimit.take(key.id)
+    limitRequest(key.id, reply)
     request.apiKey = key
   }
 }
@@ -54,11 +56,12 @@ export function requireScope(scope: Scope) {
 
 /** Guard of the management API: requires a valid session of a current member whose password has not changed since. */
 export function requireMember({ db, sessions, userLimit }: { db: Db; sessions: Sessions; userLimit: RateLimit }) {
-  return async (request: FastifyRequest): Promise<void> => {
+  const limitRequest = createRequestLimit(userLimit, 'user')
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const token = bearerPattern.exec(request.headers.authorization ?? '')?.[1]
     const session = token === undefined ? undefined : await sessions.verify(token)
     // Limited before the database is queried.
-    if (session) userLimit.take(session.userId)
+    if (session) limitRequest(session.userId, reply)
     const member = session && (await findMember(db, session.organizationId, session.userId, session.id))
     if (!member || passwordMark(member) !== session.passwordMark || member.sessionEpoch !== session.epoch)
       throw new Refusal('unauthorized', 'The session is missing or has expired. Sign in again.')

@@ -4,6 +4,7 @@ import { SetupFault } from '../values/errors.ts'
 import { parseEnvFile, unknownSettings } from './env-file.ts'
 import {
   baseUrl,
+  contactUri,
   databaseUrl,
   domain,
   flag,
@@ -169,6 +170,10 @@ export const settings = {
     '50',
     'Requests per second and client address to unsubscribe pages, API reference and web app, with bursts of ten times as many. 0 means no limit.',
     wholeNumber(0, 1_000_000),
+  ),
+  SECURITY_CONTACT: optional(
+    'Email address or https URL for reports of vulnerabilities, published in /.well-known/security.txt.',
+    contactUri,
   ),
   HTTP_CONNECTIONS: setting(
     '10000',

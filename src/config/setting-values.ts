@@ -81,6 +81,13 @@ export function smtpUrl(value: string): string {
   return urlWith(['smtp:', 'smtps:'], 'smtp://user:pass@relay.example.com:587')(value).href
 }
 
+/** The address of a person or a form: a URI, or an email address, which becomes a `mailto:` URI. */
+export function contactUri(value: string): string {
+  if (/^[^\s@:]+@[^\s@]+\.[^\s@]+$/.test(value)) return `mailto:${value}`
+  if (/^(https:\/\/|mailto:|tel:)\S+$/.test(value)) return value
+  throw new Error('must be an email address or a https URL, for example security@example.com')
+}
+
 const missingHost = /^(\w+:\/\/(?:[^/?#]*@)?)(?=[:/])/
 
 /**

@@ -26,7 +26,7 @@ export function createErrorAnswer(): ErrorAnswer {
   return (error, request, reply) => {
     // The client disconnected before the body was complete. Not logged as an error, because any client can cause it.
     if (error === request.raw.errored)
-      return reply.status(400).send(errorBody(400, 'invalid_request', 'The body is incomplete.', [], request.id))
+      return sendError(request, reply, { status: 400, type: 'invalid_request', message: 'The body is incomplete.' })
     const refusal = toRefusal(error)
     if (refusal?.type === 'unavailable') logUnserved(error as Error, request)
     return answerRefusal(refusal, error, request, reply)
@@ -41,14 +41,43 @@ function answerRefusal(
 ): FastifyReply {
   if (!refusal) {
     request.log.error({ err: loggable(error), requestId: request.id }, 'Request failed')
-    return reply.status(500).send(errorBody(500, 'internal', 'Internal server error.', [], request.id))
+    return sendError(request, reply, { status: 500, type: 'internal', message: 'Internal server error.' })
   }
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(refusal.retryAfterSeconds)))
   if (refusal.type === 'unauthorized') reply.header('www-authenticate', 'Bearer')
-  const status = statusOf[refusal.type]
-  return reply
-    .status(status)
-    .send(errorBody(status, refusal.type, refusal.message, refusal.fields.slice(0, fieldsMax), request.id))
+  const { type, message } = refusal
+  const fields = refusal.fields.slice(0, fieldsMax)
+  return sendError(request, reply, { status: statusOf[type], type, message, fields })
+}
+
+type ErrorContent = { status: number; type: string; message: string; fields?: FieldProblem[] }
+
+/** Sends the error envelope, or Problem Details (RFC 9457) if the client accepts them. */
+function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, type, message, fields = [] }: ErrorContent,
+): FastifyReply {
+  reply.status(status)
+  if (!acceptsProblem(request.headers.accept)) return reply.send(errorBody(status, type, message, fields, request.id))
+  const problem = {
+    type: `urn:waxwing:error:${type}`,
+    title: titleOf(type),
+    status,
+    detail: message,
+    instance: `urn:waxwing:request:${request.id}`,
+    error: { type, fields, request_id: request.id },
+  }
+  // As bytes: the serializer of the route is for the envelope.
+  return reply.type('application/problem+json; charset=utf-8').send(Buffer.from(JSON.stringify(problem)))
+}
+
+const problemRange = /^\s*application\/problem\+json\s*(;(?!\s*q=0(\.0*)?\s*$).*)?$/i
+const acceptsProblem = (accept = ''): boolean => accept.split(',').some((part) => problemRange.test(part))
+
+const titleOf = (type: string): string => {
+  const words = type.replaceAll('_', ' ').replace('json', 'JSON')
+  return `${words[0]!.toUpperCase()}${words.slice(1)}`
 }
 
 /** Removes PostgreSQL's `detail` and `where`, which may contain values of rows, such as email addresses. */

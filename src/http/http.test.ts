@@ -188,10 +188,10 @@ test('the API reference has no inline scripts, and its scripts are compressed an
 test('the API reference lists the public API first, and all other tags after it', async () => {
   await using app = await startTestApp({}, ['serve'])
   expect((await app.call('GET', '/docs/')).text).toContain('<title>Waxwing API</title>')
-  const { tags, paths } = (await app.call('GET', '/openapi.json')).body
+  const { tags, paths, webhooks } = (await app.call('GET', '/openapi.json')).body
   const names = tags.map(({ name }: { name: string }) => name)
   expect([names[0], names.at(-1)]).toEqual(['Public API', 'Health'])
-  const operations = Object.values(paths as Record<string, Record<string, { tags: string[] }>>).flatMap(Object.values)
+  const operations = Object.values<Record<string, { tags: string[] }>>({ ...paths, ...webhooks }).flatMap(Object.values)
   const used = new Set(operations.flatMap((operation) => operation.tags))
   expect([...used].sort()).toEqual([...names].sort())
 })

@@ -1,4 +1,5 @@
 import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../values/errors.ts'
 
 // Keyset pagination: a page starts after the last row of the previous page. The cost does not depend on the position,
@@ -46,6 +47,29 @@ export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => str
   const items = rows.slice(0, limit)
   const more = rows.length > limit
   return { items, nextCursor: more ? Buffer.from(JSON.stringify(keyOf(items.at(-1)!))).toString('base64url') : null }
+}
+
+/**
+ * Returns a hook that adds the `Link` header (RFC 8288) with the URL of the next page to pages of lists. It is the same
+ * URL with another cursor.
+ */
+export function linkNextPage(baseUrl: string) {
+  const origin = new URL(baseUrl).href.replace(/\/$/, '')
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error: null, payload: unknown) => void,
+  ) => {
+    const cursor = (payload as { next_cursor?: unknown } | null)?.next_cursor
+    if (typeof cursor === 'string') {
+      const [path, query] = request.url.split('?', 2)
+      const parameters = new URLSearchParams(query)
+      parameters.set('cursor', cursor)
+      reply.header('link', `<${origin}${path}?${parameters}>; rel="next"`)
+    }
+    done(null, payload)
+  }
 }
 
 export const uuidPart = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

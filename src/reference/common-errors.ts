@@ -87,7 +87,10 @@ export const errorComponents: Readonly<Record<string, ResponseEntry>> = Object.f
     {
       description: error.description,
       ...((status === '429' || status === '503') && { headers: { 'Retry-After': retryHeader } }),
-      content: { 'application/json': { schema: errorSchema, example: exampleOf(Number(status), error) } },
+      content: {
+        'application/json': { schema: errorSchema, example: exampleOf(Number(status), error) },
+        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+      },
     },
   ]),
 )
@@ -100,6 +103,20 @@ function exampleOf(code: number, { type, message, fields = [] }: CommonError) {
     data: null,
     error: { type, fields, request_id: 'req_5d0c8f1e9a4b7c26000001' },
   }
+}
+
+/** Problem Details (RFC 9457), which clients receive that accept them. */
+export const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'error'],
+  properties: {
+    type: { type: 'string', description: '`urn:waxwing:error:` and the error type.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'A description of the problem for people.' },
+    instance: { type: 'string', description: '`urn:waxwing:request:` and the request id.' },
+    error: { $ref: '#/components/schemas/Error/properties/error' },
+  },
 }
 
 /** Returns the statuses that an operation can respond with because of its credential, parameters and body. */

@@ -1,12 +1,12 @@
 import { type RefusalType, statusOf } from '../values/errors.ts'
 import { codeSamples } from './code-samples.ts'
-import { errorComponents, errorResponses } from './common-errors.ts'
+import { errorComponents, errorResponses, problemSchema } from './common-errors.ts'
 import { examples } from './examples/all.ts'
 import { introduction } from './introduction.ts'
 import { notes } from './notes/all.ts'
 import { tagGroups, tags } from './tags.ts'
 import type { ApiDocument, Example, Operation, OperationNotes, ResponseEntry } from './types.ts'
-import { webhookEvents, webhookTag } from './webhook-events.ts'
+import { webhookEvents } from './webhook-events.ts'
 
 /**
  * Completes the document that was generated from the schemas of the routes: introduction, descriptions, errors, examples
@@ -16,9 +16,10 @@ export function completeDocument(generated: ApiDocument): ApiDocument {
   const document = structuredClone(generated)
   const baseUrl = document.servers[0]!.url
   document.info.description = introduction
-  document.tags = [...tags, webhookTag]
-  document['x-tagGroups'] = [...tagGroups, { name: 'Webhook events', tags: [webhookTag.name] }]
+  document.tags = tags
+  document['x-tagGroups'] = tagGroups
   document.webhooks = webhookEvents(examples)
+  document.components.schemas.Problem = problemSchema
   document.components.responses = { ...errorComponents }
   for (const methods of Object.values(document.paths))
     for (const [method, operation] of Object.entries(methods))

@@ -52,6 +52,9 @@ opaque. Times are ISO 8601 in UTC, except \`timestamp\` in webhook payloads, whi
 
 \`message\` is a sentence for people and may change. Programs should use the HTTP status and \`error.type\`, which do not change.
 
+With \`Accept: application/problem+json\`, errors are sent as Problem Details (RFC 9457) with the same information: \`type\` is
+\`urn:waxwing:error:\` and the error type, \`detail\` is the message, and \`error\` is the same object as above.
+
 | Status | \`error.type\` | Retry |
 | --- | --- | --- |
 | 400 | \`invalid_json\`, \`invalid_idempotency_key\`, \`invalid_request\` | no |
@@ -68,14 +71,14 @@ opaque. Times are ISO 8601 in UTC, except \`timestamp\` in webhook payloads, whi
 
 ## Idempotency
 
-Sending an email accepts an \`Idempotency-Key\` header of 1 to 255 visible characters. If a request times out, repeat it with the same key and
+Sending an email accepts an \`Idempotency-Key\` header of 1 to 255 visible characters, bare or in double quotes. If a request times out, repeat it with the same key and
 body: the first response is returned again with \`Idempotent-Replayed: true\`, and nothing is sent twice. Keys are kept for 24 hours. The
 same key with another body is rejected with 409 \`idempotency_key_reused\`.
 
 ## Pagination
 
 Long lists are returned in pages. \`next_cursor\` beside \`data\` is the cursor of the next page, or null on the last page; pass it as
-\`cursor\`. \`limit\` is the size of a page, 1 to 100, by default 50. Records that are added or deleted while you page cause neither
+\`cursor\`, or follow the URL in the \`Link\` header (\`rel="next"\`). \`limit\` is the size of a page, 1 to 100, by default 50. Records that are added or deleted while you page cause neither
 duplicates nor gaps.
 
 ## Rate limits
@@ -86,7 +89,9 @@ duplicates nor gaps.
 | with a session | 100 a second for each user, 1,000 at once | \`RATE_LIMIT_SESSION_PER_SECOND\` |
 | sign-in and registration | 60 a minute for each address | \`RATE_LIMIT_SIGN_IN_PER_MINUTE\` |
 
-A request above the limit responds with 429 and \`Retry-After\`.
+A request above the limit responds with 429 and \`Retry-After\`. Responses announce the limit and what is left of it in the headers of
+draft-ietf-httpapi-ratelimit-headers: \`RateLimit-Policy: "api-key";q=500;w=1\` is a quota of 500 requests in a window of 1 second,
+\`RateLimit: "api-key";r=499;t=1\` means that 499 are left and that the whole quota is available again in 1 second.
 
 ## Versioning
 

@@ -1,3 +1,5 @@
+import { webhookTag } from './webhook-events.ts'
+
 /** The groups of the reference and their tags, in the order in which they are shown. */
 const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Public API': {
@@ -24,6 +26,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     Events: 'Everything that happened to messages and contacts, and the counts derived from it.',
     Webhooks:
       'A webhook sends events to an HTTPS endpoint as signed POST requests. The payloads are described under Webhook events.',
+    [webhookTag.name]: webhookTag.description,
     Deliveries: 'A delivery is one event for one webhook, with a log of every attempt.',
   },
   Administration: {

@@ -15,6 +15,9 @@ export type RateLimitOptions = {
 
 type Bucket = { tokens: number; filledAt: number }
 
+/** What a key may still call: `remaining` calls now, and all of its calls again in `resetSeconds`. */
+export type RateLimitState = { remaining: number; resetSeconds: number }
+
 /**
  * A token bucket per key. The number of keys is bounded: when it is reached, the least recently used key is evicted and
  * starts again with a full bucket. Other keys are not affected.
@@ -49,6 +52,18 @@ export class RateLimit {
   /** Returns false if the key has used up its calls. */
   allow(key: string, nowMs = performance.now()): boolean {
     return this.#take(key, nowMs) === 0
+  }
+
+  /** The calls allowed within a number of seconds. Undefined without a limit. */
+  get policy(): { quota: number; windowSeconds: number } | undefined {
+    if (this.#perSecond === 0) return undefined
+    return { quota: this.#burst, windowSeconds: Math.max(1, Math.round(this.#burst / this.#perSecond)) }
+  }
+
+  /** Returns the state of a key after its last call. */
+  stateOf(key: string): RateLimitState {
+    const tokens = this.#buckets.get(key)?.tokens ?? this.#burst
+    return { remaining: Math.floor(tokens), resetSeconds: Math.ceil((this.#burst - tokens) / this.#perSecond) }
   }
 
   /**

@@ -2338,6 +2338,17 @@ export interface components {
                 request_id: string;
             };
         };
+        Problem: {
+            /** @description `urn:waxwing:error:` and the error type. */
+            type: string;
+            title: string;
+            status: number;
+            /** @description A description of the problem for people. */
+            detail: string;
+            /** @description `urn:waxwing:request:` and the request id. */
+            instance: string;
+            error: components["schemas"]["Error"]["error"];
+        };
     };
     responses: {
         /** @description `invalid_json`: the body is not valid JSON, or not UTF-8. */
@@ -2360,6 +2371,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unauthorized`: the credential is missing, malformed, unknown, revoked or expired. */
@@ -2382,6 +2394,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `insufficient_scope`: the API key does not have the required scope. `forbidden`: the role of the user does not permit this. */
@@ -2404,6 +2417,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `not_found`: the record does not exist or belongs to another organization. */
@@ -2426,6 +2440,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `precondition_failed`: the record was changed since the version in `If-Match`. Nothing was changed. */
@@ -2448,6 +2463,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `payload_too_large`: the body exceeds the size limit of the operation. */
@@ -2470,6 +2486,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unsupported_media_type`: the `Content-Type` is missing or not supported. */
@@ -2492,6 +2509,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `validation_failed`: a field or parameter is invalid. `error.fields` lists each problem. */
@@ -2519,6 +2537,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `rate_limited`: too many requests. Wait for the time in `Retry-After`. */
@@ -2543,6 +2562,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `internal`: an unexpected error. The log of the service has the details under the request id. */
@@ -2565,6 +2585,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unavailable`: the service or its database is temporarily unavailable. Try again after `Retry-After`. */
@@ -2589,6 +2610,7 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
