@@ -27,9 +27,10 @@ export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migratio
 /**
  * Runs pending migrations, each in its own transaction, and returns their names. A migration marked `no transaction`
  * runs statement by statement instead and can be repeated. An advisory lock serializes processes that start at the same
- * time. Throws `SetupFault` if the schema is newer than this code.
+ * time. Throws `SetupFault` if the schema is newer than this code, and an `Error` if two migrations have the same number.
  */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
+  checkNumbers(migrations)
   const done: string[] = []
   for (const migration of migrations) {
     while (!(await runExclusively(db, migration, migrations, done))) await sleep(lockPollMs)
@@ -77,14 +78,26 @@ function checkNotNewer(applied: { number: number }[], migrations: Migration[]): 
     )
 }
 
+/** Throws if two migrations have the same number: only one of them would run. */
+function checkNumbers(migrations: Migration[]): void {
+  const names = new Map<number, string>()
+  for (const { number, name } of migrations) {
+    if (Number.isNaN(number)) throw new Error(`The migration ${name} must start with a number.`)
+    const other = names.get(number)
+    if (other) throw new Error(`The migrations ${other} and ${name} have the same number. Renumber one of them.`)
+    names.set(number, name)
+  }
+}
+
 /** The files belong to this version of the code and do not change while it runs. */
-let migrationCount: number | undefined
+let ownNumbers: number[] | undefined
 
 /** Returns true if no migration is pending. */
 export async function isMigrated(db: Db): Promise<boolean> {
-  migrationCount ??= readMigrations().length
-  const [row] = await db<{ count: number }>`select count(*) from schema_migrations`
-  return (row?.count ?? 0) >= migrationCount
+  ownNumbers ??= readMigrations().map(({ number }) => number)
+  const [row] = await db<{ count: number }>`
+    select count(*) from schema_migrations where number = any (${ownNumbers}::integer[])`
+  return row!.count === ownNumbers.length
 }
 
 /** Returns false for a standby and for a database that is set to read-only. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { newId } from '../values/ids.ts'
-import { migrate, readMigrations } from './migrate.ts'
+import { isMigrated, migrate, readMigrations } from './migrate.ts'
 
 const organizationId = newId('org')
 
@@ -78,4 +78,26 @@ test('0043 computes the search keys of names that were stored before, and none f
     { firstName: 'Ann', firstNameKey: null, lastName: null, lastNameKey: null },
     { firstName: null, firstNameKey: null, lastName: 'Strauß', lastNameKey: 'Strauss' },
   ])
+})
+
+test('two migrations with the same number are rejected before any of them runs', async () => {
+  await using database = await createTestDb({ empty: true })
+  const { db } = database
+  const migrations = [
+    { number: 1, name: '0001_first', text: 'create table first ()' },
+    { number: 2, name: '0002_ours', text: 'create table ours ()' },
+    { number: 2, name: '0002_theirs', text: 'create table theirs ()' },
+  ]
+  await expect(migrate(db, migrations)).rejects.toThrow(
+    'The migrations 0002_ours and 0002_theirs have the same number. Renumber one of them.',
+  )
+  expect(await db`select to_regclass('first') as first`).toEqual([{ first: null }])
+})
+
+test('a database with another migration instead of one of ours is not migrated', async () => {
+  await using database = await createTestDb()
+  const { db } = database
+  expect(await isMigrated(db)).toBe(true)
+  await db.statement`update schema_migrations set number = 999_999 where number = 1`
+  expect(await isMigrated(db)).toBe(false)
 })
