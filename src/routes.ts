@@ -17,6 +17,7 @@ import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
 import { versionRoutes } from './flows/versions.routes.ts'
+import { registerGuides } from './guides/guides.routes.ts'
 import { limitByAddress } from './http/address-limit.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthRoutes } from './http/health.routes.ts'
@@ -85,6 +86,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
     baseUrl: config.BASE_URL,
     onRequest: limitByAddress(parts.pageLimit),
   })
+  await registerGuides(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
   await registerOperatorRoutes(server, parts, roles)
 
   await server.register(

@@ -15,6 +15,7 @@ const order = [
   'mail',
   'mime',
   'http',
+  'guides',
   'accounts',
   'webhooks',
   'events',

@@ -6,8 +6,10 @@ import { keysMax, nestingMax, tagLengthMax, tagsMax } from '../src/flows/liquid/
 import { compileTemplate, htmlBytesMax, subjectLengthMax } from '../src/flows/template.ts'
 import { filterHelp, nameHelp, tagHelp } from '../web/src/flows/template-help.ts'
 
-const page = readFileSync('docs/templates.md', 'utf8')
-const blocks = page.match(/^ {4}.*$/gm)!.map((line) => line.trim())
+const page = readFileSync('docs/guides/templates.md', 'utf8')
+const blocks = [...page.matchAll(/^```(?:liquid|json)[^\n]*\n(.*?)^```$/gms)].flatMap(([, block]) =>
+  block!.trim().split('\n'),
+)
 const [contact, context] = blocks.filter((line) => line.startsWith('{"')).map((line) => JSON.parse(line))
 const examples = blocks
   .filter((line) => line.includes('→'))
@@ -26,12 +28,12 @@ async function resultOf(html: string): Promise<string> {
   return compilation.template.render(values).html.trim()
 }
 
-test('every example in docs/templates.md renders the documented output', async () => {
+test('every example in docs/guides/templates.md renders the documented output', async () => {
   const results = await Promise.all(examples.map(async ([source]) => [source, await resultOf(source)]))
   expect(results).toEqual(examples)
 })
 
-test('docs/templates.md has an example of every filter and lists every tag and limit', () => {
+test('docs/guides/templates.md has an example of every filter and lists every tag and limit', () => {
   const sources = examples.map(([source]) => source).join('\n')
   const isShown = (filter: string) => new RegExp(`\\| ${filter}\\b`).test(sources)
   expect(Object.keys(filtersFor('html')).filter((filter) => !isShown(filter))).toEqual([])
@@ -42,7 +44,7 @@ test('docs/templates.md has an example of every filter and lists every tag and l
   expect(limits.filter((limit) => !table.includes(` ${limit.toLocaleString('en')} `))).toEqual([])
 })
 
-test('docs/templates.md contains the descriptions of names and filters in the editor', () => {
+test('docs/guides/templates.md contains the descriptions of names and filters in the editor', () => {
   expect(examples).toEqual(
     expect.arrayContaining([...filterHelp, ...tagHelp].map(({ source, result }) => [source, result])),
   )

@@ -9,7 +9,7 @@ import { SetupFault } from '../values/errors.ts'
 import { ByteReader, blockOf, truncated } from './byte-reader.ts'
 import { deriveFileKey, type Encryption, newEncryption, openChunk, sealChunk } from './encryption.ts'
 
-// docs/backup.md describes the format.
+// docs/guides/backup.md describes the format.
 
 const magic = 'WAXWING BACKUP 1'
 const chunkBytes = 64 * 1024

@@ -124,7 +124,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           tags,
           summary: 'Create a flow',
           description:
-            'Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in docs/templates.md.',
+            'Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates).',
           body: FlowIn,
           response: creates(FlowOut),
         },

@@ -555,7 +555,7 @@ export class WaxwingManagement {
    *
    * Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`,
    * `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of
-   * the send request. Filters, tags and limits are documented in docs/templates.md.
+   * the send request. Filters, tags and limits are documented in the [templates guide](guides/templates).
    */
   createFlow(body: Body<'createFlow'>, options?: RequestOptions): Promise<Data<'createFlow'>> {
     return this.#caller.call({ method: 'POST', path: '/api/v1/organization/flows', body, options })

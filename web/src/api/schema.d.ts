@@ -1362,7 +1362,7 @@ export interface paths {
         put?: never;
         /**
          * Create a flow
-         * @description Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in docs/templates.md.
+         * @description Subject, HTML and text are Liquid templates. They can use `contact.email`, `contact.first_name`, `contact.last_name`, `contact.attributes`, `organization.name`, `unsubscribe_url`, and the keys of the `context` of the send request. Filters, tags and limits are documented in the [templates guide](guides/templates).
          *
          *     The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.
          *

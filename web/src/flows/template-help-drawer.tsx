@@ -2,6 +2,7 @@ import { Button, Code, Drawer, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconHelpCircle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import { GuideLink } from '../ui/api-reference.tsx'
 import { type Example, filterHelp, nameHelp, tagHelp } from './template-help.ts'
 
 /** A short reference of the template language. */
@@ -37,7 +38,7 @@ export function TemplateHelp() {
             <Examples examples={tagHelp} />
           </Part>
           <Text size="xs" c="dimmed">
-            For all filters, tags and limits, see docs/templates.md in the Waxwing repository.
+            The <GuideLink name="templates">templates guide</GuideLink> describes all filters, tags and limits.
           </Text>
         </Stack>
       </Drawer>

@@ -1,4 +1,4 @@
-// The most common variables, filters and tags. A test checks that docs/templates.md contains all of them.
+// The most common variables, filters and tags. A test checks that docs/guides/templates.md contains all of them.
 
 export const nameHelp = [
   { name: 'contact.email', meaning: 'Recipient’s email' },

@@ -1,5 +1,6 @@
 import type { SpotlightActionData } from '@mantine/spotlight'
 import {
+  IconApi,
   IconBan,
   IconBook,
   IconBuilding,
@@ -25,7 +26,7 @@ import { setPasswordDialog } from '../session/open-password.ts'
 import { useTheme } from '../shell/color-scheme.ts'
 import { developerItems, mainItems } from '../shell/nav.tsx'
 import { useSignOut } from '../shell/sign-out.ts'
-import { apiReference } from '../ui/api-reference.tsx'
+import { apiReference, guides } from '../ui/api-reference.tsx'
 
 const size = { size: 18, 'aria-hidden': true } as const
 
@@ -76,8 +77,14 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
     },
     { label: 'Change password', icon: <IconLock {...size} />, run: () => setPasswordDialog(true) },
     {
-      label: 'Open API reference',
+      label: 'Open guides',
       icon: <IconBook {...size} />,
+      run: () => void window.open(guides, '_blank', 'noreferrer'),
+      keywords: 'docs documentation help',
+    },
+    {
+      label: 'Open API reference',
+      icon: <IconApi {...size} />,
       run: () => void window.open(apiReference, '_blank', 'noreferrer'),
       keywords: 'docs documentation',
     },

@@ -1,6 +1,7 @@
 import { Kbd, Menu, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import {
   IconActivity,
+  IconApi,
   IconBook,
   IconChartBar,
   IconChevronUp,
@@ -27,7 +28,7 @@ import { paths } from '../paths.ts'
 import { openSearch } from '../search/open-search.ts'
 import { setPasswordDialog } from '../session/open-password.ts'
 import { signOutEverywhere, useMe } from '../session/session.api.ts'
-import { apiReference } from '../ui/api-reference.tsx'
+import { apiReference, guides } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { useTheme } from './color-scheme.ts'
 import classes from './nav.module.css'
@@ -85,16 +86,23 @@ export function Nav({ onLeave }: { onLeave?: () => void }) {
         {developerItems.map((item) => (
           <ItemLink key={item.to} item={item} onLeave={onLeave} />
         ))}
-        <a href={apiReference} target="_blank" rel="noreferrer" className={classes.item}>
-          <IconBook size={18} aria-hidden />
-          API reference
-          <IconExternalLink size={14} className={classes.external} role="img" aria-label="opens in a new tab" />
-        </a>
+        <ExternalLink href={guides} icon={<IconBook size={18} aria-hidden />} label="Guides" />
+        <ExternalLink href={apiReference} icon={<IconApi size={18} aria-hidden />} label="API reference" />
         <div className={classes.gap} />
         <ItemLink item={settingsItem} onLeave={onLeave} />
       </nav>
       <Account onLeave={onLeave} />
     </div>
+  )
+}
+
+function ExternalLink({ href, icon, label }: { href: string; icon: ReactNode; label: string }) {
+  return (
+    <a href={href} target="_blank" rel="noreferrer" className={classes.item}>
+      {icon}
+      {label}
+      <IconExternalLink size={14} className={classes.external} role="img" aria-label="opens in a new tab" />
+    </a>
   )
 }
 

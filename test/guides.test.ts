@@ -1,0 +1,147 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readCatalog } from '../src/guides/catalog.ts'
+import { renderGuide } from '../src/guides/render.ts'
+import { blocksOf, type GuideBlock, guideNames, readGuide } from './support/guide-blocks.ts'
+import { freePort, startService } from './support/service.ts'
+import { openShell, untilPrinted } from './support/shell.ts'
+import { startTestApp, type TestApp } from './support/test-app.ts'
+import { createTestDb } from './support/test-db.ts'
+
+/**
+ * What the word after the language of a code block means:
+ * run: a test runs it, and compares the output block that follows.
+ * start: starts the service; the test starts the compiled one.
+ * vectors: a test runs it with the test vectors.
+ * example: an illustration, not run.
+ */
+const modes: Record<string, string[]> = {
+  sh: ['run', 'start', 'example'],
+  ts: ['run', 'vectors'],
+  python: ['vectors'],
+  go: ['vectors'],
+  php: ['vectors'],
+  ruby: ['vectors'],
+  // test/templates-doc.test.ts renders them.
+  liquid: [''],
+  output: [''],
+  json: ['example', 'vectors'],
+  http: ['example'],
+  ini: ['example'],
+  nginx: ['example'],
+  sql: ['example'],
+}
+
+test('every code block is run by a test or marked as output or example', () => {
+  const unmarked = guideNames.flatMap(blocksOf).filter(({ guide, language, mode, isFenced }) => {
+    const isTemplate = language === 'liquid' && guide === 'templates'
+    return !isFenced || !modes[language]?.includes(mode) || (language === 'liquid' && !isTemplate)
+  })
+  expect(unmarked).toEqual([])
+})
+
+test('the overview lists every guide, and every link leads to a guide and an existing section', () => {
+  const guides = readCatalog()!.sections.flatMap((section) => section.guides)
+  expect(guides.map(({ name }) => name).sort()).toEqual([...guideNames].sort())
+  const sections = new Map(
+    guides.map(({ name, title, markdown }) => [name, renderGuide(name, title, markdown).headings.map(({ id }) => id)]),
+  )
+  const broken = ['README', ...guideNames].flatMap((guide) =>
+    [...readGuide(guide).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+      if (/^https?:\/\//.test(target)) return []
+      const [, name = guide, section] = /^(?:([a-z0-9-]+)\.md)?(?:#(.+))?$/.exec(target) ?? ['', 'nothing']
+      const known = sections.get(name)
+      return known && (!section || known.includes(section)) ? [] : [`${guide}: ${target}`]
+    }),
+  )
+  expect(broken).toEqual([])
+})
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'waxwing-guides-'))
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('the quick start, word for word, ends with verified webhooks', async () => {
+  await using testDb = await createTestDb()
+  const [start, ...blocks] = blocksOf('quick-start').filter(({ language }) => language !== 'output')
+  expect(start).toMatchObject({ mode: 'start', code: 'npm ci && WEBHOOK_ALLOW_PRIVATE=true npm start' })
+  await using service = await startService('start', {
+    DATABASE_URL: testDb.url,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    SIGNUP: 'first-user',
+  })
+  const ports: Record<string, string> = { 3000: new URL(service.url).port, 4000: String(await freePort()) }
+  const onFreePorts = (text: string) => text.replace(/\b(3000|4000)\b/g, (port) => ports[port]!)
+  await using shell = openShell(folder, {})
+  await runBlocks(shell, blocksOf('quick-start').slice(2), onFreePorts)
+  expect(blocks.every(({ mode }) => mode === 'run')).toBe(true)
+})
+
+test('the commands of the other guides work', async () => {
+  const guides = guideNames.filter((name) => name !== 'quick-start' && shellBlocks(name).length > 0)
+  await using app = await startTestApp()
+  const environment = await prepare(app)
+  for (const guide of guides) {
+    await using shell = openShell(folder, environment)
+    await runBlocks(shell, blocksOf(guide), (text) => text)
+  }
+})
+
+const shellBlocks = (guide: string) =>
+  blocksOf(guide).filter(({ language, mode }) => language === 'sh' && mode === 'run')
+
+test('the TypeScript programs of the guides compile and run', async () => {
+  const programs = guideNames.flatMap((guide) =>
+    blocksOf(guide).flatMap(({ language, mode, code }, at, all) =>
+      language === 'ts' && mode === 'run' ? [{ file: `${guide}-${at}`, code, next: all[at + 1] }] : [],
+    ),
+  )
+  for (const { file, code } of programs) writeFileSync(join(folder, `${file}.ts`), code)
+  const options = '--strict --skipLibCheck --target es2023 --module nodenext --types node'.split(' ')
+  const files = programs.map(({ file }) => `${file}.ts`)
+  const compiled = spawnSync(resolve('node_modules/.bin/tsc'), [...options, ...files], { cwd: folder })
+  expect(String(compiled.stdout)).toBe('')
+
+  await using app = await startTestApp()
+  const env = { PATH: process.env.PATH, ...(await prepare(app)) }
+  for (const { file, next } of programs) {
+    const { stdout } = await promisify(execFile)(process.execPath, [`${file}.js`], { cwd: folder, env })
+    if (next?.language === 'output') await untilPrinted(next.code, () => stdout)
+  }
+})
+
+async function runBlocks(shell: ReturnType<typeof openShell>, blocks: GuideBlock[], adapt: (text: string) => string) {
+  let printed = () => ''
+  let isRun = false
+  for (const { language, mode, code } of blocks) {
+    if (language === 'output' && isRun) await untilPrinted(adapt(code), printed)
+    isRun = language === 'output' ? isRun : language === 'sh' && mode === 'run'
+    if (language !== 'output' && isRun) printed = await shell.run(adapt(code))
+  }
+}
+
+/** The variables that the guides use: the service, a session, an API key, a group and a flow. */
+async function prepare(app: TestApp): Promise<Record<string, string>> {
+  const group = await app.manage('POST', '/organization/groups', { name: 'Customers' })
+  const flow = await app.manage('POST', '/organization/flows', {
+    name: 'Order shipped',
+    kind: 'transactional',
+    subject: 'Order {{ order_id }} is on its way',
+    html: '<p>Hello {{ first_name | default: "there" }}, <a href="https://shop.example">look</a>.</p>',
+  })
+  return {
+    WAXWING_URL: app.url,
+    WAXWING_TOKEN: app.session,
+    WAXWING_API_KEY: app.apiKey,
+    GROUP_ID: group.body.data.id,
+    FLOW_ID: flow.body.data.id,
+  }
+}
