@@ -25,13 +25,15 @@ export async function fillTables(db: Db, rows = 6): Promise<void> {
   for (const column of columns) byTable.set(column.table, [...(byTable.get(column.table) ?? []), column])
   const isFilled = async (table: string) =>
     (await db.run({ text: `select from ${table} limit 1`, values: [] })).length > 0
+  const [organization] = await db<{ id: string }>`select id from organizations order by created_at limit 1`
+  const organizationId = organization?.id ?? idOf(0)
   const statements: string[] = []
   for (const [table, its] of byTable) {
     if (await isFilled(table)) continue
     const names = its.map(({ name }) => name).join(', ')
     for (let row = 0; row < rows; row++)
       statements.push(
-        `insert into ${table} (${names}) values (${its.map((column) => valueFor(column, row)).join(', ')}) on conflict do nothing`,
+        `insert into ${table} (${names}) values (${its.map((column) => valueFor(column, row, organizationId)).join(', ')}) on conflict do nothing`,
       )
   }
   await db.begin(async (tx) => {
@@ -47,13 +49,13 @@ export async function fillTables(db: Db, rows = 6): Promise<void> {
 /** Text with everything that COPY escapes. */
 const awkward = (row: number) => `'Zoë ${row}\\ ''x''\\t' || E'\\n\\t\\\\N' || '😀'`
 
-function valueFor({ name, type, isRequired, checks }: Column, row: number): string {
+function valueFor({ name, type, isRequired, checks }: Column, row: number, organizationId: string): string {
   const choice = /= ANY \(ARRAY\[(.*?)\]\)/.exec(checks.find((check) => check.includes('ANY (ARRAY')) ?? '')?.[1]
   if (choice) {
     const choices = choice.split(', ')
     return choices[row % choices.length]!
   }
-  if (name === 'organization_id') return `'${idOf(0)}'`
+  if (name === 'organization_id') return `'${organizationId}'`
   if (name === 'only_row') return 'true'
   // A row of nulls, and one of values.
   if (row % 2 === 1 && !isRequired && !name.endsWith('id')) return 'default'

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { noProgress } from '../src/backup/progress.ts'
+import { restore } from '../src/backup/restore.ts'
+import { version } from '../src/config/package-root.ts'
+import { openDb } from '../src/db/db.ts'
+import { isMigrated, migrate, readMigrations } from '../src/db/migrate.ts'
+import { readReleases, releaseSecret } from './releases/releases.ts'
+import { newFolder } from './support/command.ts'
+import { startService } from './support/service.ts'
+import { callUrl } from './support/test-app.ts'
+import { createTestDb, type TestDb } from './support/test-db.ts'
+
+const releases = readReleases()
+
+/** A database as the release left it, without newer migrations. */
+async function restoreRelease(database: TestDb, { backup, migrations }: (typeof releases)[number]) {
+  using folder = newFolder()
+  const db = openDb({ connection: database.connection, applicationName: 'waxwing restore' })
+  const numbers = new Set(migrations.map(({ number }) => number))
+  try {
+    return await restore(backup, {
+      db,
+      replace: false,
+      pause: false,
+      secretPlace: undefined,
+      dataDir: folder.path,
+      progress: noProgress,
+      migrations: readMigrations().filter(({ number }) => numbers.has(number)),
+    })
+  } finally {
+    await db.close()
+  }
+}
+
+const countRows = async ({ db }: TestDb, tables: string[]) => {
+  const counts: Record<string, number> = {}
+  for (const table of tables) {
+    const [row] = await db.run<{ count: number }>({ text: `select count(*) from ${table}`, values: [] })
+    counts[table] = row!.count
+  }
+  return counts
+}
+
+async function tablesOf({ db }: TestDb): Promise<string[]> {
+  const rows = await db<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'`
+  return rows.map(({ name }) => name)
+}
+
+test('there is a fixture of the current or the previous version', () => {
+  expect(releases.map((release) => release.version)).toContain('0.1.0')
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/)
+})
+
+test.for(releases)('the migrations of $version were not changed after its release', ({ migrations }) => {
+  const now = new Map(readMigrations().map(({ name, text }) => [name, createHash('sha256').update(text).digest('hex')]))
+  expect(migrations.filter(({ name, sha256 }) => now.get(name) !== sha256)).toEqual([])
+})
+
+test.for(releases)(
+  'a database of $version is upgraded with all of its rows, and the service works on it',
+  {
+    timeout: 180_000,
+  },
+  async (release) => {
+    await using database = await createTestDb({ empty: true })
+    const { rows } = await restoreRelease(database, release)
+    expect(rows).toBe(release.rows)
+    const before = await countRows(database, await tablesOf(database))
+    expect(Object.entries(before).filter(([name, count]) => count === 0 && !name.startsWith('events_'))).toEqual([])
+
+    await migrate(database.db)
+
+    expect(await isMigrated(database.db)).toBe(true)
+    expect(await countRows(database, Object.keys(before))).toEqual(before)
+    await using service = await startService('serve', { DATABASE_URL: database.url, APP_SECRET: releaseSecret })
+    const login = await callUrl('POST', `${service.url}/api/v1/auth/login`, {
+      body: { email: 'owner@acme.example', password: 'correct horse battery' },
+    })
+    expect(login.status).toBe(200)
+    const headers = { authorization: `Bearer ${login.body.data.token}` }
+    const list = async (name: string) =>
+      (await callUrl('GET', `${service.url}/api/v1/organization/${name}`, { headers })).body.data
+    expect((await list('contacts?query=ada'))[0]).toMatchObject({ email: 'ada@example.com', status: 'unsubscribed' })
+    expect(await list('messages')).toHaveLength(3)
+    for (const name of ['flows', 'groups', 'webhooks', 'api-keys', 'imports', 'suppressions', 'members', 'invitations'])
+      expect((await list(name)).length, name).toBeGreaterThan(0)
+  },
+)
+
+test.for(releases)(
+  'processes of $version can run beside this version: their statements are still valid',
+  {
+    timeout: 180_000,
+  },
+  async ({ statements }) => {
+    await using database = await createTestDb()
+    const wrong: string[] = []
+    await database.db.begin(async (tx) => {
+      for (const [index, text] of statements.entries()) {
+        await tx.script(`savepoint before; prepare old_${index} as ${text}`).catch(async (error: Error) => {
+          await tx.script('rollback to before')
+          wrong.push(`${error.message}: ${text}`)
+        })
+      }
+    })
+    expect(statements.length).toBeGreaterThan(100)
+    expect(wrong).toEqual([])
+  },
+)
