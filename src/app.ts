@@ -13,7 +13,8 @@ import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
 import { sendAccountMails } from './notices/account-emails.ts'
 import { mailNotices } from './notices/notice-emails.ts'
-import { recordFailingWebhook, recordPausedWebhook } from './notices/notices.ts'
+import { recordFailingWebhook, recordFinishedImport, recordPausedWebhook } from './notices/notices.ts'
+import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { Worker, type WorkerSpec } from './queue/worker.ts'
@@ -136,7 +137,12 @@ function createWorkers(parts: Parts) {
   const deliverer = new Worker({ db, log, hints, spec: unlessPaused(parts, delivering) })
   const readSlice = (organizationId: OrganizationId, input: SliceInput) =>
     parts.tasks.run(readImportTask, { organizationId, input, whenFull: 'wait' })
-  const importer = new Worker({ db, log, hints, spec: importWorker({ db, log, readSlice }) })
+  const importer = new Worker({
+    db,
+    log,
+    hints,
+    spec: importWorker({ db, log, readSlice, onFinished: recordFinishedImport }),
+  })
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
   return [sender, deliverer, importer]
 }
@@ -165,6 +171,8 @@ function createLoops(parts: Parts): Loop[] {
     new Loop({ name: 'keep partitions', everyMs: hourMs, run: () => maintainPartitions(partitionsOf(parts)), log }),
     new Loop({ name: 'report failing endpoints', everyMs: minuteMs, run: () => reportFailingEndpoints(health), log }),
     new Loop({ name: 'pause dead endpoints', everyMs: minuteMs, run: () => pauseDeadEndpoints(health), log }),
+    new Loop({ name: 'report relay outages', everyMs: minuteMs, run: () => reportRelayOutage(parts), log }),
+    new Loop({ name: 'report high rates', everyMs: 10 * minuteMs, run: () => reportHighRates(parts), log }),
     new Loop({
       name: 'mail notices',
       everyMs: minuteMs,

@@ -11,6 +11,8 @@ const dates = 'start_date=2026-01-01&end_date=2026-12-31'
 /** Creates one record of every kind, and returns their ids by path parameter. */
 async function fill(app: TestApp): Promise<Record<string, string>> {
   const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  // An email about the import would arrive in the inbox later.
+  await app.manage('PATCH', '/me', { alerts: { imports: false } })
   const webhook = await make('/webhooks', { name: 'CRM', url: 'http://127.0.0.1:9/', all_events: true })
   // Paused, so that its delivery does not change.
   await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })

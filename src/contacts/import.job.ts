@@ -1,4 +1,4 @@
-import { type Db, isDataFault } from '../db/db.ts'
+import { type Db, isDataFault, type Tx } from '../db/db.ts'
 import { type Claim, dropLane, endJobs } from '../queue/queue.ts'
 import type { WorkerSpec } from '../queue/worker.ts'
 import type { Log } from '../runtime/log.ts'
@@ -40,7 +40,12 @@ export type ImportParts = {
   log: Log
   /** Parses a slice of a file in a task process. */
   readSlice: (organizationId: OrganizationId, input: SliceInput) => Promise<ReadSlice>
+  /** Notifies the user who started the import, in the transaction that finishes it. */
+  onFinished?: (tx: Tx, finished: FinishedImport) => Promise<void>
 }
+
+export type FinishedImport = Pick<Import, 'organizationId' | 'id' | 'fileName' | 'createdBy'> &
+  Pick<Progress, 'created' | 'updated' | 'rejected'> & { fault: string | null }
 
 /**
  * Imports files, one slice at a time. Each import has its own lane, so that a long import does not delay a short one.
@@ -75,7 +80,7 @@ export async function importSlice(
   let progress: Progress | undefined = record.progress
   const starts = await countStart(db.statement, record.organizationId, record.id)
   if (starts === undefined) return 'lost'
-  if (starts > startsMax) return finish(db, record, progress, gaveUp)
+  if (starts > startsMax) return finish(parts, record, progress, gaveUp)
   let fault: string | null = null
   try {
     for (let isOver = false; !isOver; ) {
@@ -106,7 +111,7 @@ export async function importSlice(
     fault = reason
     if (!(error instanceof CsvFault)) log.error({ err: error, importId: record.id }, 'An import failed')
   }
-  return finish(db, record, progress, fault)
+  return finish(parts, record, progress, fault)
 }
 
 const gaveUp = `The import was started ${startsMax} times without progress. Split the file, or remove the rows after the last imported row.`
@@ -169,8 +174,8 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
 }
 
 async function finish(
-  db: Db,
-  { organizationId, id, bytesTotal }: Import,
+  { db, onFinished }: ImportParts,
+  { organizationId, id, bytesTotal, fileName, createdBy }: Import,
   progress: Progress,
   fault: string | null,
 ): Promise<'finished' | 'lost'> {
@@ -179,6 +184,8 @@ async function finish(
     if (!fault) await updateProgress(tx, organizationId, id, { ...progress, offset: bytesTotal })
     await finishImport(tx, organizationId, id, fault ? 'failed' : 'done', fault)
     await dropLane(tx, organizationId, importKind, id)
+    const { created, updated, rejected } = progress
+    await onFinished?.(tx, { organizationId, id, fileName, createdBy, fault, created, updated, rejected })
     return 'finished'
   })
 }

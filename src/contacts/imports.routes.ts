@@ -230,8 +230,10 @@ function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginA
         const { group_id: groupText, subscription = 'subscribed', filename, mapping } = request.query
         if (!request.body) throw wrongMediaType()
         const groupId = groupText ? parseIdParam('grp', groupText) : null
+        const { organizationId, id: createdBy } = memberOf(request)
         const record = await acceptImport(db, uploading, {
-          organizationId: memberOf(request).organizationId,
+          organizationId,
+          createdBy,
           groupId,
           subscription,
           fileName: filename?.trim() || 'import.csv',

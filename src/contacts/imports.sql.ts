@@ -1,5 +1,5 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import type { GroupId, ImportId, OrganizationId } from '../values/ids.ts'
+import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
 
@@ -44,16 +44,18 @@ export type Import = {
   progress: Progress
   createdAt: Date
   finishedAt: Date | null
+  /** The user who started it. Null for imports from before this was recorded. */
+  createdBy: UserId | null
 }
 
 export async function insertImport(
   db: Writer,
-  record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping'>,
+  record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping' | 'createdBy'>,
 ): Promise<void> {
   await db`
-    insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress)
+    insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress, created_by)
     values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.subscription}, ${record.fileName},
-      ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)})`
+      ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)}, ${record.createdBy})`
 }
 
 export async function insertChunk(

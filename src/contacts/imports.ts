@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Db, Reader } from '../db/db.ts'
 import { dropLane, enqueue } from '../queue/queue.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
-import { type GroupId, type ImportId, newId, type OrganizationId } from '../values/ids.ts'
+import { type GroupId, type ImportId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { isStorable, unstorableProblem } from '../values/text.ts'
 import type { ColumnRef, Mapping } from './columns.ts'
 import { attributeKeysMax } from './fields.ts'
@@ -32,6 +32,7 @@ const columnNameMax = 1_000
 
 export type Upload = {
   organizationId: OrganizationId
+  createdBy: UserId
   groupId: GroupId | null
   /** Of new contacts. */
   subscription: Import['subscription']
@@ -68,7 +69,7 @@ export async function acceptImport(db: Db, uploading: UploadCounts, upload: Uplo
 
 /** `othersMax`: how many other imports may be in progress. */
 async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<Import> {
-  const { organizationId, groupId, subscription, fileName, mapping } = upload
+  const { organizationId, createdBy, groupId, subscription, fileName, mapping } = upload
   if ((upload.declaredBytes ?? 0) > fileBytesMax) throw tooLarge()
   if (!isStorable(fileName)) throw invalid({ path: 'filename', problem: unstorableProblem })
   if (groupId && subscription !== 'subscribed')
@@ -82,7 +83,7 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
     )
 
   const id = newId('imp')
-  await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping })
+  await insertImport(db.statement, { id, organizationId, groupId, subscription, fileName, mapping, createdBy })
   try {
     const bytesTotal = await storeFile(db, organizationId, id, upload.content)
     await db.begin(async (tx) => {

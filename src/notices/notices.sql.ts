@@ -1,3 +1,4 @@
+import type { AlertKind } from '../accounts/alerts.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { MessageId, NoticeId, OrganizationId, UserId, WebhookId } from '../values/ids.ts'
 
@@ -5,7 +6,6 @@ export const noticeKinds = [
   'webhook_paused',
   'webhook_failing',
   'relay_down',
-  'relay_recovered',
   'bounce_rate',
   'complaint_rate',
   'import_finished',
@@ -49,9 +49,18 @@ export async function selectNotices(db: Reader, organizationId: OrganizationId, 
     limit ${limit}`
 }
 
-export async function selectOwnerIds(db: Reader, organizationId: OrganizationId): Promise<UserId[]> {
+/** Returns the owners, or only the given member, without those who switched this kind of alert off. */
+export async function selectRecipients(
+  db: Reader,
+  organizationId: OrganizationId,
+  alert: AlertKind,
+  onlyTo: UserId | undefined,
+): Promise<UserId[]> {
   const rows = await db<{ id: UserId }>`
-    select id from users where organization_id = ${organizationId} and role = 'owner' order by id`
+    select id from users
+    where organization_id = ${organizationId} and not ${alert} = any (muted_alerts)
+      and case when ${onlyTo}::uuid is null then role = 'owner' else id = ${onlyTo}::uuid end
+    order by id`
   return rows.map(({ id }) => id)
 }
 
@@ -87,7 +96,7 @@ export async function claimNoticeMails(
 export type NoticeMail = NoticeMailKey &
   Pick<Notice, 'title' | 'detail' | 'webhookId' | 'path' | 'createdAt'> & { email: string; organizationName: string }
 
-/** Skips recipients that are no longer owners and notices that are too old. */
+/** Skips recipients that are no longer owners (of imports: members) and notices that are too old. */
 export async function findNoticeMails(db: Reader, keys: NoticeMailKey[], daysMax: number): Promise<NoticeMail[]> {
   return db<NoticeMail>`
     select organization_id, notice_mails.id, notices.title, notices.detail, notices.webhook_id, notices.path, notices.created_at,
@@ -98,7 +107,7 @@ export async function findNoticeMails(db: Reader, keys: NoticeMailKey[], daysMax
     join users using (organization_id)
     join organizations on organizations.id = organization_id
     where notices.id = notice_mails.notice_id and notices.created_at > now() - ${daysMax} * interval '1 day'
-      and users.id = notice_mails.user_id and users.role = 'owner'`
+      and users.id = notice_mails.user_id and (users.role = 'owner' or notices.kind = 'import_finished')`
 }
 
 export async function deleteNoticeMails(db: Writer, keys: NoticeMailKey[]): Promise<void> {

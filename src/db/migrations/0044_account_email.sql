@@ -82,7 +82,7 @@ alter table inbox add column owners_only boolean not null default false;
 alter table notices add column path text;
 alter table notices drop constraint notices_kind_check;
 alter table notices add constraint notices_kind_check check (kind in (
-  'webhook_paused', 'webhook_failing', 'relay_down', 'relay_recovered', 'bounce_rate', 'complaint_rate', 'import_finished'));
+  'webhook_paused', 'webhook_failing', 'relay_down', 'bounce_rate', 'complaint_rate', 'import_finished'));
 
 -- The user who started the import. Null for API keys and for imports from before this migration.
 alter table imports add column created_by uuid;

@@ -11,7 +11,10 @@ const shownForMs = 7 * 24 * 60 * 60 * 1000
 const shownMax = 3
 const refetchMs = 30_000
 
-/** What Waxwing did on its own recently, such as pausing a webhook that failed for days. */
+/** Imports are listed on their own page. */
+const isShown = ({ kind }: { kind: string }) => kind !== 'import_finished'
+
+/** Recent problems that need attention, such as a webhook that was paused after days of failures. */
 export function Notices() {
   const notices = useQuery({
     queryKey: keys.notices,
@@ -19,7 +22,9 @@ export function Notices() {
     refetchInterval: refetchMs,
   })
   const since = Date.now() - shownForMs
-  const recent = (notices.data ?? []).filter((notice) => Date.parse(notice.created_at) > since).slice(0, shownMax)
+  const recent = (notices.data ?? [])
+    .filter((notice) => isShown(notice) && Date.parse(notice.created_at) > since)
+    .slice(0, shownMax)
   if (recent.length === 0) return null
   return (
     <Stack gap="xs" mb="md">
@@ -29,6 +34,11 @@ export function Notices() {
           {notice.webhook_id && (
             <Anchor component={Link} to={paths.webhook(notice.webhook_id)}>
               View webhook
+            </Anchor>
+          )}
+          {notice.path && notice.path !== paths.activity && (
+            <Anchor component={Link} to={notice.path}>
+              View details
             </Anchor>
           )}
         </Notice>

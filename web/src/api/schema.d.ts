@@ -9439,7 +9439,7 @@ export interface operations {
                         data: {
                             id: string;
                             /** @enum {string} */
-                            kind: "webhook_paused" | "webhook_failing" | "relay_down" | "relay_recovered" | "bounce_rate" | "complaint_rate" | "import_finished";
+                            kind: "webhook_paused" | "webhook_failing" | "relay_down" | "bounce_rate" | "complaint_rate" | "import_finished";
                             title: string;
                             detail: string;
                             webhook_id: string | null;

@@ -1,0 +1,50 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { allFlows } from '../events/all-flows.ts'
+import type { OrganizationId } from '../values/ids.ts'
+import type { NoticeKind } from './notices.sql.ts'
+
+/** Locks the organization that operates the installation until the end of the transaction. */
+export async function lockOperator(tx: Tx): Promise<OrganizationId | undefined> {
+  const [row] = await tx<{ id: OrganizationId }>`
+    select id from organizations where is_operator and deleted_at is null for no key update`
+  return row?.id
+}
+
+/** Returns false if the organization was deleted. Locks it until the end of the transaction. */
+export async function lockForNotice(tx: Tx, id: OrganizationId): Promise<boolean> {
+  const rows = await tx`select from organizations where id = ${id} and deleted_at is null for no key update`
+  return rows.length > 0
+}
+
+export async function hasNoticeSince(
+  db: Reader,
+  organizationId: OrganizationId,
+  kind: NoticeKind,
+  since: Date,
+): Promise<boolean> {
+  const rows = await db`
+    select from notices
+    where organization_id = ${organizationId} and kind = ${kind} and created_at > ${since}
+    limit 1`
+  return rows.length > 0
+}
+
+export type DayCounts = { organizationId: OrganizationId; sent: number; bounced: number; complained: number }
+
+/** Returns the events of the last `hours` of every organization with bounces or complaints, by ranges of the key. */
+export async function selectRecentCounts(db: Reader, hours: number, sentMin: number): Promise<DayCounts[]> {
+  return db<DayCounts>`
+    select organizations.id as organization_id, counts.sent, counts.bounced, counts.complained
+    from organizations
+    cross join lateral (
+      select
+        coalesce(sum(total) filter (where event_name = 'emailSent'), 0)::int8 as sent,
+        coalesce(sum(total) filter (where event_name = 'emailHardBounce'), 0)::int8 as bounced,
+        coalesce(sum(total) filter (where event_name = 'emailComplaint'), 0)::int8 as complained
+      from event_counters
+      where event_counters.organization_id = organizations.id
+        and event_name = any (array['emailSent', 'emailHardBounce', 'emailComplaint'])
+        and flow_id = ${allFlows} and grain = 'hour' and starts_at > now() - ${hours} * interval '1 hour'
+    ) as counts
+    where organizations.deleted_at is null and counts.sent >= ${sentMin} and counts.bounced + counts.complained > 0`
+}
