@@ -21,7 +21,7 @@ import { Worker, type WorkerSpec } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
 import { Loop } from './runtime/loop.ts'
-import { isSignedAddress, processIncomingBounce } from './tracking/bounce-mail.ts'
+import { isSignedAddress, processIncomingBounce } from './tracking/incoming-bounce.ts'
 import { forgetExpiredSignatures } from './tracking/providers/signatures.ts'
 import type { OrganizationId } from './values/ids.ts'
 import { deliverJob } from './webhooks/deliver.job.ts'
@@ -39,7 +39,7 @@ const hourMs = 60 * minuteMs
 const pauseCheckMs = 2 * secondMs
 /** Emails in flight at once while they are only stored in the inbox. */
 const inboxInFlightMax = 500
-/** Somebody waits for these emails. */
+/** Short, because users wait for these emails. */
 const accountMailsEveryMs = secondMs
 
 export type Role = 'serve' | 'work'

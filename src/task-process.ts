@@ -3,11 +3,11 @@ import { inspectImportTask } from './contacts/inspect.task.ts'
 import { readMembersTask } from './contacts/members.task.ts'
 import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
 import { serveTasks } from './tasks/serve.ts'
-import { classifyBounceMail } from './tracking/classify-bounce.task.ts'
+import { classifyBounceTask } from './tracking/classify-bounce.task.ts'
 
 /** The entry point of a task process. Lists all tasks. */
 serveTasks([
-  classifyBounceMail,
+  classifyBounceTask,
   readImportTask,
   inspectImportTask,
   readMembersTask,

@@ -61,16 +61,16 @@ function run(command: string[], dataDir: string, port: number, input?: string) {
 test('commands can run beside a service on the same directory, but a second service cannot', {
   timeout: commandsTimeoutMs,
 }, async () => {
-  using place = newDataDir()
+  using folder = newDataDir()
   const port = await freePort()
-  await using _service = await startService(place.dataDir, port)
+  await using _service = await startService(folder.dataDir, port)
 
-  const made = await run(['create-organization', '--name', 'Acme', '--email', 'a@acme.example'], place.dataDir, port)
+  const made = await run(['create-organization', '--name', 'Acme', '--email', 'a@acme.example'], folder.dataDir, port)
   const { token, organization_id: id } = JSON.parse(made.stdout)
   const me = await fetch(`http://127.0.0.1:${port}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
   expect(await me.json()).toMatchObject({ data: { organization: { id, name: 'Acme' } } })
 
-  const reset = await run(['reset-password', '--email', 'A@acme.example'], place.dataDir, port)
+  const reset = await run(['reset-password', '--email', 'A@acme.example'], folder.dataDir, port)
   const { email, password } = JSON.parse(reset.stdout)
   const statusOf = async (path: string, request: RequestInit) =>
     (await fetch(`http://127.0.0.1:${port}/api/v1${path}`, request)).status
@@ -79,36 +79,36 @@ test('commands can run beside a service on the same directory, but a second serv
   const headers = { 'content-type': 'application/json' }
   expect(await statusOf('/auth/login', { method: 'POST', headers, body })).toBe(200)
   const fromInput = ['reset-password', '--email', 'a@acme.example', '--password-stdin']
-  const chosen = await run(fromInput, place.dataDir, port, 'Purple-Otter-71\n')
+  const chosen = await run(fromInput, folder.dataDir, port, 'Purple-Otter-71\n')
   expect(JSON.parse(chosen.stdout)).toEqual({ user_id: expect.any(String), email })
   const chosenBody = JSON.stringify({ email, password: 'Purple-Otter-71' })
   expect(await statusOf('/auth/login', { method: 'POST', headers, body })).toBe(401)
   expect(await statusOf('/auth/login', { method: 'POST', headers, body: chosenBody })).toBe(200)
-  await expect(run(fromInput, place.dataDir, port, '')).rejects.toMatchObject({
+  await expect(run(fromInput, folder.dataDir, port, '')).rejects.toMatchObject({
     stderr: expect.stringContaining('Standard input is empty'),
   })
-  await expect(run(['reset-password', '--email', 'b@acme.example'], place.dataDir, port)).rejects.toMatchObject({
+  await expect(run(['reset-password', '--email', 'b@acme.example'], folder.dataDir, port)).rejects.toMatchObject({
     stderr: 'No account found for b@acme.example.\n',
   })
 
-  expect((await run(['migrate'], place.dataDir, port)).stdout).toBe('The database is up to date.\n')
-  expect((await run(['rebuild-counters'], place.dataDir, port)).stdout).toContain('The counters are correct')
-  expect((await run(['doctor'], place.dataDir, port)).stdout).toContain('embedded PostgreSQL of the running service')
-  await expect(run(['start'], place.dataDir, port)).rejects.toMatchObject({
+  expect((await run(['migrate'], folder.dataDir, port)).stdout).toBe('The database is up to date.\n')
+  expect((await run(['rebuild-counters'], folder.dataDir, port)).stdout).toContain('The counters are correct')
+  expect((await run(['doctor'], folder.dataDir, port)).stdout).toContain('embedded PostgreSQL of the running service')
+  await expect(run(['start'], folder.dataDir, port)).rejects.toMatchObject({
     stderr: expect.stringContaining('Another Waxwing'),
   })
   expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200)
 })
 
 test('prints the complete OpenAPI document without a database', async () => {
-  using place = newDataDir()
-  const document = JSON.parse((await run(['openapi'], place.dataDir, await freePort())).stdout)
+  using folder = newDataDir()
+  const document = JSON.parse((await run(['openapi'], folder.dataDir, await freePort())).stdout)
   expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/health', '/api/v1/me']))
 })
 
 test('stops the embedded database if connecting fails', async () => {
-  using place = newDataDir()
-  const { dataDir } = place
+  using folder = newDataDir()
+  const { dataDir } = folder
   const first = await startEmbedded({ dataDir, log })
   await query(first, 'alter role current_user nologin')
   await first.stop()

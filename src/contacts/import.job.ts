@@ -27,7 +27,7 @@ import { inTransaction } from './transaction.ts'
 
 export const importKind = 'contacts.import'
 
-export const problemsKeptMax = 1_000
+const problemsKeptMax = 1_000
 /** After this time, an import yields to others and continues in its next turn. */
 const turnMs = 3_000
 /** Imports in progress at the same time in one process. Each uses a connection and much of a core. */

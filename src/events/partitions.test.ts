@@ -11,10 +11,10 @@ import { dropOldEvents, ensurePartitions } from './partitions.ts'
 import { rebuildCounters } from './rebuild.ts'
 import { derivedEventId, EventRecorder, recordEvents } from './record.ts'
 
-const placesOf = async (db: Db) => {
-  const rows = await db<{ place: string; count: number }>`
-    select tableoid::regclass::text as place, count(*) from events group by 1 order by 1`
-  return Object.fromEntries(rows.map(({ place, count }) => [place, count]))
+const rowsByPartition = async (db: Db) => {
+  const rows = await db<{ partition: string; count: number }>`
+    select tableoid::regclass::text as partition, count(*) from events group by 1 order by 1`
+  return Object.fromEntries(rows.map(({ partition, count }) => [partition, count]))
 }
 const healthy = { countersDifferent: 0, firstsDifferent: 0 }
 const november = new Date('2026-11-15T12:00:00Z')
@@ -64,7 +64,7 @@ test('an event is stored in the month of its id, or in the default partition', a
     db,
     at.map((time) => eventIn(world, 0, 'emailOpen', { at: time })),
   )
-  expect(await placesOf(db)).toEqual({ events_2026_11: 2, events_2026_12: 1, events_default: 2 })
+  expect(await rowsByPartition(db)).toEqual({ events_2026_11: 2, events_2026_12: 1, events_default: 2 })
 })
 
 test('a new partition receives its rows from the default partition, and duplicates are still detected', async () => {
@@ -74,12 +74,12 @@ test('a new partition receives its rows from the default partition, and duplicat
   const early = ['2026-10-20', '2026-11-20', '2026-12-20'].map((at) => eventIn(world, 0, 'emailOpen', { at }))
   await record(db, early)
   await ensurePartitions(db, november)
-  expect(await placesOf(db)).toEqual({ events_2026_11: 1, events_2026_12: 1, events_default: 1 })
+  expect(await rowsByPartition(db)).toEqual({ events_2026_11: 1, events_2026_12: 1, events_default: 1 })
   expect(await record(db, early)).toEqual([])
 })
 
 const someoneWaits = (db: Db) =>
-  until('somebody to wait for a lock', async () => (await db`select from pg_locks where not granted`).length > 0)
+  until('a statement waits for a lock', async () => (await db`select from pg_locks where not granted`).length > 0)
 
 test('an event in flight while its partition is created is moved there', async () => {
   await using testDb = await createTestDb()
@@ -92,7 +92,7 @@ test('an event in flight while its partition is created is moved there', async (
     await someoneWaits(db)
   })
   expect(await making).toHaveLength(4)
-  expect(await placesOf(db)).toEqual({ events_2026_11: 1 })
+  expect(await rowsByPartition(db)).toEqual({ events_2026_11: 1 })
 })
 
 test('an event that waits for the lock is written there as well', async () => {
@@ -109,7 +109,7 @@ test('an event that waits for the lock is written there as well', async () => {
     await createPartition(tx, { name: 'events_2026_11', fromId, untilId })
   })
   expect(await recording).toBe(true)
-  expect(await placesOf(db)).toEqual({ events_2026_11: 1 })
+  expect(await rowsByPartition(db)).toEqual({ events_2026_11: 1 })
 })
 
 test('old months are dropped, counters are kept, and later events with an id of that month are kept', async () => {

@@ -12,7 +12,7 @@ export type RenderLimits = {
  * must not fail because the machine was busy. An email with a table of a thousand rows needs half of the default.
  */
 const unitsPerMs = 100_000
-export const cpuMsDefault = 20
+const cpuMsDefault = 20
 /**
  * The clock is a safeguard for work that the units do not count. It is generous: in a task process that had just
  * started, on a machine with ten times the load it can handle, templates took thirty times as long.

@@ -39,8 +39,8 @@ test('MJML errors and dropped tags are reported with line and column', async () 
   {% endif %}
 </mj-body></mjml>`)
   if (compilation.kind !== 'faulty') throw new Error('compiled')
-  const told = compilation.problems.map(({ line, column, message }) => `${line}:${column} ${message}`)
-  expect(told).toEqual([
+  const found = compilation.problems.map(({ line, column, message }) => `${line}:${column} ${message}`)
+  expect(found).toEqual([
     "4:13 mj-nosuch: Element mj-nosuch doesn't exist or is not registered.",
     '4:36 mj-column: Attribute colour is illegal.',
     expect.stringMatching(/^2:1 MJML does not allow \{% if/),

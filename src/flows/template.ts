@@ -11,7 +11,7 @@ import { mergeVariables, type Variable } from './variables.ts'
 
 export const subjectLengthMax = 998
 export const htmlBytesMax = 500_000
-export const textBytesMax = 500_000
+const textBytesMax = 500_000
 
 export const variablesMax = 1_000
 const tooManyVariables = `The template uses more than ${variablesMax} variables. Group them in lists or objects.`

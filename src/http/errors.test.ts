@@ -68,7 +68,7 @@ test('logs requests that fail during a database outage together, without a stack
   expect(others.length).toBeLessThan(5)
   await until('a line that counts the others', async () => {
     await ask()
-    const told = server.warnings().reduce((sum, { requests = 0 }) => sum + requests, 0)
-    return told > 20
+    const counted = server.warnings().reduce((sum, { requests = 0 }) => sum + requests, 0)
+    return counted > 20
   })
 })

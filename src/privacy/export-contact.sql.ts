@@ -24,12 +24,12 @@ export type Bounded<Row> = { rows: Row[]; isTruncated: boolean }
 async function bounded<Row>(db: Reader, newest: Sql): Promise<Bounded<Row>> {
   const rows = await db.run<Row & { found: number }>(sql`
     select * from (
-      select newest.*, count(*) over () as found, row_number() over () as place,
+      select newest.*, count(*) over () as found, row_number() over () as number,
         sum(size) over (rows unbounded preceding) as size_so_far
       from (${newest} limit ${rowsMax + 1}) as newest
     ) as sized
-    where place = 1 or (place <= ${rowsMax} and size_so_far <= ${bytesMax})
-    order by place`)
+    where number = 1 or (number <= ${rowsMax} and size_so_far <= ${bytesMax})
+    order by number`)
   return { rows, isTruncated: rows.length < (rows[0]?.found ?? 0) }
 }
 

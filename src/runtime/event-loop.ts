@@ -3,7 +3,7 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Log } from './log.ts'
 
 /** From this delay on a block is counted and logged. */
-export const blockMsMin = 100
+const blockMsMin = 100
 const tickMs = 50
 
 /** A period in which the event loop of this thread was blocked, mainly by the named section. */
@@ -46,7 +46,7 @@ const reporters = new Set<Reporter>()
 let timer: NodeJS.Timeout | undefined
 
 /** Calls `report` for each block of the event loop until the returned function is called. */
-export function watchEventLoop(report: Reporter): () => void {
+function watchEventLoop(report: Reporter): () => void {
   reporters.add(report)
   timer ??= startTicks()
   return () => {

@@ -101,9 +101,9 @@ test('rejects a token with any character changed, added or removed', () => {
       fc.nat(),
       fc.constantFrom(...alphabet),
       fc.constantFrom('change', 'add', 'cut'),
-      (purpose, place, character, how) => {
+      (purpose, position, character, how) => {
         const token = tokens.sign(purpose, payloads[purpose] as never)
-        const at = place % token.length
+        const at = position % token.length
         const rest = token.slice(how === 'add' ? at : at + 1)
         const changed = token.slice(0, at) + (how === 'cut' ? '' : character) + rest
         const same =

@@ -2,7 +2,7 @@ import type { BounceReport } from '@waxwing/bounce-classifier'
 import { defineTask } from '../tasks/task.ts'
 
 /** Ordinary bounces take milliseconds; one crafted to be slow is aborted. */
-export const classifyBounceMail = defineTask<Uint8Array, BounceReport>({
+export const classifyBounceTask = defineTask<Uint8Array, BounceReport>({
   name: 'tracking.classifyBounce',
   title: 'Classifying this bounce',
   msMax: 10_000,

@@ -84,17 +84,17 @@ test('a file that cannot be read or replayed is kept and reported, and does not 
   const taken: string[] = []
   const faults: unknown[] = []
   const take = async (lines: string[]) => {
-    if (lines.join().includes('bad')) throw new Error('nobody takes this')
+    if (lines.join().includes('bad')) throw new Error('cannot be replayed')
     taken.push(...lines)
   }
   const replay = () => spool.replay(take, (file, error) => faults.push([file, (error as Error).message.slice(0, 6)]))
   expect([await replay(), await replay()]).toEqual([1, 0])
   expect(taken).toEqual(['{"n":1}'])
-  const told = [
+  const reported = [
     ['a-folder', 'EISDIR'],
-    ['bad', 'nobody'],
+    ['bad', 'cannot'],
   ]
-  expect(faults).toEqual([...told, ...told])
+  expect(faults).toEqual([...reported, ...reported])
   rmSync(join(folder, 'a-folder.replay'), { recursive: true })
   expect(await contentOf(spool)).toEqual([{ n: 'bad' }])
 })

@@ -497,24 +497,24 @@ test('after a shutdown signal nothing new is posted, even while a request is in 
 test('an endpoint that failed for three days is paused, keeps its jobs and can be resumed', async () => {
   await using app = await startTestApp({}, ['serve'])
   const { id } = await subscribe(app, 'http://127.0.0.1:9/')
-  const told: string[] = []
+  const pausedNames: string[] = []
   const { Hints } = await import('../queue/hints.ts')
   const parts = {
     db: app.db,
     hints: new Hints(app.db),
     log: app.app.server.log as never,
     logDays: 30,
-    onPaused: async (_tx: unknown, webhook: { name: string }) => void told.push(webhook.name),
+    onPaused: async (_tx: unknown, webhook: { name: string }) => void pausedNames.push(webhook.name),
   }
   const status = async () => (await app.manage('GET', `/organization/webhooks/${id}`)).body.data.status
 
   await app.db
     .statement`update webhooks set failing_since = now() - interval '4 days', last_attempt_at = now() - interval '2 days'`
   await pauseDeadEndpoints(parts)
-  expect([await status(), told]).toEqual(['active', []])
+  expect([await status(), pausedNames]).toEqual(['active', []])
   await app.db.statement`update webhooks set last_attempt_at = now()`
   await pauseDeadEndpoints(parts)
-  expect([await status(), told]).toEqual(['paused', ['Orders']])
+  expect([await status(), pausedNames]).toEqual(['paused', ['Orders']])
   expect(await app.db`select held from lanes`).toEqual([{ held: true }])
   const resumed = await app.manage('PATCH', `/organization/webhooks/${id}`, { status: 'active' })
   expect(resumed.body.data).toMatchObject({ status: 'active', failing_since: null, paused_reason: null })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { classifyBounce } from '../src/classify-bounce.ts'
-import { deliveryStatus, mail, notice, ourAddress, report, returnedHeaders } from './bounce-mails.ts'
+import { deliveryStatus, mail, notice, ourAddress, report, returnedHeaders } from './build-email.ts'
 
 const failed = `
 Final-Recipient: rfc822; Ada@Example.com

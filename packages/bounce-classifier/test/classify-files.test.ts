@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { classifyFiles } from '../src/classify-files.ts'
 import { mailBytesMax } from '../src/mail-parts.ts'
-import { deliveryStatus, mail } from './bounce-mails.ts'
+import { deliveryStatus, mail } from './build-email.ts'
 
 async function folderWith(files: Record<string, string>) {
   const path = await mkdtemp(join(tmpdir(), 'waxwing-bounces-'))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { classifyBounce } from '../src/classify-bounce.ts'
-import { feedback, mail, ourAddress, report, returnedHeaders } from './bounce-mails.ts'
+import { feedback, mail, ourAddress, report, returnedHeaders } from './build-email.ts'
 
 test('a feedback report is a complaint for each recipient it names', async () => {
   const { results, originalMessageId, returnAddresses } = await classifyBounce(

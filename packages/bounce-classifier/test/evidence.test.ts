@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { classifyBounce } from '../src/classify-bounce.ts'
 import { classifyReply } from '../src/classify-reply.ts'
-import { deliveryStatus, feedback, mail, notice, ourAddress, report, returnedHeaders } from './bounce-mails.ts'
+import { deliveryStatus, feedback, mail, notice, ourAddress, report, returnedHeaders } from './build-email.ts'
 
 const kindOf = async (raw: string) => {
   const [result] = (await classifyBounce(raw)).results

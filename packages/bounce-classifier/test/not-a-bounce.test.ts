@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { classifyBounce } from '../src/classify-bounce.ts'
-import { deliveryStatus, mail, ourAddress, report } from './bounce-mails.ts'
+import { deliveryStatus, mail, ourAddress, report } from './build-email.ts'
 
 const person = {
   From: 'Ada <ada@example.com>',

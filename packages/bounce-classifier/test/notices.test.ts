@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { classifyBounce } from '../src/classify-bounce.ts'
-import { notice, ourAddress, returnedHeaders } from './bounce-mails.ts'
+import { notice, ourAddress, returnedHeaders } from './build-email.ts'
 
 // How mail systems write when they send no delivery-status part. Each case: the system, its words, what they mean.
 const systems: [name: string, words: string, meaning: string[], headers?: Record<string, string>][] = [

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BounceReport, classifyBounce } from '../src/classify-bounce.ts'
 import { classifyReply } from '../src/classify-reply.ts'
-import { deliveryStatus, feedback, notice, report, returnedHeaders } from './bounce-mails.ts'
+import { deliveryStatus, feedback, notice, report, returnedHeaders } from './build-email.ts'
 
 const runs = 200
 const resultsMax = 10

@@ -12,7 +12,7 @@ import {
   splitByFamily,
 } from '../src/evaluate.ts'
 import type { RuleEntry } from '../src/rule-usage.ts'
-import { deliveryStatus, feedback, mail, notice, ourAddress } from './bounce-mails.ts'
+import { deliveryStatus, feedback, mail, notice, ourAddress } from './build-email.ts'
 
 // Real mails with verdicts may lie beside a checkout. The test passes without them.
 const folder = fileURLToPath(new URL('../../../../shared/bounces', import.meta.url))

@@ -61,12 +61,12 @@ function createEngine(output: Output): Liquid {
 
 type InFilter = { context: Context }
 
-export function showInHtml(this: InFilter, value: unknown): string {
+function showInHtml(this: InFilter, value: unknown): string {
   if (value instanceof Captured) return value.valueOf()
   return escapeHtml(textOf(value, budgetOf(this.context)))
 }
 
-export function showInText(this: InFilter, value: unknown): string {
+function showInText(this: InFilter, value: unknown): string {
   return textOf(value, budgetOf(this.context))
 }
 

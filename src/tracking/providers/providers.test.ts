@@ -111,10 +111,10 @@ test('SendGrid: bounces and complaints of a signed request are recorded once', a
 
 test('SendGrid: an unsigned or modified request is rejected', async () => {
   const { events, signed } = await recipient()
-  const told = [{ event: 'spamreport', 'waxwing-id': signed }]
-  const none = await post('sendgrid', JSON.stringify(told))
-  const later = await sendgrid(told, { 'x-twilio-email-event-webhook-timestamp': '1' })
-  const nonsense = await sendgrid(told, { 'x-twilio-email-event-webhook-signature': 'bm9uc2Vuc2U=' })
+  const complaints = [{ event: 'spamreport', 'waxwing-id': signed }]
+  const none = await post('sendgrid', JSON.stringify(complaints))
+  const later = await sendgrid(complaints, { 'x-twilio-email-event-webhook-timestamp': '1' })
+  const nonsense = await sendgrid(complaints, { 'x-twilio-email-event-webhook-signature': 'bm9uc2Vuc2U=' })
   expect([none.status, later.status, nonsense.status]).toEqual([401, 401, 401])
   expect(await events()).toEqual([])
 })

@@ -66,7 +66,7 @@ const bounce = (more: object = {}) =>
   })
 
 test.each(['1', '2'])(
-  'a bounce with a signature of version %s is read with all that tells its message',
+  'a bounce with a signature of version %s is read with everything that identifies its message',
   async (version) => {
     const { read, fetched } = start()
     expect(await read(signed({ Message: bounce(), Subject: 'Amazon SES Notification' }, version))).toMatchObject([

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { newId } from '../../../src/values/ids.ts'
 import type { Seeded } from '../seeded.ts'
 import type { Victim } from '../victim.ts'
-import { bounceMail, csv, liquid, mjml, smtpLines } from './texts.ts'
+import { bounceEmail, csv, liquid, mjml, smtpLines } from './texts.ts'
 import { hostileText, hostileValue, mutate, type Schema, valueFor } from './values.ts'
 
 export const mailgunKey = 'key-fuzz'
@@ -235,7 +235,7 @@ const bounceAddress = ({ victim }: FuzzContext) =>
 
 function mimeCase(context: FuzzContext, random: Seeded): SmtpCase {
   const to = bounceAddress(context)
-  const mail = bounceMail(to, random).replace(/^\./gm, '..')
+  const mail = bounceEmail(to, random).replace(/^\./gm, '..')
   return { kind: 'smtp', lines: ['EHLO a', 'MAIL FROM:<>', `RCPT TO:<${to}>`, 'DATA', `${mail}\r\n.`, 'QUIT'] }
 }
 

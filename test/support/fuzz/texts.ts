@@ -118,7 +118,7 @@ export function csv(random: Seeded): string {
   return random.chance(0.5) ? mutate(text, random, random.int(1, 10)) : text
 }
 
-export function bounceMail(to: string, random: Seeded): string {
+export function bounceEmail(to: string, random: Seeded): string {
   const shapes = [
     () =>
       deliveryStatusMail(to, {

@@ -11,7 +11,7 @@ import { Hints } from '../queue/hints.ts'
 import type { Log } from '../runtime/log.ts'
 import { TaskPool } from '../tasks/pool.ts'
 import { type MessageId, newId, toText } from '../values/ids.ts'
-import { processIncomingBounce } from './bounce-mail.ts'
+import { processIncomingBounce } from './incoming-bounce.ts'
 
 const domain = 'bounces.acme.example'
 const listening = { BOUNCE_DOMAIN: domain, BOUNCE_SMTP_PORT: '0', BOUNCE_SMTP_HOST: '127.0.0.1' }
@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 let people = 0
-/** Somebody new who was sent a mail, and the addresses it names. */
+/** Creates a contact with one sent email, and returns the addresses in that email. */
 async function recipient(name = `person${++people}`) {
   const email = `${name}@example.com`
   const ids = await sendTo(app, email)
@@ -120,7 +120,7 @@ test('a complaint is recorded with its message and stops all email', async () =>
 })
 
 test.each(['auth-failure', 'Virus', 'not-spam'])(
-  'a feedback report of the type %s is nobody’s complaint and stops no mail',
+  'a feedback report of the type %s is not a complaint and stops no email',
   async (feedbackType) => {
     const { email, bounceAddress, events } = await recipient()
     expect(await give(bounceAddress, complaintMail(bounceAddress, feedbackType))).toMatchObject({ kind: 'accepted' })

@@ -8,7 +8,7 @@ import type { AddressIds, Tokens } from '../secrets/tokens.ts'
 import { TaskLimitExceeded, type TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import { newId } from '../values/ids.ts'
-import { classifyBounceMail } from './classify-bounce.task.ts'
+import { classifyBounceTask } from './classify-bounce.task.ts'
 import { findReported, localPart } from './correlate.ts'
 import { findMessages } from './tracking.sql.ts'
 import { recordUnsubscription } from './unsubscribe.ts'
@@ -58,7 +58,7 @@ async function classify(
 ): Promise<BounceReport | undefined> {
   try {
     // The listener limits the number of emails in progress, so they may wait for their turn.
-    return await tasks.run(classifyBounceMail, { organizationId, input: raw, whenFull: 'wait' })
+    return await tasks.run(classifyBounceTask, { organizationId, input: raw, whenFull: 'wait' })
   } catch (error) {
     if (error instanceof Refusal && !(error instanceof TaskLimitExceeded)) throw error
     log.warn(

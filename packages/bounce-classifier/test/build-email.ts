@@ -1,4 +1,4 @@
-/** Writes bounce mails in the shapes that mail systems use, for tests of the classifier. */
+/** Builds bounce emails in the formats that mail systems use, for tests of the classifier. */
 
 export const ourAddress = 'b-0123abcd@bounces.sender.example'
 
