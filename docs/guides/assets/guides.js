@@ -133,7 +133,7 @@ function scoreOf(entry, words) {
   const heading = entry.heading.toLowerCase()
   const text = entry.text.toLowerCase()
   let score = 0
-  for (const word of words) {
+  for (const word of words.map(stemOf)) {
     const inTitle = title.includes(word)
     const inHeading = heading.includes(word)
     const inText = text.split(word).length - 1
@@ -141,6 +141,14 @@ function scoreOf(entry, words) {
     score += (inHeading ? 20 : 0) + (inTitle ? (entry.heading === '' ? 25 : 5) : 0) + Math.min(inText, 5)
   }
   return score
+}
+
+/**
+ * Finds "retries" for "retry" and "webhook" for "webhooks".
+ * @param {string} word
+ */
+function stemOf(word) {
+  return word.length > 4 ? word.replace(/(ies|ing|ed|es|s|y)$/, '') : word
 }
 
 /**
@@ -152,7 +160,7 @@ function resultOf(entry, words) {
   link.href = entry.guide + (entry.anchor ? `#${entry.anchor}` : '')
   link.textContent = entry.heading ? `${entry.title} › ${entry.heading}` : entry.title
   const excerpt = document.createElement('span')
-  const at = entry.text.toLowerCase().indexOf(words[0] ?? '')
+  const at = entry.text.toLowerCase().indexOf(stemOf(words[0] ?? ''))
   const start = Math.max(0, at - 30)
   excerpt.textContent = (start > 0 ? '…' : '') + entry.text.slice(start, start + 140)
   link.append(excerpt)
