@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { type Environment, readConfig, settings } from '../src/config/config.ts'
+import { checkSettings } from '../src/parts.ts'
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
+const commands = ['start', 'serve', 'work']
+
+/** Fails if a name is not a setting, or if the service would not start with these values. */
+function checkEnvironment(environment: Environment): void {
+  expect(Object.keys(environment).filter((name) => !(name in settings))).toEqual([])
+  checkSettings(readConfig(environment))
+}
+
+type Compose = {
+  services: Record<
+    string,
+    { environment: Record<string, string>; command?: string[]; volumes?: string[]; build?: { context: string } }
+  >
+  volumes: Record<string, unknown>
+}
+
+/** Replaces `${NAME:-default}` and `${NAME:?message}` as Compose does. */
+const substitute = (text: string, environment: Environment) =>
+  text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
+    const value = environment[name] || (kind === '-' ? rest : undefined)
+    if (value === undefined) throw new Error(`${name}: ${rest}`)
+    return value
+  })
+
+test('the compose file starts the service with valid settings, and requires both secrets', () => {
+  const file = readFileSync('deploy/compose/compose.yaml', 'utf8')
+  const example = readFileSync('deploy/compose/example.env', 'utf8')
+  const names = [...example.matchAll(/^#? ?([A-Z_]+)=/gm)].map(([, name]) => name!)
+  const secrets = { APP_SECRET: 'x'.repeat(32), POSTGRES_PASSWORD: 'password' }
+  expect(names).toEqual(expect.arrayContaining(Object.keys(secrets)))
+  expect(() => substitute(file, { POSTGRES_PASSWORD: 'password' })).toThrow('APP_SECRET')
+  expect(() => substitute(file, { APP_SECRET: 'x'.repeat(32) })).toThrow('POSTGRES_PASSWORD')
+
+  const compose = parse(substitute(file, secrets), { merge: true }) as Compose
+  for (const role of ['serve', 'work']) {
+    const { environment, command } = compose.services[role]!
+    checkEnvironment(environment)
+    expect(command).toEqual([role])
+  }
+  expect(existsSync(join('deploy/compose', compose.services.serve!.build!.context, 'Dockerfile'))).toBe(true)
+  const named = Object.values(compose.services).flatMap(({ volumes = [] }) =>
+    volumes.map((each) => each.split(':')[0]!),
+  )
+  expect(Object.keys(compose.volumes).sort()).toEqual(named.sort())
+})
+
+test('the systemd unit starts the service as its own user, with one writable directory', () => {
+  const unit = readFileSync('deploy/systemd/waxwing.service', 'utf8')
+  const valuesOf = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!)
+  const environment = Object.fromEntries(valuesOf('Environment').map((pair) => pair.split('=') as [string, string]))
+  const { NODE_ENV, ...rest } = environment
+  expect(NODE_ENV).toBe('production')
+  checkEnvironment(rest)
+  expect(rest.DATA_DIR).toBe(`/var/lib/${valuesOf('StateDirectory')[0]}`)
+  expect(valuesOf('ExecStart')).toEqual([`/usr/bin/node ${manifest.config.node_flags} dist/src/cli.js start`])
+  expect(manifest.bin.waxwing).toBe('dist/src/cli.js')
+  expect(valuesOf('User')).toEqual(['waxwing'])
+  for (const line of ['ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=', 'PrivateTmp=yes'])
+    expect(unit.split('\n')).toContain(line)
+  // Its JIT compiler writes machine code.
+  expect(valuesOf('MemoryDenyWriteExecute')).toEqual([])
+})
+
+const chartFolder = 'deploy/helm/waxwing'
+const chart = parse(readFileSync(`${chartFolder}/Chart.yaml`, 'utf8'))
+// biome-ignore lint/suspicious/noExplicitAny: values and manifests have any shape
+const readValues = (): any => parse(readFileSync(`${chartFolder}/values.yaml`, 'utf8'))
+const templates = readdirSync(`${chartFolder}/templates`).map((name) =>
+  readFileSync(`${chartFolder}/templates/${name}`, 'utf8'),
+)
+
+/** Maps that templates pass on as a whole. */
+const passedOn =
+  /^(settings|secretSettings|(serve|work)\.(resources|nodeSelector|tolerations|affinity)|.*(annotations|labels)|imagePullSecrets)$/
+
+function leavesOf(value: unknown, path = ''): string[] {
+  if (path && passedOn.test(path)) return [path]
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [path]
+  return Object.entries(value).flatMap(([name, each]) => leavesOf(each, path ? `${path}.${name}` : name))
+}
+
+test('the chart uses exactly the values that it documents, with valid settings and the version of the service', () => {
+  const values = readValues()
+  const used = new Set(templates.flatMap((text) => [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, path]) => path!)))
+  const valueAt = (path: string) => path.split('.').reduce((value, name) => value?.[name], values)
+  expect([...used].filter((path) => valueAt(path) === undefined)).toEqual([])
+  expect(leavesOf(values).filter((path) => !used.has(path))).toEqual([])
+  const secrets = { ...values.secretSettings, DATABASE_URL: 'postgres://u:p@db/waxwing', APP_SECRET: 'x'.repeat(32) }
+  checkEnvironment({ ...values.settings, ...secrets })
+  expect([chart.version, chart.appVersion]).toEqual([manifest.version, manifest.version])
+})
+
+const hasGo = spawnSync('go', ['version']).status === 0
+
+function render(change: (values: ReturnType<typeof readValues>) => void) {
+  const values = readValues()
+  change(values)
+  const { name: Name, version: Version, appVersion: AppVersion } = chart
+  const release = { Name: 'prod', Namespace: 'mail', Service: 'Helm' }
+  const input = JSON.stringify({ Values: values, Chart: { Name, Version, AppVersion }, Release: release })
+  const { stdout, stderr } = spawnSync('go', ['run', 'test/support/helm/main.go', chartFolder], {
+    input,
+    encoding: 'utf8',
+  })
+  const documents = parseAllDocuments(stdout.replace(/---\n# Source: NOTES.txt[\s\S]*?(?=\n---|$)/, ''))
+  for (const { errors } of documents) expect(errors).toEqual([])
+  return { stderr, objects: documents.map((each) => each.toJS()).filter(Boolean) }
+}
+
+// Needs the template engine of Go, which is not part of the project.
+test.runIf(hasGo)('the chart renders objects that refer to each other, and requires its secrets', () => {
+  const { stderr, objects } = render((values) => {
+    Object.assign(values.secretSettings, { DATABASE_URL: 'postgres://u:p@db/waxwing', APP_SECRET: 'x'.repeat(32) })
+    values.ingress.enabled = true
+    values.ingress.tlsSecret = 'certificate'
+    values.serviceMonitor.enabled = true
+    values.serviceMonitor.labels = { release: 'prometheus' }
+    values.serve.tolerations = [{ key: 'mail', operator: 'Exists' }]
+  })
+  expect(stderr).toBe('')
+  const byKind = (kind: string) => objects.filter((each) => each.kind === kind)
+  const nameOf = (kind: string) => byKind(kind)[0].metadata.name
+  expect(byKind('PodDisruptionBudget')).toHaveLength(2)
+  expect(byKind('ServiceMonitor')[0].metadata.labels.release).toBe('prometheus')
+  expect(byKind('Ingress')[0].spec.tls[0].secretName).toBe('certificate')
+  expect(byKind('Deployment').map(({ spec }) => spec.template.spec.containers[0].args)).toEqual([['serve'], ['work']])
+  for (const { spec } of byKind('Deployment')) {
+    const pod = spec.template
+    const [container] = pod.spec.containers
+    expect(pod.metadata.labels).toMatchObject(spec.selector.matchLabels)
+    expect(container.envFrom).toEqual([
+      { configMapRef: { name: nameOf('ConfigMap') } },
+      { secretRef: { name: nameOf('Secret') } },
+    ])
+    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
+    const { startupProbe, livenessProbe, readinessProbe } = container
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+      expect(['/health', '/ready']).toContain(httpGet.path)
+      expect(httpGet.port).toBe(container.ports[0].name)
+    }
+    expect(commands).toContain(container.args[0])
+  }
+  for (const { spec } of byKind('Service')) {
+    const chosen = byKind('Deployment').filter(({ spec: { template } }) =>
+      Object.entries(spec.selector).every(([name, value]) => template.metadata.labels[name] === value),
+    )
+    expect(chosen).toHaveLength(1)
+  }
+  expect(render(() => {}).stderr).toContain('Set existingSecret, or secretSettings.DATABASE_URL')
+})
