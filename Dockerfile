@@ -4,7 +4,7 @@
 #   docker build -t waxwing .
 #   docker run -d --name waxwing -p 3000:3000 -v waxwing:/data waxwing
 #
-# docs/deploying.md explains the settings, external databases and separate processes.
+# docs/guides/deploying.md explains the settings, external databases and separate processes.
 
 ARG NODE_IMAGE=node:24-bookworm-slim
 
@@ -19,7 +19,7 @@ COPY sdk/package.json sdk/
 COPY web/package.json web/
 RUN --mount=type=cache,target=/root/.npm npm ci
 COPY . .
-RUN npm run build
+RUN npm run build && chmod +x dist/src/cli.js
 
 # Only what the service needs, for the platform of the image: argon2 and PostgreSQL are native.
 FROM ${NODE_IMAGE} AS dependencies
@@ -44,7 +44,8 @@ LABEL org.opencontainers.image.title="Waxwing" \
       org.opencontainers.image.licenses="MIT"
 # PostgreSQL requires a user with a name.
 RUN useradd --uid 10001 --user-group --home-dir /data --no-create-home --shell /usr/sbin/nologin waxwing \
- && install -d -o waxwing -g waxwing -m 0700 /data
+ && install -d -o waxwing -g waxwing -m 0700 /data \
+ && ln -s /app/dist/src/cli.js /usr/local/bin/waxwing
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=dependencies /app/packages ./packages

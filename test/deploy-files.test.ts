@@ -157,3 +157,17 @@ test.runIf(hasGo)('the chart renders objects that refer to each other, and requi
   }
   expect(render(() => {}).stderr).toContain('Set existingSecret, or secretSettings.DATABASE_URL')
 })
+
+test('the deployment guide names only files, settings and commands that exist', () => {
+  const guide = readFileSync('docs/guides/deploying.md', 'utf8')
+  const paths = [...guide.matchAll(/\bdeploy\/[\w./-]*\w/g)].map(([path]) => path)
+  expect(paths.length).toBeGreaterThan(8)
+  expect(paths.filter((path) => !path.endsWith('/.env') && !existsSync(path))).toEqual([])
+  const names = [...guide.matchAll(/\b([A-Z]+_[A-Z_]+)\b/g)].map(([, name]) => name!)
+  const others = ['POSTGRES_PASSWORD', 'CAP_NET_BIND_SERVICE']
+  expect(names.filter((name) => !(name in settings) && !others.includes(name))).toEqual([])
+  const known = [...readFileSync('src/cli.ts', 'utf8').matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, name]) => name!)
+  const used = [...guide.matchAll(/(?:waxwing|…|:3000) waxwing ([a-z-]+)/g)].map(([, name]) => name!)
+  expect(used.length).toBeGreaterThan(3)
+  expect(used.filter((name) => !known.includes(name))).toEqual([])
+})

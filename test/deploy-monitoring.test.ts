@@ -68,7 +68,7 @@ test('alerts and the dashboard are valid PromQL, and use only metrics and labels
 test('every metric of the service is documented, and every documented metric exists', async () => {
   const { names } = await readExported()
   const own = names.filter((name) => name.startsWith('waxwing_'))
-  const documented = readFileSync('docs/operating.md', 'utf8')
+  const documented = readFileSync('docs/guides/operating.md', 'utf8')
     .replaceAll('`…_', '`waxwing_database_connections_')
     .match(/\b(waxwing_[a-z_]+)/g)!
   expect(own.filter((name) => !documented.includes(name))).toEqual([])

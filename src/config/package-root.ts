@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 /** The root directory of the package, whether the code runs from src/ or dist/src/. */
 export const packageRoot = (() => {
   let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'src', 'db', 'migrations'))) folder = dirname(folder)
+  while (!existsSync(join(folder, 'src', 'db', 'migrations'))) {
+    if (folder === dirname(folder)) throw new Error('The installation is incomplete: src/db/migrations is missing.')
+    folder = dirname(folder)
+  }
   return folder
 })()
 
