@@ -6,6 +6,7 @@ import { showConfig } from './commands/config.ts'
 import { createOrganization } from './commands/create-organization.ts'
 import { removeDemoData } from './commands/demo.ts'
 import { doctor } from './commands/doctor.ts'
+import { exportToFile, importFromFile } from './commands/export-organization.ts'
 import type { Flags } from './commands/flags.ts'
 import { migrateDatabase } from './commands/migrate.ts'
 import { printOpenApi } from './commands/openapi.ts'
@@ -75,6 +76,17 @@ const commands: Record<string, Command> = {
       replace: 'Delete what the database contains.',
     },
     run: restoreDatabase,
+  },
+  export: {
+    usage: 'export --organization ID FILE',
+    about: 'Write one organization to a file, one JSON value per line.',
+    flags: { organization: 'The id of the organization (org_…).' },
+    run: exportToFile,
+  },
+  import: {
+    usage: 'import FILE',
+    about: 'Import an exported organization. Importing it again changes nothing.',
+    run: importFromFile,
   },
   'pause-sending': {
     usage: 'pause-sending',

@@ -37,7 +37,7 @@ export async function selectTables(client: pg.ClientBase): Promise<FoundTable[]>
 }
 
 /** Puts referenced tables first. Tables that reference each other have deferrable keys, so their order is free. */
-function inOrder<Table extends { name: string; references: string[] }>(tables: Table[]): Table[] {
+export function inOrder<Table extends { name: string; references: string[] }>(tables: Table[]): Table[] {
   const names = new Map(tables.map((table) => [table.name, table]))
   const ordered = new Set<Table>()
   const visit = (table: Table, path: Table[]) => {

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { syncDirectory } from '../runtime/sync-directory.ts'
 import { SetupFault } from '../values/errors.ts'
 import { ByteReader, blockOf, truncated } from './byte-reader.ts'
 import { deriveFileKey, type Encryption, newEncryption, openChunk, sealChunk } from './encryption.ts'
+import { writeNewFile } from './new-file.ts'
 
 // docs/guides/backup.md describes the format.
 
@@ -32,40 +31,29 @@ export async function writeContainer(
   content: AsyncIterable<Buffer>,
   { passphrase, waxwing }: { passphrase?: string | undefined; waxwing: string },
 ): Promise<WrittenFile> {
-  if (await stat(path).catch(() => null)) throw new SetupFault(`${path} already exists. Choose another file name.`)
-  const unfinished = `${path}.unfinished`
   const header = headerOf(waxwing, passphrase === undefined ? null : newEncryption())
   const key = header.encryption && (await deriveFileKey(passphrase!, header.encryption))
   const headerBytes = Buffer.from(`${magic}\n${JSON.stringify(header)}\n`)
   const hash = createHash('sha256')
   let bytes = 0
-  const file = await open(unfinished, 'w', 0o600).catch(explainWrite(path))
-  try {
-    await file.chmod(0o600)
-    await pipeline(
+  const withChecksum = async function* (parts: AsyncIterable<Buffer>) {
+    for await (const part of parts) {
+      hash.update(part)
+      bytes += part.length
+      yield part
+    }
+    bytes += checksumBytes
+    yield hash.copy().digest()
+  }
+  await writeNewFile(path, (file) =>
+    pipeline(
       content,
       createGzip(compression),
       (gzip: AsyncIterable<Buffer>) => chunksOf(gzip, headerBytes, key),
-      async function* (parts: AsyncIterable<Buffer>) {
-        for await (const part of parts) {
-          hash.update(part)
-          bytes += part.length
-          yield part
-        }
-        bytes += checksumBytes
-        yield hash.copy().digest()
-      },
-      createWriteStream('', { fd: file.fd, autoClose: false }),
-    )
-    await file.sync()
-    await file.close()
-    await rename(unfinished, path)
-    await syncDirectory(dirname(path))
-  } catch (error) {
-    await file.close().catch(() => {})
-    await rm(unfinished, { force: true })
-    return explainWrite(path)(error as NodeJS.ErrnoException)
-  }
+      withChecksum,
+      file,
+    ),
+  )
   return { bytes, sha256: hash.digest('hex') }
 }
 
@@ -201,14 +189,6 @@ async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   feeding.catch(() => {}) // thrown below
   yield* unzip as AsyncIterable<Buffer>
   await feeding
-}
-
-function explainWrite(path: string) {
-  return (error: NodeJS.ErrnoException): never => {
-    if (error.code === undefined || !/^E[A-Z]+$/.test(error.code)) throw error
-    const advice = error.code === 'ENOSPC' ? 'The disk is full.' : 'Choose another file.'
-    throw new SetupFault(`${path} cannot be written (${error.message}). ${advice}`)
-  }
 }
 
 function explainRead(path: string) {

@@ -41,7 +41,7 @@ export type WebhookChanges = Partial<WebhookInput> & { status?: 'active' | 'paus
 export type WebhookParts = { db: Db; hints: Hints; box: SecretBox; allowPrivate: boolean }
 
 /** Stripe's library uses the whole string as the key, Standard Webhooks the bytes after the prefix. */
-const newSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
+export const newWebhookSecret = () => `whsec_${randomBytes(secretBytes).toString('base64')}`
 
 /**
  * Creates a webhook. This is the only time its secret is returned. Throws `Refusal` if the input is invalid or the
@@ -55,7 +55,7 @@ export async function createWebhook(
   const name = checkName(input.name)
   const url = checkUrl(input.url, allowPrivate)
   const selection = checkEvents(input.eventTypes, input.allEvents ?? false)
-  const secret = newSecret()
+  const secret = newWebhookSecret()
   const webhook = await db.begin(async (tx) => {
     if ((await countWebhooks(tx, organizationId)) >= webhooksMax)
       throw new Refusal(
@@ -146,7 +146,7 @@ export async function rotateWebhookSecret(
 ): Promise<{ webhook: Webhook; secret: string }> {
   if (!(overlapHours >= 0 && overlapHours <= overlapHoursMax))
     throw invalid({ path: 'overlap_hours', problem: `must be from 0 to ${overlapHoursMax}` })
-  const secret = newSecret()
+  const secret = newWebhookSecret()
   const webhook = await rotateSecret(db.statement, { organizationId, id }, box.seal(secret), overlapHours)
   if (!webhook) throw notFound('webhook')
   hints.notify(deliverKind, id)

@@ -1,0 +1,42 @@
+/** Work in progress and short-lived credentials: the exporting installation finishes the former. */
+export const excludedTables = new Set([
+  'account_mails',
+  'email_changes',
+  'import_chunks',
+  'jobs',
+  'lanes',
+  'notice_mails',
+  'password_resets',
+  'sessions',
+])
+
+/** Columns that depend on the installation. Secrets of webhooks are encrypted with its APP_SECRET. */
+export const excludedColumns: Record<string, string[]> = {
+  organizations: ['is_operator'],
+  webhooks: ['secret', 'previous_secret', 'previous_secret_until'],
+}
+
+const notSent = "'Not sent when the organization was exported'"
+
+/**
+ * What is exported instead of the value of a column. Nothing that the exporting installation still sends may be sent by
+ * the importing one as well.
+ */
+export const exportedValues: Record<string, Record<string, string>> = {
+  messages: {
+    status: "case status when 'queued' then 'failed' else status end",
+    reason: `case status when 'queued' then ${notSent} else reason end`,
+  },
+  deliveries: {
+    status: "case status when 'pending' then 'failed' else status end",
+    reason: `case status when 'pending' then ${notSent} else reason end`,
+    next_attempt_at: 'null::timestamptz',
+  },
+  imports: {
+    status: "case when status in ('uploading', 'queued', 'running') then 'cancelled' else status end",
+  },
+  webhooks: {
+    status: "'paused'",
+    paused_reason: "'Imported with a new signing secret. Rotate the secret, set it at your endpoint, and resume.'",
+  },
+}

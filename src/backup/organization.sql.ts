@@ -1,0 +1,93 @@
+import type pg from 'pg'
+import type { OrganizationId } from '../values/ids.ts'
+import { inOrder } from './catalog.sql.ts'
+import { excludedColumns, excludedTables, exportedValues } from './organization-tables.ts'
+
+export type TenantTable = { name: string; columns: string[]; keys: string[] }
+
+/** Returns the tables with rows of one organization, the referenced before the referencing ones. */
+export async function selectTenantTables(client: pg.ClientBase): Promise<TenantTable[]> {
+  const { rows } = await client.query<TenantTable & { references: string[] }>(`
+    select relname as name,
+      array(
+        select attname::text from pg_attribute
+        where attrelid = pg_class.oid and attnum > 0 and not attisdropped and attgenerated = '' and attidentity = ''
+        order by attnum) as columns,
+      array(
+        select attname::text from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
+        where indrelid = pg_class.oid and indisprimary
+        order by array_position(indkey, attnum)) as keys,
+      array(
+        select distinct confrelid::regclass::text from pg_constraint
+        where conrelid = pg_class.oid and contype = 'f' and confrelid <> conrelid) as references
+    from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = current_schema()::regnamespace
+      and (relname = 'organizations' or exists (
+        select from pg_attribute where attrelid = pg_class.oid and attname = 'organization_id' and not attisdropped))
+    order by relname`)
+  return inOrder(rows)
+    .filter(({ name }) => !excludedTables.has(name))
+    .map(({ name, columns, keys }) => ({
+      name,
+      keys,
+      columns: columns.filter((column) => !excludedColumns[name]?.includes(column)),
+    }))
+}
+
+/** Yields the rows of the organization as lines of JSON, a thousand at a time. Must run in a transaction. */
+export async function* readRows(
+  client: pg.ClientBase,
+  { name, columns, keys }: TenantTable,
+  organizationId: OrganizationId,
+): AsyncGenerator<string[]> {
+  const values = columns.map((column) => `${exportedValues[name]?.[column] ?? column} as ${column}`)
+  await client.query(
+    `declare export_rows no scroll cursor for
+      select row_to_json(exported)::text as line from (
+        select ${values.join(', ')} from ${name}
+        where ${name === 'organizations' ? 'id' : 'organization_id'} = ${client.escapeLiteral(organizationId)}
+        order by ${keys.join(', ')}
+      ) exported`,
+  )
+  for (;;) {
+    const { rows } = await client.query<{ line: string }>('fetch 1000 from export_rows')
+    if (rows.length === 0) break
+    yield rows.map(({ line }) => line)
+  }
+  await client.query('close export_rows')
+}
+
+/** `lines` are rows as JSON; `extra` are values for columns that are not exported. */
+export async function insertRows(
+  client: pg.ClientBase,
+  table: string,
+  columns: string[],
+  lines: string[],
+  extra: Record<string, unknown> = {},
+): Promise<void> {
+  const more = Object.keys(extra)
+  await client.query(
+    `insert into ${table} (${[...columns, ...more].join(', ')})
+      select ${[...columns, ...more.map((_, index) => `$${index + 2}`)].join(', ')}
+      from jsonb_populate_recordset(null::${table}, $1)`,
+    [`[${lines.join(',')}]`, ...Object.values(extra)],
+  )
+}
+
+export type OrganizationState = { name: string; isDeleted: boolean }
+
+export async function findOrganization(
+  client: pg.ClientBase,
+  id: OrganizationId,
+): Promise<OrganizationState | undefined> {
+  const { rows } = await client.query<OrganizationState>(
+    'select name, deleted_at is not null as "isDeleted" from organizations where id = $1',
+    [id],
+  )
+  return rows[0]
+}
+
+export async function hasOrganizations(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query('select from organizations limit 1')
+  return rows.length > 0
+}
