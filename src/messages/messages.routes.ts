@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import type { Transport } from '@waxwing/smtp-client'
+import { isOperator, type Member, memberOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
@@ -22,6 +23,7 @@ import {
   selectMessages,
 } from './messages.sql.ts'
 import { type MailSettings, mailboxText, senderOf, showMail } from './outgoing.ts'
+import { findWaiting, type Waiting } from './waiting.ts'
 
 const EventOut = Type.Object({
   id: Type.String(),
@@ -42,6 +44,24 @@ const MessageOut = Type.Object({
   is_test: Type.Boolean(),
   queued_at: Timestamp,
   sent_at: Nullable(Timestamp),
+  waiting: Nullable(
+    Type.Object(
+      {
+        cause: oneOf('mail_server_unreachable', 'deferred', 'queued'),
+        detail: Nullable(
+          Type.String({
+            description:
+              'The last reply of the mail server, or why it cannot be reached, which only operators of the installation see.',
+          }),
+        ),
+        next_attempt_at: Nullable(
+          Type.String({ format: 'date-time', description: 'Null if it is due now, or is behind thousands of others.' }),
+        ),
+        attempts: Type.Integer({ description: 'Attempts that the mail server deferred.' }),
+      },
+      { description: 'Why a queued email has not been sent yet; null for other statuses.' },
+    ),
+  ),
   events: Type.Array(EventOut),
 })
 const MessageDetailOut = Type.Object({
@@ -69,9 +89,12 @@ export type MessageParts = {
   templates: TemplateCache
   runner: TemplateRunner
   mailFrom: MailSettings['mailFrom']
+  relay: Pick<Transport, 'state'> | undefined
 }
 
-export function messageRoutes({ db, read, templates, runner, mailFrom }: MessageParts): FastifyPluginAsyncTypebox {
+export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
+  const { db, read, templates, runner, mailFrom } = parts
+  const waitingContext = (member: Member) => ({ relay: parts.relay?.state(), showsRelay: isOperator(member) })
   return async (api) => {
     api.get(
       '/messages',
@@ -91,7 +114,8 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const member = memberOf(request)
+        const { organizationId } = member
         const { status, flow_id, contact_id, query } = request.query
         const flowId = flow_id === undefined ? undefined : parseId('flw', flow_id)
         const contactId = contact_id === undefined ? undefined : parseId('con', contact_id)
@@ -101,12 +125,16 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const before = cursor?.[0] as MessageId | undefined
         const filter = { status, flowId, contactId, query, before, limit: limit + 1 }
-        const { items, nextCursor, events } = await read(organizationId, async (tx) => {
+        const { items, nextCursor, events, waiting } = await read(organizationId, async (tx) => {
           const found = toPage(await selectMessages(tx, organizationId, filter), limit, ({ id }) => [id])
-          return { ...found, events: await selectEventsOf(tx, organizationId, found.items) }
+          return {
+            ...found,
+            events: await selectEventsOf(tx, organizationId, found.items),
+            waiting: await findWaiting(tx, organizationId, found.items, waitingContext(member)),
+          }
         })
         const eventsOf = (id: MessageId) => events.filter(({ messageId }) => messageId === id)
-        return page({ items: items.map((row) => messageOut(row, eventsOf(row.id))), nextCursor })
+        return page({ items: items.map((row) => messageOut(row, eventsOf(row.id), waiting.get(row.id))), nextCursor })
       },
     )
 
@@ -122,15 +150,17 @@ export function messageRoutes({ db, read, templates, runner, mailFrom }: Message
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const member = memberOf(request)
+        const { organizationId } = member
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
-        const [events, content] = await Promise.all([
+        const [events, waiting, content] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
+          findWaiting(db, organizationId, [message], waitingContext(member)),
           contentOf(templates, runner, message),
         ])
         return ok({
-          ...messageOut(message, events),
+          ...messageOut(message, events, waiting.get(message.id)),
           flow_version: message.flowVersion,
           from: mailboxText(senderOf(message, mailFrom)),
           ...content,
@@ -167,7 +197,7 @@ async function contentOf(
   }
 }
 
-const messageOut = (message: MessageRow, events: MessageEvent[]) => ({
+const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waiting | undefined) => ({
   id: toText('msg', message.id),
   flow_id: toText('flw', message.flowId),
   flow_name: message.flowName,
@@ -178,6 +208,14 @@ const messageOut = (message: MessageRow, events: MessageEvent[]) => ({
   is_test: message.isTest,
   queued_at: message.queuedAt.toISOString(),
   sent_at: message.sentAt?.toISOString() ?? null,
+  waiting: waiting
+    ? {
+        cause: waiting.cause,
+        detail: waiting.detail,
+        next_attempt_at: waiting.nextAttemptAt?.toISOString() ?? null,
+        attempts: waiting.attempts,
+      }
+    : null,
   events: events.map((event) => ({
     id: toText('evt', event.id),
     event_name: event.eventName,

@@ -29,10 +29,12 @@ export type MessageRow = {
   queuedAt: Date
   sentAt: Date | null
   isTest: boolean
+  relayReply: string | null
 }
 
 const columns = sql`messages.organization_id, messages.id, messages.flow_id, flows.name as flow_name, messages.contact_id,
-  messages.email, messages.subject, messages.status, messages.reason, messages.queued_at, messages.sent_at, messages.is_test`
+  messages.email, messages.subject, messages.status, messages.reason, messages.queued_at, messages.sent_at, messages.is_test,
+  messages.relay_reply`
 
 export type MessageFilter = {
   status?: MessageStatus | undefined
@@ -80,7 +82,6 @@ export type MessageDetail = MessageRow & {
   flowVersion: number
   flowKind: 'transactional' | 'marketing'
   context: Record<string, unknown> | null
-  relayReply: string | null
   fromName: string | null
   fromEmail: string | null
   recipient: RecipientSnapshot | null
@@ -93,7 +94,7 @@ export async function findMessage(
 ): Promise<MessageDetail | undefined> {
   const [row] = await db.run<MessageDetail>(sql`
     select ${columns}, messages.flow_version_id, versions.number as flow_version, flows.kind as flow_kind, messages.context,
-      messages.relay_reply, versions.from_name, versions.from_email, messages.recipient
+      versions.from_name, versions.from_email, messages.recipient
     from messages
     join flows on flows.organization_id = messages.organization_id and flows.id = messages.flow_id
     join flow_versions versions on versions.organization_id = messages.organization_id and versions.id = messages.flow_version_id

@@ -5,6 +5,7 @@ import { startRelay } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { barriers } from './support/axe.ts'
 import { launchBrowser } from './support/chromium.ts'
+import { createFlow } from './support/flows.ts'
 import { openTab } from './support/pages.ts'
 import { type Account, registerOwner, type Service, startService } from './support/service.ts'
 
@@ -135,4 +136,32 @@ test('the profile changes name, email, alerts and sessions', async () => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect((await service.manage(account.session, 'GET', '/me')).status).toBe(401)
   expect([...tab.problems, ...other.problems]).toEqual([])
+})
+
+test('while the mail server is down, queued emails show why they wait and when they are tried again', async () => {
+  const gone = await startRelay()
+  await gone.stop()
+  await using service = await startService({ settings: { SMTP_URL: gone.url } })
+  const account = await registerOwner(service)
+  const flowId = await createFlow(service, account)
+  await service.manage(account.session, 'POST', `/organization/flows/${flowId}/test`, {
+    to: 'ada@example.com',
+    context: { name: 'Ada' },
+  })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('messages')
+  const row = page.getByRole('row', { name: /Your order/ })
+  await row.getByText(/Can’t connect to the mail server, next attempt/).waitFor()
+  await row.getByText('Queued', { exact: true }).waitFor()
+  expect(await row.getByText('Sent', { exact: true }).count()).toBe(0)
+  await page.getByRole('status').getByText('Emails are queued').waitFor()
+  await row.getByRole('link').click()
+  await page.getByText('Not sent yet: can’t connect to the mail server').waitFor()
+  await page
+    .getByText(/refused/i)
+    .first()
+    .waitFor()
+  expect(tab.problems).toEqual([])
 })

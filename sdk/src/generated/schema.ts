@@ -8699,6 +8699,7 @@ export interface operations {
                      *           "is_test": false,
                      *           "queued_at": "2026-03-02T10:15:00.120Z",
                      *           "sent_at": "2026-03-02T10:15:00.480Z",
+                     *           "waiting": null,
                      *           "events": [
                      *             {
                      *               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -8758,6 +8759,20 @@ export interface operations {
                             queued_at: string;
                             /** Format: date-time */
                             sent_at: string | null;
+                            /** @description Why a queued email has not been sent yet; null for other statuses. */
+                            waiting: {
+                                /** @enum {string} */
+                                cause: "mail_server_unreachable" | "deferred" | "queued";
+                                /** @description The last reply of the mail server, or why it cannot be reached, which only operators of the installation see. */
+                                detail: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description Null if it is due now, or is behind thousands of others.
+                                 */
+                                next_attempt_at: string | null;
+                                /** @description Attempts that the mail server deferred. */
+                                attempts: number;
+                            } | null;
                             events: {
                                 id: string;
                                 /** @enum {string} */
@@ -8843,6 +8858,7 @@ export interface operations {
                      *         "is_test": false,
                      *         "queued_at": "2026-03-02T10:15:00.120Z",
                      *         "sent_at": "2026-03-02T10:15:00.480Z",
+                     *         "waiting": null,
                      *         "events": [
                      *           {
                      *             "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -8906,6 +8922,20 @@ export interface operations {
                             queued_at: string;
                             /** Format: date-time */
                             sent_at: string | null;
+                            /** @description Why a queued email has not been sent yet; null for other statuses. */
+                            waiting: {
+                                /** @enum {string} */
+                                cause: "mail_server_unreachable" | "deferred" | "queued";
+                                /** @description The last reply of the mail server, or why it cannot be reached, which only operators of the installation see. */
+                                detail: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description Null if it is due now, or is behind thousands of others.
+                                 */
+                                next_attempt_at: string | null;
+                                /** @description Attempts that the mail server deferred. */
+                                attempts: number;
+                            } | null;
                             events: {
                                 id: string;
                                 /** @enum {string} */

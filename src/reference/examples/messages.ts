@@ -33,6 +33,7 @@ export const examples: Examples = {
               "is_test": false,
               "queued_at": "2026-03-02T10:15:00.120Z",
               "sent_at": "2026-03-02T10:15:00.480Z",
+              "waiting": null,
               "events": [
                 {
                   "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -100,6 +101,7 @@ export const examples: Examples = {
             "is_test": false,
             "queued_at": "2026-03-02T10:15:00.120Z",
             "sent_at": "2026-03-02T10:15:00.480Z",
+            "waiting": null,
             "events": [
               {
                 "id": "evt_01kjt5r2g0e0t8vz1q0m3w0003",

@@ -23,7 +23,7 @@ export function TestDialog({ opened, onClose, flow, context, dirty }: Props) {
   const to = typed ?? me.data?.user.email ?? ''
   const send = useMutation({
     mutationFn: () => sendTest(flow.id, { to: to.trim(), context }),
-    onSuccess: () => invalidate(keys.messages, keys.inbox, keys.checklist),
+    onSuccess: () => invalidate(keys.messages, keys.inbox, keys.checklist, keys.sending),
   })
   const close = () => {
     send.reset()

@@ -4,7 +4,6 @@ import { Link, useParams } from 'react-router'
 import { detailOf, EventBadges, evidenceOf } from '../activity/event-list.tsx'
 import type { EventSummary, MessageDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { sendingQuery } from '../settings/settings.api.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
@@ -18,6 +17,7 @@ import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { MessageBadges } from './message-status.tsx'
 import { messageQuery } from './messages.api.ts'
+import { WaitingNotice } from './waiting.tsx'
 
 export function MessagePage() {
   const { id = '' } = useParams()
@@ -33,28 +33,10 @@ export function MessagePage() {
   )
 }
 
-/** Why a queued email has not been sent yet, if the mail server is the reason. */
-function QueuedReason() {
-  const { data: sending } = useQuery(sendingQuery)
-  if (sending?.state !== 'failing') return null
-  return (
-    <Notice tone="warn" title="Not sent yet: can’t connect to the mail server">
-      {sending.last_error && <span className="break">{sending.last_error}. </span>}
-      {sending.next_attempt_at ? (
-        <>
-          Next attempt <Time at={sending.next_attempt_at} />.
-        </>
-      ) : (
-        'It will be sent as soon as the connection works again.'
-      )}
-    </Notice>
-  )
-}
-
 function MessageView({ message }: { message: MessageDetail }) {
   return (
     <>
-      {message.reason && (
+      {message.reason && message.status !== 'queued' && (
         <Notice
           tone={message.status === 'suppressed' ? 'warn' : 'bad'}
           title={message.status === 'suppressed' ? 'Not sent' : 'Not delivered'}
@@ -62,7 +44,7 @@ function MessageView({ message }: { message: MessageDetail }) {
           {describe(message.reason)}
         </Notice>
       )}
-      {message.status === 'queued' && <QueuedReason />}
+      <WaitingNotice message={message} />
       <Facts
         facts={[
           [

@@ -17,6 +17,7 @@ import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
 import { MessageBadges, messageStatusOptions } from './message-status.tsx'
 import { useMessages } from './messages.api.ts'
+import { WaitingLine } from './waiting.tsx'
 
 const columns: Column<Message>[] = [
   {
@@ -32,7 +33,15 @@ const columns: Column<Message>[] = [
       </>
     ),
   },
-  { header: 'Status', cell: (message) => <MessageBadges message={message} /> },
+  {
+    header: 'Status',
+    cell: (message) => (
+      <>
+        <MessageBadges message={message} />
+        <WaitingLine message={message} />
+      </>
+    ),
+  },
   {
     header: 'Flow',
     minWidth: '160px',
@@ -47,12 +56,7 @@ export function MessagesPage() {
   const messages = useMessages({ query, status: status as MessageStatus | '', flow_id: flow })
   const flows = useQuery(flowChoicesQuery)
   return (
-    <Page
-      wide
-      title="Messages"
-      description="Every email you’ve sent and its status."
-      beside={<LiveBadge pages={messages} />}
-    >
+    <Page wide title="Messages" description="Every email and its status." beside={<LiveBadge pages={messages} />}>
       <Filters>
         <SearchField
           label="Search messages"

@@ -1,0 +1,60 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Message } from '../api/types.ts'
+import { sendingQuery } from '../settings/settings.api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Waiting = NonNullable<Message['waiting']>
+
+const titles = {
+  mail_server_unreachable: 'Can’t connect to the mail server',
+  deferred: 'Deferred by the mail server',
+} as const
+
+/** Why a queued email is delayed. Undefined if it will be sent in a moment. */
+function useDelay(message: Pick<Message, 'status' | 'waiting'>) {
+  const isQueued = message.status === 'queued' && message.waiting !== null
+  const { data: sending } = useQuery({ ...sendingQuery, enabled: isQueued })
+  if (!isQueued) return undefined
+  const { cause, detail, next_attempt_at: next } = message.waiting as Waiting
+  if (cause !== 'queued') return { title: titles[cause], detail, next }
+  // Another process sends the emails, and reports no progress.
+  if (sending?.state === 'failing')
+    return { title: titles.mail_server_unreachable, detail: sending.last_error, next: sending.next_attempt_at }
+  return undefined
+}
+
+/** Below the status in a list. */
+export function WaitingLine({ message }: { message: Pick<Message, 'status' | 'waiting'> }) {
+  const delay = useDelay(message)
+  if (!delay) return null
+  return (
+    <Text size="xs" c="dimmed" mt={2} title={delay.detail ?? undefined}>
+      {delay.title}
+      {delay.next && (
+        <>
+          , next attempt <Time at={delay.next} />
+        </>
+      )}
+    </Text>
+  )
+}
+
+/** On the page of a message. */
+export function WaitingNotice({ message }: { message: Pick<Message, 'status' | 'waiting'> }) {
+  const delay = useDelay(message)
+  if (!delay) return null
+  return (
+    <Notice tone="warn" role="status" title={`Not sent yet: ${delay.title[0]?.toLowerCase()}${delay.title.slice(1)}`}>
+      {delay.detail && <span className="break">{delay.detail.replace(/\.$/, '')}. </span>}
+      {delay.next ? (
+        <>
+          Next attempt <Time at={delay.next} />.
+        </>
+      ) : (
+        'It will be sent as soon as the connection works again.'
+      )}
+    </Notice>
+  )
+}
