@@ -103,3 +103,14 @@ test('packages import nothing of the service, and the service imports packages b
   const entering = files.filter((file) => /from\s+'[^']*packages\//.test(textOf(file)))
   expect({ leaving, entering }).toEqual({ leaving: [], entering: [] })
 })
+
+test('random choices of tests come from the seed of the run', () => {
+  const tests = ['src', 'test', 'packages', 'sdk', 'web/src'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => !file.includes('node_modules') && /\.test\.tsx?$|(^|\/)support\/.*\.ts$/.test(file))
+      .map((file) => join(folder, file)),
+  )
+  const chosen = ['test/support/seeded.ts', 'test/support/global-setup.ts', 'test/architecture.test.ts']
+  expect(tests).toContain('test/support/seeded.ts')
+  expect(tests.filter((file) => !chosen.includes(file) && /Math\.random/.test(readFileSync(file, 'utf8')))).toEqual([])
+})

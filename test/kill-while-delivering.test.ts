@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { happen } from './support/events.ts'
+import { announcedSeed } from './support/seeded.ts'
 import { newCustomer, startService } from './support/service.ts'
 import { createTestDb } from './support/test-db.ts'
 import { until } from './support/until.ts'
@@ -27,10 +28,11 @@ test('twenty kills of one of two workers leave no event undelivered', { timeout:
       all_events: true,
     })
 
+  const random = announcedSeed('kills while delivering')
   for (let kill = 0; kill < kills; kill++) {
     await happen(database.db, organization, 'emailOpen', eventsPerKill)
     // At a random moment: between claiming, posting, recording and releasing.
-    await sleep(Math.random() * aliveMsMax)
+    await sleep(random.next() * aliveMsMax)
     await killed.kill()
     await killed.start()
   }

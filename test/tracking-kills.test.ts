@@ -19,6 +19,7 @@ import {
   startChild,
 } from './support/embedded-child.ts'
 import { appSecret, person, tokens } from './support/readers.ts'
+import { announcedSeed, type Seeded } from './support/seeded.ts'
 import { until } from './support/until.ts'
 
 /** `KILLS=100 npx vitest run test/tracking-kills.test.ts` for a long run. */
@@ -98,15 +99,14 @@ const hit = (port: number, path: string) =>
   })
 
 /** Readers who open and click until stopped. Each hit belongs to a different message. */
-function startReading(port: number, answered: string[]) {
+function startReading(port: number, answered: string[], random: Seeded) {
   let reading = true
   const read = async (organizationId: ReturnType<typeof newId<'org'>>) => {
     while (reading) {
       const ids = { organizationId, messageId: newId('msg'), contactId: newId('con'), flowId: newId('flw') }
-      const [path, expected] =
-        Math.random() < 0.5
-          ? [`/t/o/${tokens.sign('open', ids)}`, 200]
-          : [`/t/c/${tokens.sign('click', { ...ids, url: 'https://shop.example/' })}`, 302]
+      const [path, expected] = random.chance(0.5)
+        ? [`/t/o/${tokens.sign('open', ids)}`, 200]
+        : [`/t/c/${tokens.sign('click', { ...ids, url: 'https://shop.example/' })}`, 302]
       const status = await hit(port, path as string)
       if (status === expected) answered.push(ids.messageId)
       else await sleep(5)
@@ -119,8 +119,6 @@ function startReading(port: number, answered: string[]) {
   }
 }
 
-const pick = <T>(...choices: [T, ...T[]]): T => choices[Math.floor(Math.random() * choices.length)]!
-
 test(
   `${kills} kills of the database and the service under load lose no hit that was answered`,
   async () => {
@@ -128,23 +126,24 @@ test(
     await once(free, 'listening')
     const { port } = free.address() as AddressInfo
     free.close()
+    const random = announcedSeed('kills while tracking')
     const dataDir = site.newDataDir()
     const answered: string[] = []
     let database = await startDatabase(dataDir)
     let service = await startService(database, port)
-    const stopReading = startReading(port, answered)
+    const stopReading = startReading(port, answered, random.fork())
 
     for (let kill = 0; kill < kills; kill++) {
       const seen = answered.length
       await until('hits to be answered', () => answered.length > seen + 50)
-      await sleep(Math.random() * 200)
-      const whom = pick('service', 'database', 'both')
+      await sleep(random.next() * 200)
+      const whom = random.pick(['service', 'database', 'both'])
       if (whom !== 'service') {
         await killDatabase(database)
         const away = answered.length
         if (whom === 'database')
           await until('hits to be answered without the database', () => answered.length > away + 50)
-        if (whom === 'both') await sleep(Math.random() * 100)
+        if (whom === 'both') await sleep(random.next() * 100)
       }
       if (whom !== 'database') await killService(service)
       if (whom !== 'service') database = await startDatabase(dataDir)

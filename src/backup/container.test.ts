@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { openContainer, writeContainer } from './container.ts'
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-container-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+const random = announcedSeed('backups')
 const passphrase = 'correct horse battery staple'
 let count = 0
 
@@ -30,14 +31,14 @@ async function read(path: string, options: { passphrase?: string } = {}): Promis
   return Buffer.concat(found)
 }
 
-/** Replaces the content of a file with `bytes` and their checksum, like somebody who wants to deceive us. */
+/** Replaces the content of a file with `bytes` and their checksum, like an attacker. */
 const forge = (path: string, bytes: Buffer) =>
   writeFileSync(path, Buffer.concat([bytes, createHash('sha256').update(bytes).digest()]))
 const withoutChecksum = (path: string) => readFileSync(path).subarray(0, -32)
 
 test.for([undefined, passphrase])('content of any size is read as it was written (passphrase: %s)', async (phrase) => {
   const options = phrase === undefined ? {} : { passphrase: phrase }
-  for (const content of [[], [randomBytes(1)], [randomBytes(65_536)], [randomBytes(300_000), randomBytes(77)]])
+  for (const content of [[], [random.bytes(1)], [random.bytes(65_536)], [random.bytes(300_000), random.bytes(77)]])
     expect((await read(await write(content, options), options)).equals(Buffer.concat(content))).toBe(true)
 })
 
@@ -69,9 +70,8 @@ test('an encrypted backup is unreadable without its passphrase', async () => {
 })
 
 test('a truncated or changed file is rejected, wherever it was changed', async () => {
-  const random = announcedSeed('damaged backups')
   for (const options of [{}, { passphrase }]) {
-    const path = await write([randomBytes(100_000)], options)
+    const path = await write([random.bytes(100_000)], options)
     const whole = readFileSync(path)
     for (let n = 0; n < 20; n++) {
       const damaged = Buffer.from(whole)
@@ -85,7 +85,7 @@ test('a truncated or changed file is rejected, wherever it was changed', async (
 
 test('a backup with chunks removed, swapped or of another file is rejected, even with a correct checksum', async () => {
   const options = { passphrase }
-  const path = await write([randomBytes(200_000)], options)
+  const path = await write([random.bytes(200_000)], options)
   const bytes = withoutChecksum(path)
   const headerBytes = bytes.indexOf(10, bytes.indexOf(10) + 1) + 1
   const header = bytes.subarray(0, headerBytes)
@@ -110,7 +110,7 @@ test('a backup with chunks removed, swapped or of another file is rejected, even
 })
 
 test('a file without the empty chunk at its end is rejected', async () => {
-  const path = await write([randomBytes(1_000)])
+  const path = await write([random.bytes(1_000)])
   forge(path, withoutChecksum(path).subarray(0, -4))
   await expect(read(path)).rejects.toThrow('incomplete')
 })

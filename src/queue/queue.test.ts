@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { announcedSeed } from '../../test/support/seeded.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import type { Db } from '../db/db.ts'
@@ -77,11 +78,12 @@ test('runs every job once, in lane order', async () => {
 test('finds every job when enqueueing races with the release of its lane', async () => {
   await using test = await createTestDb()
   await using worker = startWorker(test.db)
+  const random = announcedSeed('enqueueing during a release')
   const total = 600
   for (let i = 0; i < total; i++) {
     await enqueue(test.db.statement, [job(`lane ${i % 2}`)])
     // Without a hint, a lane released without a due time would never be claimed, and the wait below would time out.
-    await sleep(Math.random() * 4)
+    await sleep(random.next() * 4)
   }
   await until('the queue to drain', async () => (await jobsLeft(test.db)) === 0)
   expect(new Set(worker.seen.map(({ id }) => id)).size).toBe(total)

@@ -18,6 +18,7 @@ export const templateDatabase = 'waxwing_template'
 
 /** Starts one real PostgreSQL for the whole run, with a migrated database that each test clones within milliseconds. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  chooseSeed()
   buildService()
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-test-'))
   chmodSync(dataDir, 0o711) // as root the database runs as another user, who must get in, or it is kept elsewhere
@@ -37,6 +38,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await postgres.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
+}
+
+/** All random choices of a run follow from one seed, which the workers inherit. */
+function chooseSeed(): void {
+  process.env.TEST_SEED ??= String(Math.floor(Math.random() * 0x7fffffff))
+  console.info(`Seed of random choices: ${process.env.TEST_SEED}. Set TEST_SEED to it to repeat them.`)
 }
 
 /** Task processes run the compiled code, in tests as well. Takes about a second if little has changed. */

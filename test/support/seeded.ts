@@ -7,6 +7,7 @@ export type Seeded = {
   int(min: number, max: number): number
   pick<T>(choices: readonly T[]): T
   chance(probability: number): boolean
+  bytes(length: number): Buffer
   /** Returns an independent generator, so that different parts do not affect each other's choices. */
   fork(): Seeded
 }
@@ -27,11 +28,12 @@ export function seeded(seed: number): Seeded {
     int,
     pick: (choices) => choices[int(0, choices.length - 1)]!,
     chance: (probability) => next() < probability,
+    bytes: (length) => Buffer.from(Uint8Array.from({ length }, () => int(0, 255))),
     fork: () => seeded(int(0, 0xffffffff)),
   }
 }
 
-/** Uses the requested seed or a new one, and prints it. The same seed repeats the run. */
+/** Uses the seed of the run, or a new one, and prints it. The same seed repeats the choices. */
 export function announcedSeed(what: string, asked = process.env.TEST_SEED): Seeded {
   const seed = asked ? Number(asked) : Math.floor(Math.random() * 0xffffffff)
   console.info(`${what}: seed ${seed}`)

@@ -12,6 +12,7 @@ import {
   type Started,
   startChild,
 } from '../../../test/support/embedded-child.ts'
+import { announcedSeed } from '../../../test/support/seeded.ts'
 
 /** `KILLS=200 npx vitest run packages/embedded-postgres/test/kills.test.ts` for a long run. */
 const kills = Number(process.env.KILLS ?? 12)
@@ -23,8 +24,8 @@ beforeAll(() => {
 })
 afterAll(() => site.remove())
 
-const pick = <T>(...choices: [T, ...T[]]): T => choices[Math.floor(Math.random() * choices.length)]!
-const moment = (ms: number) => sleep(Math.random() * ms)
+const random = announcedSeed('kills of the database')
+const moment = (ms: number) => sleep(random.next() * ms)
 
 test(
   `${kills} kills at random moments of making, start, run and stop lose no acknowledged row`,
@@ -35,8 +36,8 @@ test(
     await firstStart(dataDir)
 
     for (let kill = 0; kill < kills; kill++) {
-      const when = pick('making', 'start', 'run', 'stop')
-      const whom = pick('service', 'database', 'both', 'everything')
+      const when = random.pick(['making', 'start', 'run', 'stop'] as const)
+      const whom = random.pick(['service', 'database', 'both', 'everything'] as const)
       history.push(`${when}: ${whom}`)
       const place = when === 'making' ? site.newDataDir() : dataDir
       const child = startChild(site.installation, place)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { announcedSeed } from '../../../test/support/seeded.ts'
 import { takeLock } from '../src/lock.ts'
 
 let directory: string
@@ -14,6 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 test('the lock has one holder at a time, and every contender eventually gets it', async () => {
+  const random = announcedSeed('contenders for the lock')
   let holders = 0
   let most = 0
   const takeTurn = async () => {
@@ -22,7 +24,7 @@ test('the lock has one holder at a time, and every contender eventually gets it'
       if (lock.kind === 'taken') continue
       holders++
       most = Math.max(most, holders)
-      await sleep(Math.random() * 10)
+      await sleep(random.next() * 10)
       holders--
       await lock.release()
       return
