@@ -44,12 +44,22 @@ test('the TypeScript code agrees with the test vectors', async () => {
   expect(vectors.map(({ what, header }) => [what, isFromWaxwing(body, header, secret, now)])).toEqual(documented)
 })
 
-test('the Python code agrees with the test vectors', async () => {
+test('the Python code of the guide and of the example agrees with the test vectors', async () => {
   const lines: string[] = []
   // CPython compiled to WebAssembly, so that the test needs no installed Python.
   const python = await loadPyodide({ stdout: (line) => lines.push(line) })
   python.runPython(vectorPrograms.python!.source)
-  expect(resultsOf(lines.join('\n'))).toEqual(documented)
+  expect(resultsOf(lines.splice(0).join('\n'))).toEqual(documented)
+
+  // The receiver without its server, which needs sockets.
+  const example = readFileSync('examples/receiver-python/receiver.py', 'utf8')
+  python.runPython(example.replace('if __name__ == "__main__":', 'if False:'))
+  const receive = python.globals.get('receive')
+  const bytes = python.toPy(new TextEncoder().encode(body)).tobytes()
+  const statuses = vectors.map(({ what, header }) => [what, receive(bytes, header, 'dlv_1', secret, now)])
+  expect(statuses).toEqual(documented.map(([what, isGenuine]) => [what, isGenuine ? 200 : 400]))
+  // Three of the deliveries are genuine, and have the same id.
+  expect(lines).toEqual(['emailOpen for zoe@example.com'])
 })
 
 /**
