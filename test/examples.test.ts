@@ -48,7 +48,12 @@ test('the shop sets itself up, sends one email for each state of an order, and f
   const setUp = async () => {
     const env = environmentOf({ ...settings, ...account })
     const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'shop/setup.js')], { env })
-    return Object.fromEntries(stdout.split('\n').filter(Boolean).map((line) => line.split(/=(.*)/s).slice(0, 2)))
+    return Object.fromEntries(
+      stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+    )
   }
   const first = await setUp()
   const again = await setUp()
@@ -90,8 +95,7 @@ async function checkReceiver(command: string, file: string) {
   await receiver.says(`Waiting for webhooks on port ${port}`)
   await until('the port', () => callUrl('POST', url).then(Boolean, () => false))
 
-  const sendTest = (event_name: string) =>
-    app.manage('POST', `/organization/webhooks/${id}/test`, { event_name })
+  const sendTest = (event_name: string) => app.manage('POST', `/organization/webhooks/${id}/test`, { event_name })
   for (const [event, line] of [
     ['emailClick', 'clicked https://example.com/orders/1042'],
     ['emailHardBounce', 'bounced: user_unknown'],

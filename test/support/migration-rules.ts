@@ -1,6 +1,6 @@
 import { isConcurrent, type Migration } from '../../src/db/migrate.ts'
 
-// docs/upgrading.md explains the rules.
+// docs/guides/upgrading.md explains the rules.
 
 /** Tables that can have millions of rows: building an index must not block their writers. */
 const largeTables = new Set([
