@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { apiKeyRoutes, tokenCheckRoutes } from './accounts/api-keys.routes.ts'
 import { authRoutes } from './accounts/auth.routes.ts'
-import { permissionOf, requireApiKey, requireMember } from './accounts/guards.ts'
+import { permissionOf, requireApiKey, requireCaller } from './accounts/guards.ts'
 import { acceptanceRoutes, invitationRoutes } from './accounts/invitations.routes.ts'
 import { organizationRoutes } from './accounts/organization.routes.ts'
 import { profileRoutes } from './accounts/profile.routes.ts'
 import { recoveryRoutes } from './accounts/recovery.routes.ts'
+import { scopeOfRoute } from './accounts/scopes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
 import type { Role } from './app.ts'
 import type { Config } from './config/config.ts'
@@ -114,9 +115,9 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   )
   await server.register(
     async (api) => {
-      api.addHook('onRequest', requireMember(parts))
+      api.addHook('onRequest', requireCaller(parts))
       api.addHook('preSerialization', linkNextPage(config.BASE_URL))
-      withSecurity(api, 'session')
+      withScopes(api)
       await api.register(profileRoutes(auth))
       await api.register(eventTypeRoutes())
       await api.register(
@@ -187,5 +188,15 @@ function describePermissions(server: Server): void {
 function withSecurity(api: Server, scheme: 'apiKey' | 'session'): void {
   api.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, security: [{ [scheme]: [] }] }
+  })
+}
+
+/** Sets the scope that API keys need for the routes of the management API, and declares it in the OpenAPI document. */
+function withScopes(api: Server): void {
+  api.addHook('onRoute', (route) => {
+    const scope = scopeOfRoute([route.method].flat()[0]!, route.url)
+    if (scope) route.config = { ...route.config, scope }
+    const security = scope ? [{ session: [] }, { apiKey: [] }] : [{ session: [] }]
+    route.schema = Object.assign({ ...route.schema, security }, scope && { 'x-scope': scope })
   })
 }

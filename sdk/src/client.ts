@@ -19,7 +19,18 @@ export type WaxwingOptions = {
   retryDelayMs?: number
 }
 
-export type Scope = 'contacts:write' | 'flows:send' | 'analytics:read'
+export type Scope =
+  | 'contacts:read'
+  | 'contacts:write'
+  | 'flows:read'
+  | 'flows:write'
+  | 'flows:send'
+  | 'messages:read'
+  | 'messages:send'
+  | 'webhooks:read'
+  | 'webhooks:write'
+  | 'metrics:read'
+  | 'analytics:read'
 export type TokenCheck = { organizationId: string; organizationName: string; scopes: Scope[] }
 
 /** Omitted fields are not changed; a name of null is cleared. */

@@ -4,10 +4,11 @@ import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
-import { type ApiKey, scopes, selectApiKeys } from './api-keys.sql.ts'
+import { type ApiKey, selectApiKeys } from './api-keys.sql.ts'
 import { createApiKey, deleteApiKey } from './api-keys.ts'
 import { keyOf, memberOf } from './guards.ts'
 import type { KeyCache } from './key-cache.ts'
+import { scopes } from './scopes.ts'
 import { CreatorOut, creatorOut } from './shapes.ts'
 
 const ScopeOut = oneOf(...scopes)
@@ -16,6 +17,7 @@ const ApiKeyOut = Type.Object({
   name: Type.String(),
   prefix: Type.String({ description: 'The first characters, to identify the key.' }),
   scopes: Type.Array(ScopeOut),
+  public_only: Type.Boolean({ description: 'Whether the key can call the public API only.' }),
   created_at: Timestamp,
   last_used_at: Nullable(Timestamp),
   created_by: CreatorOut,
@@ -44,7 +46,13 @@ export function apiKeyRoutes({ db, read, keys }: ApiKeyRouteParts): FastifyPlugi
           description: 'The `api_key` is only returned in this response.',
           body: Type.Object({
             name: Type.String({ minLength: 1, maxLength: 200 }),
-            scopes: Type.Optional(Type.Array(ScopeOut, { maxItems: 20 })),
+            scopes: Type.Optional(
+              Type.Array(ScopeOut, {
+                maxItems: 20,
+                description:
+                  'Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`.',
+              }),
+            ),
           }),
           response: creates(Type.Object({ ...ApiKeyOut.properties, api_key: Type.String() })),
         },
@@ -117,6 +125,7 @@ const apiKeyOut = (key: ApiKey) => ({
   name: key.name,
   prefix: key.hint,
   scopes: key.scopes,
+  public_only: key.publicOnly,
   created_at: key.createdAt.toISOString(),
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
   created_by: creatorOut(key.createdBy, key.createdByEmail),

@@ -1,9 +1,7 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
-
-export const scopes = ['contacts:write', 'flows:send', 'analytics:read'] as const
-export type Scope = (typeof scopes)[number]
+import type { Scope } from './scopes.ts'
 
 export type ApiKey = {
   id: ApiKeyId
@@ -11,6 +9,8 @@ export type ApiKey = {
   name: string
   hint: string
   scopes: Scope[]
+  /** The key cannot call the management API. */
+  publicOnly: boolean
   createdAt: Date
   lastUsedAt: Date | null
   createdBy: UserId | null
@@ -18,7 +18,7 @@ export type ApiKey = {
   createdByEmail: string | null
 }
 
-const columns = sql`id, organization_id, name, hint, scopes, created_at, last_used_at, created_by,
+const columns = sql`id, organization_id, name, hint, scopes, public_only, created_at, last_used_at, created_by,
   (select email from users where users.id = api_keys.created_by and users.organization_id = api_keys.organization_id)
     as created_by_email`
 
@@ -34,8 +34,9 @@ export async function insertApiKey(db: Writer, key: NewApiKey): Promise<ApiKey |
   const [row] = await db.run<ApiKey>(sql`
     with creator as (
       select id from users where organization_id = ${key.organizationId} and id = ${key.createdBy} for key share)
-    insert into api_keys (id, organization_id, name, key_hash, hint, scopes, created_by)
-    select ${key.id}, ${key.organizationId}, ${key.name}, ${key.keyHash}, ${key.hint}, ${key.scopes}::text[], creator.id
+    insert into api_keys (id, organization_id, name, key_hash, hint, scopes, public_only, created_by)
+    select ${key.id}, ${key.organizationId}, ${key.name}, ${key.keyHash}, ${key.hint}, ${key.scopes}::text[],
+      ${key.publicOnly}, creator.id
     from creator
     returning ${columns}`)
   return row
@@ -78,13 +79,16 @@ export type KnownKey = {
   id: ApiKeyId
   organizationId: OrganizationId
   organizationName: string
+  organizationTimezone: string
   scopes: Scope[]
+  publicOnly: boolean
 }
 
 /** Returns the valid keys with these hashes (hex), of any organization. */
 export async function findKeysByHash(db: Reader, hashes: string[]): Promise<KnownKey[]> {
   return db<KnownKey>`
-    select encode(key_hash, 'hex') as hash, api_keys.id, organization_id, organizations.name as organization_name, scopes
+    select encode(key_hash, 'hex') as hash, api_keys.id, organization_id, organizations.name as organization_name,
+      organizations.timezone as organization_timezone, scopes, public_only
     from api_keys
     join organizations on organizations.id = organization_id
     where key_hash = any (select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash)

@@ -4,7 +4,8 @@ import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type ApiKeyId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import type { User } from './accounts.sql.ts'
-import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey, type Scope, scopes } from './api-keys.sql.ts'
+import { type ApiKey, countApiKeys, insertApiKey, revokeApiKey } from './api-keys.sql.ts'
+import { publicScopes, type Scope, scopes } from './scopes.ts'
 
 const keysMax = 100
 const hintLength = 8
@@ -38,7 +39,8 @@ export async function createApiKey(
     name,
     keyHash: Buffer.from(hashKey(key), 'hex'),
     hint: key.slice(0, hintLength),
-    scopes: [...new Set(input.scopes ?? scopes)],
+    scopes: [...new Set(input.scopes ?? publicScopes)],
+    publicOnly: input.scopes === undefined,
     createdBy,
   })
   if (!record) throw new Refusal('unauthorized', 'You are no longer a member of this organization.')

@@ -3,10 +3,11 @@ import type { Db } from '../db/db.ts'
 import { createRequestLimit } from '../http/rate-limit-headers.ts'
 import type { RateLimit } from '../runtime/rate-limit.ts'
 import { Refusal } from '../values/errors.ts'
-import type { OrganizationId } from '../values/ids.ts'
+import type { OrganizationId, UserId } from '../values/ids.ts'
 import { findMember, type Member } from './accounts.sql.ts'
-import type { KnownKey, Scope } from './api-keys.sql.ts'
+import type { KnownKey } from './api-keys.sql.ts'
 import type { KeyCache } from './key-cache.ts'
+import { hasScope, type Scope } from './scopes.ts'
 import { touchSession } from './sessions.sql.ts'
 import { passwordMark, type Sessions } from './sessions.ts'
 
@@ -19,6 +20,10 @@ declare module 'fastify' {
     /** Set by the guard of the management API. Read it with memberOf. */
     member: Member | null
   }
+  interface FastifyContextConfig {
+    /** The scope that API keys need for a route of the management API. Without it, the route requires a session. */
+    scope?: Scope
+  }
 }
 
 /** The time of the last use of a session is stored this often at most. */
@@ -30,8 +35,7 @@ const bearerPattern = /^Bearer ([A-Za-z0-9_.-]{1,2048})$/i
 export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: RateLimit }) {
   const limitRequest = createRequestLimit(keyLimit, 'api-key')
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const text = request.headers['x-api-token']
-    const found = typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined
+    const found = findKey(keys, request.headers['x-api-token'])
     // Awaited only if necessary, because a cached key needs no turn of the event loop.
     const key = found instanceof Promise ? await found : found
     // The same response for missing, malformed, unknown and revoked keys.
@@ -41,6 +45,9 @@ export function requireApiKey({ keys, keyLimit }: { keys: KeyCache; keyLimit: Ra
   }
 }
 
+const findKey = (keys: KeyCache, text: unknown) =>
+  typeof text === 'string' && keyPattern.test(text) ? keys.find(text) : undefined
+
 /** Returns the organization of the API key or session, or undefined on routes without one. */
 export const organizationOf = (request: FastifyRequest): OrganizationId | undefined =>
   request.apiKey?.organizationId ?? request.member?.organizationId
@@ -48,7 +55,7 @@ export const organizationOf = (request: FastifyRequest): OrganizationId | undefi
 /** Guard of a route: requires this scope. */
 export function requireScope(scope: Scope) {
   const guard = async (request: FastifyRequest): Promise<void> => {
-    if (!keyOf(request).scopes.includes(scope))
+    if (!hasScope(keyOf(request).scopes, scope))
       throw new Refusal('insufficient_scope', `This API key does not have the scope ${scope}.`)
   }
   return Object.assign(guard, { scope })
@@ -77,6 +84,37 @@ async function touch(db: Db, member: Member): Promise<void> {
   await touchSession(db.statement, member, session.id).catch(() => {})
 }
 
+/**
+ * Guard of the management API: requires a session, or an API key with the scope of the route. The key is sent in
+ * `X-Api-Token` or as a bearer token.
+ */
+export function requireCaller(parts: Parameters<typeof requireMember>[0] & Parameters<typeof requireApiKey>[0]) {
+  const requireSession = requireMember(parts)
+  const limitRequest = createRequestLimit(parts.keyLimit, 'api-key')
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { authorization, 'x-api-token': header } = request.headers
+    const text = authorization === undefined ? header : /^Bearer (wxk_.*)$/i.exec(authorization)?.[1]
+    if (text === undefined) return requireSession(request, reply)
+    const key = await findKey(parts.keys, text)
+    if (!key) throw new Refusal('unauthorized', 'The API key is invalid. Send a valid key or sign in.')
+    limitRequest(key.id, reply)
+    checkScope(key, request.routeOptions.config.scope)
+    request.apiKey = key
+  }
+}
+
+function checkScope(key: KnownKey, scope: Scope | undefined): void {
+  if (scope === undefined)
+    throw new Refusal('forbidden', 'API keys cannot call this operation. It requires a signed-in user.')
+  if (key.publicOnly)
+    throw new Refusal(
+      'insufficient_scope',
+      `This API key can call the public API only. Create a key with the scope ${scope}.`,
+    )
+  if (!hasScope(key.scopes, scope))
+    throw new Refusal('insufficient_scope', `This API key does not have the scope ${scope}.`)
+}
+
 /** Guard of routes for owners. */
 export async function requireOwner(request: FastifyRequest): Promise<void> {
   if (memberOf(request).role !== 'owner') throw new Refusal('forbidden', 'Only owners of the organization can do this.')
@@ -102,6 +140,22 @@ export function keyOf(request: FastifyRequest): KnownKey {
   if (!request.apiKey) throw new Error('This route has no API key guard.')
   return request.apiKey
 }
+
+/** Returns the organization on whose behalf the request is made. */
+export function organizationIdOf(request: FastifyRequest): OrganizationId {
+  const id = organizationOf(request)
+  if (!id) throw new Error('This route has no guard.')
+  return id
+}
+
+export const organizationNameOf = (request: FastifyRequest): string =>
+  request.apiKey?.organizationName ?? memberOf(request).organization.name
+
+export const timezoneOf = (request: FastifyRequest): string =>
+  request.apiKey?.organizationTimezone ?? memberOf(request).organization.timezone
+
+/** Returns the signed-in user, or null if the request was made with an API key. */
+export const userIdOf = (request: FastifyRequest): UserId | null => request.member?.id ?? null
 
 export function memberOf(request: FastifyRequest): Member {
   if (!request.member) throw new Error('This route has no member guard.')

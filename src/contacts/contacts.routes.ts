@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
@@ -74,7 +74,7 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
       // A group that does not exist has no members.
       if (groupText && !groupId) return page({ items: [], nextCursor: null })
       const filter = { query: query?.replaceAll('\0', ''), groupId, status }
-      const { organizationId } = memberOf(request)
+      const organizationId = organizationIdOf(request)
       const rows = await read(organizationId, (tx) => selectContacts(tx, organizationId, filter, asked))
       const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
       return page({ items: items.map(contactOut), nextCursor })
@@ -102,7 +102,7 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
         address: parseEmailField('email', email),
         groupIds: [...new Set(groupTexts)].map((text) => parseIdParam('grp', text)),
       }
-      const contact = await createContact(db, memberOf(request).organizationId, input, actorOf(request))
+      const contact = await createContact(db, organizationIdOf(request), input, actorOf(request))
       return reply.status(201).send(created(contactOut(contact)))
     },
   )
@@ -113,7 +113,7 @@ function readOne(api: Api, { db }: Parts): void {
     '/contacts/:id',
     { schema: { tags, summary: 'Get a contact', params: IdParams, response: answers(ContactOut) } },
     async (request) =>
-      ok(contactOut(await getContact(db, memberOf(request).organizationId, parseIdParam('con', request.params.id)))),
+      ok(contactOut(await getContact(db, organizationIdOf(request), parseIdParam('con', request.params.id)))),
   )
 }
 
@@ -137,7 +137,7 @@ function edit(api: Api, { db }: Parts): void {
     },
     async (request) => {
       const id = parseIdParam('con', request.params.id)
-      const { organizationId } = memberOf(request)
+      const organizationId = organizationIdOf(request)
       const { email, status } = request.body
       const change = {
         ...parseFields(request.body),

@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
@@ -28,7 +28,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       '/groups',
       { schema: { tags, summary: 'List groups', response: answers(Type.Array(GroupOut)) } },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectGroups(tx, organizationId))).map(groupOut))
       },
     )
@@ -37,7 +37,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       '/groups',
       { schema: { tags, summary: 'Create a group', body: GroupIn, response: creates(GroupOut) } },
       async (request, reply) => {
-        const group = await createGroup(db, memberOf(request).organizationId, request.body.name)
+        const group = await createGroup(db, organizationIdOf(request), request.body.name)
         return reply.status(201).send(created(groupOut(group)))
       },
     )
@@ -46,14 +46,14 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
       '/groups/:id',
       { schema: { tags, summary: 'Get a group', params: IdParams, response: answers(GroupOut) } },
       async (request) =>
-        ok(groupOut(await getGroup(db, memberOf(request).organizationId, parseIdParam('grp', request.params.id)))),
+        ok(groupOut(await getGroup(db, organizationIdOf(request), parseIdParam('grp', request.params.id)))),
     )
 
     api.patch(
       '/groups/:id',
       { schema: { tags, summary: 'Rename a group', params: IdParams, body: GroupIn, response: answers(GroupOut) } },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         return ok(
           groupOut(await renameGroup(db, organizationId, parseIdParam('grp', request.params.id), request.body.name)),
         )
@@ -72,7 +72,7 @@ export function groupRoutes({ db, read }: { db: Db; read: BoundedRead }): Fastif
         },
       },
       async (request) => {
-        await removeGroup(db, memberOf(request).organizationId, parseIdParam('grp', request.params.id))
+        await removeGroup(db, organizationIdOf(request), parseIdParam('grp', request.params.id))
         return ok(null, 'Group deleted')
       },
     )
@@ -95,7 +95,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
       },
     },
     async (request) => {
-      const { organizationId } = memberOf(request)
+      const organizationId = organizationIdOf(request)
       const groupId = parseIdParam('grp', request.params.id)
       const contactIds = request.body.contact_ids.map((text) => parseId('con', text))
       return ok({ added: await addToGroup(db, organizationId, groupId, contactIds, actorOf(request)) })
@@ -115,7 +115,7 @@ function membershipRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], db: Db)
     async (request) => {
       const contactId = parseIdParam('con', request.params.contact_id)
       const groupId = parseIdParam('grp', request.params.id)
-      await removeFromGroup(db, memberOf(request).organizationId, groupId, contactId, actorOf(request))
+      await removeFromGroup(db, organizationIdOf(request), groupId, contactId, actorOf(request))
       return ok(null, 'Contact removed from the group')
     },
   )

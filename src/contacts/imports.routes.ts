@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { accepted, accepts, answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
@@ -84,7 +84,7 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       '/imports',
       { schema: { tags, summary: 'List recent imports', response: answers(Type.Array(ImportOut)) } },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         return ok((await read(organizationId, (tx) => selectImports(tx, organizationId, listed))).map(importOut))
       },
     )
@@ -102,7 +102,7 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       },
       async (request) => {
         const id = parseIdParam('imp', request.params.id)
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const { problems, ...record } = await read(organizationId, (tx) => getImport(tx, organizationId, id))
         return ok({ ...importOut(record), columns: record.progress.layout?.header ?? [], errors: problems })
       },
@@ -121,7 +121,7 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       },
       async (request) => {
         const id = parseIdParam('imp', request.params.id)
-        return ok(importOut(await cancelImport(db, memberOf(request).organizationId, id)))
+        return ok(importOut(await cancelImport(db, organizationIdOf(request), id)))
       },
     )
 
@@ -159,7 +159,7 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
         if (!Buffer.isBuffer(request.body)) throw wrongMediaType()
         const { has_header: given } = request.query
         const input = { bytes: request.body, hasHeader: given === undefined ? undefined : given === 'true' }
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         return ok(inspectionOut(await tasks.run(inspectImportTask, { organizationId, input })))
       },
     )
@@ -230,10 +230,9 @@ function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginA
         const { group_id: groupText, subscription = 'subscribed', filename, mapping } = request.query
         if (!request.body) throw wrongMediaType()
         const groupId = groupText ? parseIdParam('grp', groupText) : null
-        const { organizationId, id: createdBy } = memberOf(request)
         const record = await acceptImport(db, uploading, {
-          organizationId,
-          createdBy,
+          organizationId: organizationIdOf(request),
+          createdBy: userIdOf(request),
           groupId,
           subscription,
           fileName: filename?.trim() || 'import.csv',

@@ -32,7 +32,7 @@ const columnNameMax = 1_000
 
 export type Upload = {
   organizationId: OrganizationId
-  createdBy: UserId
+  createdBy: UserId | null
   groupId: GroupId | null
   /** Of new contacts. */
   subscription: Import['subscription']

@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
@@ -45,7 +45,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
         const { query, reason } = request.query
         const asked = readPage(request.query, cursorParts)
         const filter = { query: query?.replaceAll('\0', '').trim(), reason }
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const rows = await read(organizationId, (tx) => selectSuppressions(tx, organizationId, filter, asked))
         const { items, nextCursor } = toPage(rows, asked.limit, (row) => [
           row.createdAt.toISOString(),
@@ -73,7 +73,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       async (request, reply) => {
         const { email, detail } = request.body
         const input = { address: parseEmailField('email', email), detail }
-        const suppression = await addManualSuppression(db, memberOf(request).organizationId, input, actorOf(request))
+        const suppression = await addManualSuppression(db, organizationIdOf(request), input, actorOf(request))
         return reply.status(201).send(created(suppressionOut(suppression)))
       },
     )
@@ -92,7 +92,7 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
       async (request) => {
         const email = parseEmail(request.params.email)
         if (!email.ok) throw notSuppressed()
-        await liftSuppression(db, memberOf(request).organizationId, email.key, actorOf(request))
+        await liftSuppression(db, organizationIdOf(request), email.key, actorOf(request))
         return ok(null, 'Suppressions removed')
       },
     )

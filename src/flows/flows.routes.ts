@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
@@ -110,7 +110,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         const { status, query } = request.query
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = { status, query, before: cursor?.[0] as FlowId | undefined, limit: limit + 1 }
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const flows = await read(organizationId, (tx) => selectFlows(tx, organizationId, filter))
         const { items, nextCursor } = toPage(flows, limit, ({ id }) => [id])
         return page({ items: items.map(toSummaryOut), nextCursor })
@@ -130,7 +130,8 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         },
       },
       async (request, reply) => {
-        const { organizationId, id: userId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
+        const userId = userIdOf(request)
         const { name, kind, status = 'active' } = request.body
         const { subject, html } = request.body
         const id = await createFlow(parts, organizationId, userId, {
@@ -155,7 +156,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     api.get(
       '/flows/:id',
       { schema: { tags, summary: 'Get a flow', params: Params, response: answers(FlowOut) } },
-      async (request) => ok(await flowOut(memberOf(request).organizationId, parseIdParam('flw', request.params.id))),
+      async (request) => ok(await flowOut(organizationIdOf(request), parseIdParam('flw', request.params.id))),
     )
 
     api.patch(
@@ -172,7 +173,8 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
         },
       },
       async (request) => {
-        const { organizationId, id: userId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
+        const userId = userIdOf(request)
         const id = parseIdParam('flw', request.params.id)
         const { name, kind, status, base_version: baseVersion } = request.body
         const named = {
@@ -189,7 +191,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
       '/flows/:id',
       { schema: { tags, summary: 'Delete a flow', params: Params, response: answers(Nothing) } },
       async (request) => {
-        await deleteFlow(db, memberOf(request).organizationId, parseIdParam('flw', request.params.id))
+        await deleteFlow(db, organizationIdOf(request), parseIdParam('flw', request.params.id))
         return ok(null, 'Flow deleted')
       },
     )

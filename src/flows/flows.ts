@@ -48,7 +48,7 @@ export type FlowParts = { db: Db; senders: SenderPolicy; runner: TemplateRunner 
 export async function createFlow(
   parts: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId,
+  userId: UserId | null,
   input: FlowInput,
 ): Promise<FlowId> {
   const version = await compileVersion(parts, organizationId, input)
@@ -79,7 +79,7 @@ export type FlowChanges = Partial<FlowInput> & { baseVersion?: number | undefine
 export async function changeFlow(
   parts: FlowParts,
   organizationId: OrganizationId,
-  userId: UserId,
+  userId: UserId | null,
   id: FlowId,
   changes: FlowChanges,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf, organizationNameOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'
 import { answers, FreeObject, Nullable, ok, oneOf } from '../http/envelope.ts'
@@ -13,7 +13,11 @@ import type { TemplateValues } from './values.ts'
 const PreviewIn = Type.Object({
   context: Type.Optional(FreeObject),
   contact_email: Type.Optional(
-    Type.String({ maxLength: 320, description: 'The recipient, as in a test email. Default: your own address.' }),
+    Type.String({
+      maxLength: 320,
+      description:
+        'The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys.',
+    }),
   ),
   kind: Type.Optional(oneOf('transactional', 'marketing')),
   subject: Type.Optional(Type.String({ maxLength: 2_000 })),
@@ -79,11 +83,7 @@ export function previewRoutes({ db, runner }: PreviewParts): FastifyPluginAsyncT
         },
       },
       async (request) => {
-        const { flow, version } = await getFlow(
-          db,
-          memberOf(request).organizationId,
-          parseIdParam('flw', request.params.id),
-        )
+        const { flow, version } = await getFlow(db, organizationIdOf(request), parseIdParam('flw', request.params.id))
         return ok(await preview({ db, runner }, request, contentOf(version), { kind: flow.kind, ...request.body }))
       },
     )
@@ -102,18 +102,20 @@ async function preview(
     values: await valuesFor(db, request, body),
     isMarketing: body.kind === 'marketing',
   }
-  const { variables, ...rest } = await runner.preview(memberOf(request).organizationId, input)
+  const { variables, ...rest } = await runner.preview(organizationIdOf(request), input)
   return { ...rest, variables: variablesOut({ variables }) }
 }
 
 const unsubscribeUrl = '#unsubscribe'
+/** The recipient if a request with an API key names none. */
+const exampleRecipient = 'recipient@example.com'
 
 /** The values that a test email to the same address would have. */
 async function valuesFor(db: Db, request: FastifyRequest, body: Static<typeof PreviewIn>): Promise<TemplateValues> {
-  const member = memberOf(request)
+  const email = body.contact_email ?? request.member?.email ?? exampleRecipient
   return {
-    contact: await recipientOf(db, member.organizationId, body.contact_email ?? member.email),
-    organization: { name: member.organization.name },
+    contact: await recipientOf(db, organizationIdOf(request), email),
+    organization: { name: organizationNameOf(request) },
     unsubscribeUrl,
     context: body.context ?? {},
   }

@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, Timestamp } from '../http/envelope.ts'
@@ -33,7 +33,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const versions = await read(organizationId, (tx) => selectVersions(tx, organizationId, flow.id))
         return ok(
@@ -58,7 +58,7 @@ export function versionRoutes({ db, read }: { db: Db; read: BoundedRead }): Fast
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const { flow } = await getFlow(db, organizationId, parseIdParam('flw', request.params.id))
         const version = await findVersionByNumber(db, organizationId, flow.id, Number(request.params.version))
         if (!version) throw notFound('flow version')

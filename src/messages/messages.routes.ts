@@ -1,6 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Transport } from '@waxwing/smtp-client'
-import { isOperator, type Member, memberOf } from '../accounts/guards.ts'
+import type { FastifyRequest } from 'fastify'
+import { isOperator, organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import type { TemplateCache } from '../flows/template-cache.ts'
@@ -94,7 +95,10 @@ export type MessageParts = {
 
 export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
   const { db, read, templates, runner, mailFrom } = parts
-  const waitingContext = (member: Member) => ({ relay: parts.relay?.state(), showsRelay: isOperator(member) })
+  const waitingContext = ({ member }: FastifyRequest) => ({
+    relay: parts.relay?.state(),
+    showsRelay: member !== null && isOperator(member),
+  })
   return async (api) => {
     api.get(
       '/messages',
@@ -114,8 +118,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        const member = memberOf(request)
-        const { organizationId } = member
+        const organizationId = organizationIdOf(request)
         const { status, flow_id, contact_id, query } = request.query
         const flowId = flow_id === undefined ? undefined : parseId('flw', flow_id)
         const contactId = contact_id === undefined ? undefined : parseId('con', contact_id)
@@ -130,7 +133,7 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           return {
             ...found,
             events: await selectEventsOf(tx, organizationId, found.items),
-            waiting: await findWaiting(tx, organizationId, found.items, waitingContext(member)),
+            waiting: await findWaiting(tx, organizationId, found.items, waitingContext(request)),
           }
         })
         const eventsOf = (id: MessageId) => events.filter(({ messageId }) => messageId === id)
@@ -150,13 +153,12 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        const member = memberOf(request)
-        const { organizationId } = member
+        const organizationId = organizationIdOf(request)
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
         const [events, waiting, content] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
-          findWaiting(db, organizationId, [message], waitingContext(member)),
+          findWaiting(db, organizationId, [message], waitingContext(request)),
           contentOf(templates, runner, message),
         ])
         return ok({

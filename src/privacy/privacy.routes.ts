@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf, requireOwner } from '../accounts/guards.ts'
+import { memberOf, organizationIdOf, requireOwner } from '../accounts/guards.ts'
 import type { KeyCache } from '../accounts/key-cache.ts'
 import { organizationNameMax } from '../accounts/shapes.ts'
 import type { LoginThrottle } from '../accounts/throttle.ts'
@@ -32,7 +32,7 @@ export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPlugi
         },
       },
       async (request) => {
-        await eraseContact(db, memberOf(request).organizationId, parseIdParam('con', request.params.id))
+        await eraseContact(db, organizationIdOf(request), parseIdParam('con', request.params.id))
         return ok(null, 'Contact erased')
       },
     )
@@ -51,7 +51,7 @@ export function privacyRoutes({ db, read, keys, throttle }: Parts): FastifyPlugi
       },
       async (request, reply) => {
         const id = parseIdParam('con', request.params.id)
-        const pieces = await exportContact(read, memberOf(request).organizationId, id)
+        const pieces = await exportContact(read, organizationIdOf(request), id)
         reply
           .type('application/json; charset=utf-8')
           .header('content-disposition', `attachment; filename="${toText('con', id)}.json"`)

@@ -58,7 +58,8 @@ function typescript(
   const { operationId: name, parameters = [] } = operation
   const { response } = example
   const client = isPublicApi ? 'Waxwing' : 'WaxwingManagement'
-  const secret = isPublicApi ? 'apiKey: env.WAXWING_API_KEY!' : 'token: env.WAXWING_TOKEN!'
+  const variable = credential === 'apiKey' ? 'env.WAXWING_API_KEY!' : 'env.WAXWING_TOKEN!'
+  const secret = `${isPublicApi ? 'apiKey' : 'token'}: ${variable}`
   const options = [`baseUrl: ${literal(baseUrl)}`, ...(credential ? [secret] : [])].join(', ')
   const args = isPublicApi ? publicArguments(example) : managementArguments(operation, example)
   const call = `waxwing.${name}(${args.join(', ')})`

@@ -127,7 +127,8 @@ function commonStatuses(operation: Operation): number[] {
   return [
     ...(requestBody ? [400, 413, 415] : []),
     ...(security.length > 0 ? [401] : []),
-    ...(operation['x-permission'] || operation['x-scope'] ? [403] : []),
+    // API keys without the scope, or for operations that require a user, are rejected.
+    ...(operation['x-scope'] || security.some((scheme) => 'session' in scheme) ? [403] : []),
     ...(has('path') ? [404] : []),
     ...(requestBody || has('query') || has('header') ? [422] : []),
     ...(isLimited || operation.tags?.includes('Documentation') ? [429] : []),

@@ -11,10 +11,23 @@ uses: contacts, flows, webhooks and everything else.
 | API | Credential | Header |
 | --- | --- | --- |
 | Public API | API key | \`X-Api-Token: wxk_…\` |
-| Management API | session token | \`Authorization: Bearer …\` |
+| Management API | session token of a user | \`Authorization: Bearer …\` |
+| Management API | API key with the scope of the operation | \`X-Api-Token: wxk_…\` or \`Authorization: Bearer wxk_…\` |
 
 Create an API key in the web app under Settings, or with \`POST /api/v1/organization/api-keys\`. A key belongs to one organization and
 carries scopes. It is shown once and stored only as a hash. A revoked key stops working within two seconds.
+
+| Scope | Allows |
+| --- | --- |
+| \`messages:send\` (also \`flows:send\`) | send email through flows |
+| \`messages:read\` | read messages and their events |
+| \`contacts:read\`, \`contacts:write\` | read; add, change, import and erase contacts, groups and suppressions |
+| \`flows:read\`, \`flows:write\` | read and preview; create, change and delete flows |
+| \`webhooks:read\`, \`webhooks:write\` | read; create, change, delete, test and replay webhooks and deliveries |
+| \`metrics:read\` (also \`analytics:read\`) | read events, counts and the overview |
+
+A key that was created without scopes, or before there were scopes by resource, can call the public API only. Operations that concern
+the team, API keys, accounts or the organization itself require a signed-in user. A missing scope responds with 403 \`insufficient_scope\`.
 
 Get a session token with \`POST /api/v1/auth/login\`. It is valid for twelve hours, until the
 password is changed or the user signs out everywhere.

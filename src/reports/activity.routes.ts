@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
@@ -48,7 +48,7 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const { event_name: eventName, flow_id: flowText, contact_id: contactText, machine, after } = request.query
         const asked = readPage(request.query, activityCursor)
         const query = {

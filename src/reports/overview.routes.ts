@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, ok } from '../http/envelope.ts'
 import { eventNames } from '../values/event-types.ts'
@@ -60,8 +60,8 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         },
       },
       async (request) => {
-        const { organizationId, organization } = memberOf(request)
-        const asked = { period: readPeriod(request.query, organization.timezone), flowId: readFlowId(request.query) }
+        const organizationId = organizationIdOf(request)
+        const asked = { period: readPeriod(request.query, timezoneOf(request)), flowId: readFlowId(request.query) }
         const overview = await read(organizationId, (tx) => getOverview(tx, organizationId, asked))
         return ok({
           start_date: overview.startDate,
@@ -79,7 +79,7 @@ export function overviewRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
       '/checklist',
       { schema: { tags: ['Events'], summary: 'Get the onboarding checklist', response: answers(ChecklistOut) } },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const { apiKey, ...done } = await read(organizationId, (tx) => findChecklist(tx, organizationId))
         return ok({ ...done, api_key: apiKey })
       },

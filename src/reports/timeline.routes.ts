@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
 import { actorTypes, changes } from '../contacts/history.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
@@ -60,7 +60,7 @@ export function timelineRoutes({ db, read }: { db: Db; read: BoundedRead }): Fas
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const id = parseIdParam('con', request.params.id)
         const { limit, cursor } = readPage(request.query, [timePart, uuidPart])
         await getContact(db, organizationId, id)

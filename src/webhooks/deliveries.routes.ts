@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
@@ -83,7 +83,7 @@ export function deliveryRoutes({
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
         const { status, event_name: eventName } = request.query
         const { limit, cursor } = readPage(request.query, [uuidPart])
@@ -111,7 +111,7 @@ export function deliveryRoutes({
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
         if (!delivery) throw notFound('delivery')
         const attempts = await selectAttempts(db, organizationId, delivery.id)
@@ -132,7 +132,7 @@ export function deliveryRoutes({
       '/deliveries/:id/replay',
       { schema: { tags, summary: 'Replay a delivery', params: Params, response: answers(Replayed) } },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
         if (!delivery) throw notFound('delivery')
         const replayed = await replayDelivery(db.statement, organizationId, delivery.id)
@@ -156,7 +156,7 @@ export function deliveryRoutes({
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const webhook = await getWebhook(db, organizationId, parseIdParam('whk', request.params.id))
         const since = readTime(request.body.since)
         if (!since) throw invalid({ path: 'since', problem: 'must be a time such as 2026-01-31T08:00:00Z' })

@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { memberOf } from '../accounts/guards.ts'
+import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Reader } from '../db/db.ts'
@@ -96,7 +96,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       '/webhooks',
       { schema: { tags, summary: 'List webhooks', response: answers(Type.Array(WebhookOut)) } },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         return ok(await read(organizationId, async (tx) => withStats(tx, await selectWebhooks(tx, organizationId))))
       },
     )
@@ -147,7 +147,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       '/webhooks/:id',
       { schema: { tags, summary: 'Get a webhook', params: Params, response: answers(WebhookOut) } },
       async (request) => {
-        const webhook = await getWebhook(db, memberOf(request).organizationId, parseIdParam('whk', request.params.id))
+        const webhook = await getWebhook(db, organizationIdOf(request), parseIdParam('whk', request.params.id))
         return ok((await withStats(db, [webhook]))[0]!)
       },
     )
@@ -183,7 +183,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
         }
         const webhook = await changeWebhook(
           parts,
-          memberOf(request).organizationId,
+          organizationIdOf(request),
           parseIdParam('whk', request.params.id),
           changes,
         )
@@ -195,7 +195,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
       '/webhooks/:id',
       { schema: { tags, summary: 'Delete a webhook', params: Params, response: answers(Nothing) } },
       async (request) => {
-        await deleteWebhook(parts, memberOf(request).organizationId, parseIdParam('whk', request.params.id))
+        await deleteWebhook(parts, organizationIdOf(request), parseIdParam('whk', request.params.id))
         return ok(null, 'Webhook deleted')
       },
     )
@@ -214,7 +214,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const { webhook, secret } = await rotateWebhookSecret(
           parts,
           organizationId,
@@ -238,7 +238,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
         },
       },
       async (request) => {
-        const { organizationId } = memberOf(request)
+        const organizationId = organizationIdOf(request)
         const webhookId = parseIdParam('whk', request.params.id)
         const eventName = request.body.event_name as EventName
         const { deliveryId, attempt } = await parts.shares.webhookTests.run(organizationId, () =>
@@ -254,7 +254,8 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
 }
 
 function creatorOf(request: FastifyRequest) {
-  const { organizationId, id: userId } = memberOf(request)
+  const organizationId = organizationIdOf(request)
+  const userId = userIdOf(request)
   return { organizationId, userId }
 }
 

@@ -67,7 +67,7 @@ export type NewWebhook = Pick<
   'organizationId' | 'id' | 'name' | 'url' | 'allEvents' | 'eventTypes' | 'retrySchedule'
 > & {
   secret: Buffer
-  createdBy: UserId
+  createdBy: UserId | null
 }
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {

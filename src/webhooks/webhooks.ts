@@ -49,7 +49,7 @@ export const newWebhookSecret = () => `whsec_${randomBytes(secretBytes).toString
  */
 export async function createWebhook(
   { db, box, allowPrivate }: WebhookParts,
-  { organizationId, userId }: { organizationId: OrganizationId; userId: UserId },
+  { organizationId, userId }: { organizationId: OrganizationId; userId: UserId | null },
   input: WebhookInput,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const name = checkName(input.name)

@@ -21,8 +21,9 @@ export const examples: Examples = {
               "prefix": "wxk_8sKq",
               "scopes": [
                 "contacts:write",
-                "flows:send"
+                "messages:send"
               ],
+              "public_only": false,
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_used_at": null,
               "created_by": {
@@ -39,6 +40,7 @@ export const examples: Examples = {
                 "flows:send",
                 "analytics:read"
               ],
+              "public_only": true,
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_used_at": null,
               "created_by": {
@@ -60,7 +62,7 @@ export const examples: Examples = {
           "name": "Shop backend",
           "scopes": [
             "contacts:write",
-            "flows:send"
+            "messages:send"
           ]
         }
       },
@@ -76,8 +78,9 @@ export const examples: Examples = {
             "prefix": "wxk_8sKq",
             "scopes": [
               "contacts:write",
-              "flows:send"
+              "messages:send"
             ],
+            "public_only": false,
             "created_at": "2026-03-02T09:30:00.000Z",
             "last_used_at": null,
             "created_by": {

@@ -53,7 +53,10 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
   },
   deleteFlow: { details: 'Messages that were sent through the flow and their counts are kept.' },
   listFlowVersions: { details: '`created_by` is the email address of the author.' },
-  getFlowVersion: { details: 'Returns the content of one version, for example to compare or restore it.' },
+  getFlowVersion: {
+    details: 'Returns the content of one version, for example to compare or restore it.',
+    errors: { validation_failed: 'The version is not a number.' },
+  },
   previewTemplate: {
     details:
       'Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.',

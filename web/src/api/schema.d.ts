@@ -666,7 +666,7 @@ export interface paths {
          *
          *     The same catalog as under Webhook events.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -939,7 +939,7 @@ export interface paths {
          *
          *     Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["listContacts"];
         put?: never;
@@ -947,7 +947,7 @@ export interface paths {
          * Create a contact
          * @description The contact is subscribed, unless its address unsubscribed earlier. `group_ids` adds it to at most 100 groups. Attributes are free-form: at most 100 keys, 16 KiB as JSON, 10 levels deep.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -972,7 +972,7 @@ export interface paths {
          * Get a contact
          * @description `status` combines the subscription of the contact with the suppressions of its address.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["getContact"];
         put?: never;
@@ -983,7 +983,7 @@ export interface paths {
          *
          *     This cannot be undone. Export the contact first if you need a record of it.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          */
         delete: operations["deleteContact"];
         options?: never;
@@ -992,7 +992,7 @@ export interface paths {
          * Update a contact
          * @description Omitted fields keep their value, null clears a name, and attributes are replaced as a whole. Unsubscribing records a contactUnsubscribe event. Subscribing removes an unsubscription, but no other suppression.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1014,7 +1014,7 @@ export interface paths {
          *
          *     `kind` is `message`, `event` or `change`; fields of other kinds are null.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["getContactTimeline"];
         put?: never;
@@ -1036,7 +1036,7 @@ export interface paths {
          * List groups
          * @description All groups, in one response. An organization can have 1,000.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["listGroups"];
         put?: never;
@@ -1044,7 +1044,7 @@ export interface paths {
          * Create a group
          * @description Names are unique within the organization.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1068,7 +1068,7 @@ export interface paths {
          * Get a group
          * @description `member_count` includes unsubscribed and suppressed contacts.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["getGroup"];
         put?: never;
@@ -1079,7 +1079,7 @@ export interface paths {
          *
          *     This cannot be undone.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          */
         delete: operations["deleteGroup"];
         options?: never;
@@ -1088,7 +1088,7 @@ export interface paths {
          * Rename a group
          * @description Membership does not change.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1112,7 +1112,7 @@ export interface paths {
          *
          *     1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1139,7 +1139,7 @@ export interface paths {
          * Remove a contact from a group
          * @description The contact itself and its subscription do not change.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1162,7 +1162,7 @@ export interface paths {
          * List recent imports
          * @description The newest 20 imports. Reports are kept for 90 days.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["listImports"];
         put?: never;
@@ -1186,7 +1186,7 @@ export interface paths {
          *
          *     Poll it about once a second until `status` is `done`, `failed` or `cancelled`.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["getImport"];
         put?: never;
@@ -1210,7 +1210,7 @@ export interface paths {
          * Cancel an import
          * @description The import stops after the current batch of rows. Rows that were already imported are kept.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1238,7 +1238,7 @@ export interface paths {
          *
          *     Use the returned `mapping` as the starting point of the mapping for the import.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1266,7 +1266,7 @@ export interface paths {
          *
          *     An organization can have ten imports in progress. Larger lists: split the file.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1296,7 +1296,7 @@ export interface paths {
          *
          *     An address can have several suppressions with different reasons.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["listSuppressions"];
         put?: never;
@@ -1306,7 +1306,7 @@ export interface paths {
          *
          *     Suppressing an address again changes nothing. The address does not need to be a contact.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          */
         post: operations["createSuppression"];
         delete?: never;
@@ -1331,7 +1331,7 @@ export interface paths {
          *
          *     Only remove a suppression for a hard bounce or a complaint if you know that the address works and its owner wants your email.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1356,7 +1356,7 @@ export interface paths {
          *
          *     `stats_30d` counts the last 30 days.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
         get: operations["listFlows"];
         put?: never;
@@ -1366,7 +1366,7 @@ export interface paths {
          *
          *     The flow is active unless `status` says otherwise. A transactional flow is sent to everyone who is not suppressed; a marketing flow is sent to subscribed contacts only and needs an unsubscribe link, which is added if the template has none. `html` and `text` have at most 600,000 characters. `text` is derived from the HTML if it is omitted.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1391,7 +1391,7 @@ export interface paths {
          * Get a flow
          * @description `variables` lists what the template needs from `context`.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
         get: operations["getFlow"];
         put?: never;
@@ -1400,7 +1400,7 @@ export interface paths {
          * Delete a flow
          * @description Messages that were sent through the flow and their counts are kept.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:write`.
          */
         delete: operations["deleteFlow"];
         options?: never;
@@ -1411,7 +1411,7 @@ export interface paths {
          *
          *     Emails that were accepted before keep their version.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1435,7 +1435,7 @@ export interface paths {
          *
          *     `created_by` is the email address of the author.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
         get: operations["listFlowVersions"];
         put?: never;
@@ -1457,7 +1457,11 @@ export interface paths {
          * Get a flow version
          * @description Returns the content of one version, for example to compare or restore it.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
+         *
+         *     | Status | Error | Reason |
+         *     | --- | --- | --- |
+         *     | 422 | `validation_failed` | The version is not a number. |
          */
         get: operations["getFlowVersion"];
         put?: never;
@@ -1481,7 +1485,7 @@ export interface paths {
          * Preview an unsaved template
          * @description Renders exactly what would be sent. Errors in the template are part of a successful response, in `problems`; `missing` lists variables without a value. Nothing is stored or sent.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
         post: operations["previewTemplate"];
         delete?: never;
@@ -1505,7 +1509,7 @@ export interface paths {
          *
          *     Otherwise like the preview of an unsaved template. Nothing is stored or sent.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
          */
         post: operations["previewFlow"];
         delete?: never;
@@ -1557,7 +1561,7 @@ export interface paths {
          *
          *     `status` is `queued`, `sent`, `bounced`, `suppressed` or `failed`. `query` searches in address and subject.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `messages:read`.
          */
         get: operations["listMessages"];
         put?: never;
@@ -1581,7 +1585,7 @@ export interface paths {
          *
          *     `html` and `text` are null after the contact was erased.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `messages:read`.
          */
         get: operations["getMessage"];
         put?: never;
@@ -1727,7 +1731,7 @@ export interface paths {
          *
          *     Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `metrics:read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1751,7 +1755,7 @@ export interface paths {
          *
          *     `previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `metrics:read`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1800,7 +1804,7 @@ export interface paths {
          * List webhooks
          * @description All webhooks, in one response. Signing secrets are never included.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
         get: operations["listWebhooks"];
         put?: never;
@@ -1812,7 +1816,7 @@ export interface paths {
          *
          *     The URL must be https and must not contain credentials or name a private, loopback or link-local address. This is checked again at each delivery, for the address that the name resolves to.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1837,7 +1841,7 @@ export interface paths {
          * List retry schedules
          * @description A delivery is retried after these delays unless it is acknowledged with 200 or rejected with a 4xx status.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
         get: operations["listRetrySchedules"];
         put?: never;
@@ -1859,7 +1863,7 @@ export interface paths {
          * Get a webhook
          * @description `failing_since` is the time of the first of the latest failures in a row. A webhook that fails for three days is paused, and the owners are notified.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
         get: operations["getWebhook"];
         put?: never;
@@ -1868,7 +1872,7 @@ export interface paths {
          * Delete a webhook
          * @description Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -1879,7 +1883,7 @@ export interface paths {
          *
          *     Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1899,7 +1903,7 @@ export interface paths {
          *
          *     During the overlap, `X-Service-Signature` has one `v1` for each secret, so that a receiver can switch without losing deliveries. The overlap is at most 720 hours.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1923,7 +1927,7 @@ export interface paths {
          *
          *     The sample event has `"test": true` in its `data`. It is sent once, without retries, and appears in the delivery log. The response arrives when the endpoint has answered, within 10 seconds.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -1950,7 +1954,7 @@ export interface paths {
          *
          *     Deliveries are kept for 30 days (`WEBHOOK_LOG_DAYS`).
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1974,7 +1978,7 @@ export interface paths {
          *
          *     `payload` is the exact body that was signed. `response_body` has at most 16 KiB.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:read`.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -1998,7 +2002,7 @@ export interface paths {
          * Replay a delivery
          * @description Sends the same body again, with the same `webhook-id`. It starts with a new series of attempts.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
          *     | Status | Error | Reason |
          *     | --- | --- | --- |
@@ -2026,7 +2030,7 @@ export interface paths {
          *
          *     `since` is a date or a time in ISO 8601. Deliveries that fail while this runs are not included.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          */
         post: operations["replayWebhookDeliveries"];
         delete?: never;
@@ -2048,7 +2052,7 @@ export interface paths {
          *
          *     The response is streamed, with a `Content-Disposition` header that names a file.
          *
-         *     **Permission**: any member of the organization.
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
          */
         get: operations["exportContact"];
         put?: never;
@@ -2772,7 +2776,7 @@ export interface operations {
                         data: {
                             organization_id: string;
                             organization_name: string;
-                            scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                         };
                     };
                 };
@@ -4138,6 +4142,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4273,6 +4278,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -4337,6 +4343,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description `validation_failed`: The current password is incorrect, or the address is not valid. */
@@ -4395,6 +4402,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4473,6 +4481,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description `validation_failed`: The current password is incorrect, or the new one is too short or easy to guess. */
@@ -4559,6 +4568,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4601,6 +4611,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `not_found`: You have no such session, or it has expired. */
             404: {
                 headers: {
@@ -4649,6 +4660,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4688,6 +4700,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4924,6 +4937,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4977,6 +4991,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5200,6 +5215,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5697,8 +5713,9 @@ export interface operations {
                      *           "prefix": "wxk_8sKq",
                      *           "scopes": [
                      *             "contacts:write",
-                     *             "flows:send"
+                     *             "messages:send"
                      *           ],
+                     *           "public_only": false,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_used_at": null,
                      *           "created_by": {
@@ -5715,6 +5732,7 @@ export interface operations {
                      *             "flows:send",
                      *             "analytics:read"
                      *           ],
+                     *           "public_only": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_used_at": null,
                      *           "created_by": {
@@ -5736,7 +5754,9 @@ export interface operations {
                             name: string;
                             /** @description The first characters, to identify the key. */
                             prefix: string;
-                            scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            /** @description Whether the key can call the public API only. */
+                            public_only: boolean;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -5751,6 +5771,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5770,13 +5791,14 @@ export interface operations {
                  *       "name": "Shop backend",
                  *       "scopes": [
                  *         "contacts:write",
-                 *         "flows:send"
+                 *         "messages:send"
                  *       ]
                  *     }
                  */
                 "application/json": {
                     name: string;
-                    scopes?: ("contacts:write" | "flows:send" | "analytics:read")[];
+                    /** @description Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`. */
+                    scopes?: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                 };
             };
         };
@@ -5798,8 +5820,9 @@ export interface operations {
                      *         "prefix": "wxk_8sKq",
                      *         "scopes": [
                      *           "contacts:write",
-                     *           "flows:send"
+                     *           "messages:send"
                      *         ],
+                     *         "public_only": false,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "last_used_at": null,
                      *         "created_by": {
@@ -5821,7 +5844,9 @@ export interface operations {
                             name: string;
                             /** @description The first characters, to identify the key. */
                             prefix: string;
-                            scopes: ("contacts:write" | "flows:send" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            /** @description Whether the key can call the public API only. */
+                            public_only: boolean;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -5838,6 +5863,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `conflict`: The organization already has 100 keys. */
             409: {
                 headers: {
@@ -5892,6 +5918,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -5983,6 +6010,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6074,6 +6102,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `not_found`: One of the groups does not exist. Nothing was created. */
             404: {
                 headers: {
@@ -6183,6 +6212,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6226,6 +6256,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6325,6 +6356,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: Another contact has this address. */
             409: {
@@ -6499,6 +6531,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -6553,6 +6586,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6615,6 +6649,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `conflict`: A group with this name exists, or the organization has 1,000 groups. */
             409: {
                 headers: {
@@ -6680,6 +6715,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6723,6 +6759,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6789,6 +6826,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: Another group has this name. */
             409: {
@@ -6862,6 +6900,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `not_found`: The group or one of the contacts does not exist. `error.fields` names the contacts. */
             404: {
                 headers: {
@@ -6918,6 +6957,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `not_found`: The group does not exist, or the contact is not in it. */
             404: {
                 headers: {
@@ -7006,6 +7046,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7113,6 +7154,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7194,6 +7236,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: The import has already finished. */
             409: {
@@ -7322,6 +7365,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description `validation_failed`: The file is not CSV, or not UTF-8. */
@@ -7428,6 +7472,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `not_found`: The group does not exist. */
             404: {
                 headers: {
@@ -7539,6 +7584,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7607,6 +7653,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -7652,6 +7699,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `not_found`: The address is not suppressed. */
             404: {
                 headers: {
@@ -7759,6 +7807,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -7876,6 +7925,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description `validation_failed`: The template has an error; `error.fields` has its line and column. Or another field is invalid. `sender_not_verified`: `from_email` is not in a verified domain. */
@@ -7998,6 +8048,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8041,6 +8092,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8160,6 +8212,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: There is a newer version than `base_version`, or the flow has 10,000 versions. */
             409: {
@@ -8255,6 +8308,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8336,7 +8390,17 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description `validation_failed`: The version is not a number. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8362,7 +8426,7 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     };
-                    /** @description The recipient, as in a test email. Default: your own address. */
+                    /** @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys. */
                     contact_email?: string;
                     /** @enum {string} */
                     kind?: "transactional" | "marketing";
@@ -8437,6 +8501,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -8469,7 +8534,7 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     };
-                    /** @description The recipient, as in a test email. Default: your own address. */
+                    /** @description The recipient, as in a test email. Default: your own address, or recipient@example.com for API keys. */
                     contact_email?: string;
                     /** @enum {string} */
                     kind?: "transactional" | "marketing";
@@ -8542,6 +8607,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -8628,6 +8694,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -8815,6 +8882,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -8989,6 +9057,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -9058,6 +9127,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -9102,6 +9172,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9188,6 +9259,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -9310,6 +9382,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9482,6 +9555,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9599,6 +9673,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -10021,6 +10096,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `not_found`: The flow does not exist. */
             404: {
                 headers: {
@@ -10096,6 +10172,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10199,6 +10276,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10329,6 +10407,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description `conflict`: The organization already has 50 webhooks. */
             409: {
                 headers: {
@@ -10436,6 +10515,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10540,6 +10620,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -10583,6 +10664,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -10710,6 +10792,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10833,6 +10916,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10926,6 +11010,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: The signing secret cannot be decrypted. Rotate it. */
             409: {
@@ -11031,6 +11116,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -11140,6 +11226,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -11187,6 +11274,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: The delivery is already pending, or its webhook was deleted. */
             409: {
@@ -11255,6 +11343,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -11485,6 +11574,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -19,10 +19,18 @@ import { Time } from '../ui/time.tsx'
 import { apiKeysQuery, createApiKey, revokeApiKey } from './settings.api.ts'
 
 const scopes: { value: Scope; label: string; description: string }[] = [
-  { value: 'contacts:write', label: 'Contacts', description: 'Add members to groups' },
-  { value: 'flows:send', label: 'Send', description: 'Send emails through flows' },
-  { value: 'analytics:read', label: 'Analytics', description: 'Read email event metrics' },
+  { value: 'messages:send', label: 'Send email', description: 'Send emails through flows' },
+  { value: 'messages:read', label: 'Read messages', description: 'Sent emails and their events' },
+  { value: 'contacts:write', label: 'Write contacts', description: 'Add, change, import and erase contacts' },
+  { value: 'contacts:read', label: 'Read contacts', description: 'Contacts, groups and suppressions' },
+  { value: 'flows:write', label: 'Write flows', description: 'Create, change and delete flows' },
+  { value: 'flows:read', label: 'Read flows', description: 'Flows, versions and previews' },
+  { value: 'webhooks:write', label: 'Write webhooks', description: 'Create, change, test and replay' },
+  { value: 'webhooks:read', label: 'Read webhooks', description: 'Webhooks and their deliveries' },
+  { value: 'metrics:read', label: 'Read metrics', description: 'Events and daily counts' },
 ]
+/** What most apps need: the operations of the public API. */
+const usualScopes: Scope[] = ['messages:send', 'contacts:write', 'metrics:read']
 
 export function ApiKeysPage() {
   const apiKeys = useQuery(apiKeysQuery)
@@ -85,7 +93,19 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
       </>
     ),
   },
-  { header: 'Permissions', cell: (key) => <Text size="xs">{key.scopes.join(', ')}</Text> },
+  {
+    header: 'Permissions',
+    cell: (key) => (
+      <>
+        <Text size="xs">{key.scopes.join(', ')}</Text>
+        {key.public_only && (
+          <Text size="xs" c="dimmed">
+            Public API only
+          </Text>
+        )}
+      </>
+    ),
+  },
   { header: 'Last used', align: 'right', cell: (key) => <Time at={key.last_used_at} /> },
   { header: 'Created by', cell: (key) => <CreatedBy creator={key.created_by} /> },
   { header: 'Created', align: 'right', cell: (key) => <Time at={key.created_at} /> },
@@ -104,7 +124,7 @@ const columns = (revoke: (key: ApiKey) => void): Column<ApiKey>[] => [
 function CreateDialog({ onClose }: { onClose: () => void }) {
   const invalidate = useInvalidate()
   const form = useRequestForm({
-    initialValues: { name: '', scopes: scopes.map((scope) => scope.value) },
+    initialValues: { name: '', scopes: usualScopes },
     send: ({ name, scopes }) => createApiKey({ name: name.trim(), scopes }),
     onSuccess: () => invalidate(keys.apiKeys, keys.checklist),
   })
@@ -120,12 +140,16 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
           maxLength={200}
           {...form.field('name')}
         />
-        <Checkbox.Group label="Permissions" {...form.field('scopes')}>
-          <Stack gap="xs" mt={6}>
+        <Checkbox.Group
+          label="Permissions"
+          description="A key can’t manage the team, other keys or the organization"
+          {...form.field('scopes')}
+        >
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs" mt={6}>
             {scopes.map((scope) => (
               <Checkbox key={scope.value} {...scope} />
             ))}
-          </Stack>
+          </SimpleGrid>
         </Checkbox.Group>
       </DialogForm>
     </Dialog>

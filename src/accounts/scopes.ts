@@ -1,0 +1,70 @@
+/** What an API key may do, by resource. */
+export const scopes = [
+  'contacts:read',
+  'contacts:write',
+  'flows:read',
+  'flows:write',
+  'flows:send',
+  'messages:read',
+  'messages:send',
+  'webhooks:read',
+  'webhooks:write',
+  'metrics:read',
+  'analytics:read',
+] as const
+export type Scope = (typeof scopes)[number]
+
+/** The scopes of a key that is created without any. Such a key can call the public API only. */
+export const publicScopes: readonly Scope[] = ['contacts:write', 'flows:send', 'analytics:read']
+
+/** Other names of the same permission: the scopes of the public API are older than those by resource. */
+const aliases: Partial<Record<Scope, Scope>> = {
+  'flows:send': 'messages:send',
+  'messages:send': 'flows:send',
+  'analytics:read': 'metrics:read',
+  'metrics:read': 'analytics:read',
+}
+
+export function hasScope(granted: readonly Scope[], scope: Scope): boolean {
+  if (granted.includes(scope)) return true
+  const alias = aliases[scope]
+  return alias !== undefined && granted.includes(alias)
+}
+
+type Resource = 'contacts' | 'flows' | 'messages' | 'webhooks' | 'metrics'
+
+/** The resource of the paths below /api/v1/organization that API keys may call. All other paths need a signed-in user. */
+const resources: Readonly<Record<string, Resource>> = {
+  contacts: 'contacts',
+  groups: 'contacts',
+  imports: 'contacts',
+  suppressions: 'contacts',
+  flows: 'flows',
+  messages: 'messages',
+  webhooks: 'webhooks',
+  deliveries: 'webhooks',
+  events: 'metrics',
+  overview: 'metrics',
+}
+
+const exceptions: Readonly<Record<string, Scope | undefined>> = {
+  'GET /api/v1/event-types': 'webhooks:read',
+  'POST /api/v1/organization/flows/preview': 'flows:read',
+  'POST /api/v1/organization/flows/:id/preview': 'flows:read',
+  // Programs send through the public API.
+  'POST /api/v1/organization/flows/:id/test': undefined,
+}
+
+/**
+ * Returns the scope that an API key needs for a route of the management API. Returns undefined if API keys cannot call
+ * it, which is the case for every route that is not listed here.
+ */
+export function scopeOfRoute(method: string, url: string): Scope | undefined {
+  const name = `${method} ${url}`
+  if (name in exceptions) return exceptions[name]
+  const segment = /^\/api\/v1\/organization\/([\w-]+)/.exec(url)?.[1]
+  const resource = segment === undefined ? undefined : resources[segment]
+  if (!resource) return undefined
+  const scope = `${resource}:${method === 'GET' ? 'read' : 'write'}`
+  return scopes.find((each) => each === scope)
+}
