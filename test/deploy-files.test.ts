@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { type Environment, readConfig, settings } from '../src/config/config.ts'
@@ -97,6 +98,15 @@ test('the chart uses exactly the values that it documents, with valid settings a
   const secrets = { ...values.secretSettings, DATABASE_URL: 'postgres://u:p@db/waxwing', APP_SECRET: 'x'.repeat(32) }
   checkEnvironment({ ...values.settings, ...secrets })
   expect([chart.version, chart.appVersion]).toEqual([manifest.version, manifest.version])
+})
+
+test('the schema of the chart accepts its values, and rejects misspelt ones and settings that are not text', () => {
+  const isValid = new Ajv().compile(JSON.parse(readFileSync(`${chartFolder}/values.schema.json`, 'utf8')))
+  const isAccepted = (change: object) => isValid({ ...readValues(), ...change })
+  expect(isAccepted({})).toBe(true)
+  expect(isAccepted({ exisitingSecret: 'waxwing' })).toBe(false)
+  expect(isAccepted({ settings: { TRUST_PROXY: true } })).toBe(false)
+  expect(isAccepted({ work: { ...readValues().work, replica: 3 } })).toBe(false)
 })
 
 const hasGo = spawnSync('go', ['version']).status === 0

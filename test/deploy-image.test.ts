@@ -87,6 +87,19 @@ test('the image runs npm scripts that exist, as a user other than root, with kno
   expect(Number(major)).toBeGreaterThanOrEqual(20)
 })
 
+test('every native package of the image exists for amd64 and arm64', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { cpu?: string[]; os?: string[]; libc?: string[]; dev?: boolean; version: string }>
+  }
+  const native = Object.entries(packages).filter(([, { os, dev }]) => os?.includes('linux') && !dev)
+  const versionsFor = (cpu: string) =>
+    native
+      .filter(([, each]) => each.cpu?.includes(cpu) && !each.libc?.includes('musl'))
+      .map(([path, { version }]) => `${path.replace(cpu, 'CPU')} ${version}`)
+  expect(versionsFor('x64').length).toBeGreaterThan(1)
+  expect(versionsFor('x64').filter((each) => !versionsFor('arm64').includes(each))).toEqual([])
+})
+
 test('the build context leaves out secrets and local files, but nothing that is copied', () => {
   const ignored = readFileSync('.dockerignore', 'utf8')
     .split('\n')
