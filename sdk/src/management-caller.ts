@@ -6,8 +6,8 @@ export type ManagementOptions = {
   /** Where your Waxwing runs, for example `https://waxwing.example.com`. */
   baseUrl: string
   /**
-   * The session token that `login` returns, or a function that returns one, called before every request. Not needed to
-   * sign in, register or accept an invitation.
+   * An API key with the scopes of the operations, the session token that `login` returns, or a function that returns
+   * one of them, called before every request. Not needed to sign in, register or accept an invitation.
    */
   token?: string | (() => string | Promise<string>)
   fetch?: typeof fetch
@@ -86,7 +86,8 @@ export class ManagementCaller {
 
   async #currentToken(): Promise<string> {
     const token = typeof this.#token === 'function' ? await this.#token() : this.#token
-    if (!token) throw new WaxwingError('This call needs the token of a session.', { type: 'unauthorized' })
+    if (!token)
+      throw new WaxwingError('This call needs a token: an API key or the token of a session.', { type: 'unauthorized' })
     return token
   }
 }

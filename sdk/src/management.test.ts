@@ -51,6 +51,16 @@ test('signs in, and creates, reads, updates and deletes', async () => {
   expect(await client.deleteFlow(created.id)).toBeNull()
 })
 
+test('accepts an API key with the scopes of the operation as its token', async () => {
+  const { api_key: token } = await waxwing.createApiKey({ name: 'Reader', scopes: ['flows:read'] })
+  const reader = new WaxwingManagement({ baseUrl: app.url, token })
+  expect((await reader.listFlows()).data).toEqual([])
+  expect(await errorOf(Promise.resolve(reader.listContacts()))).toMatchObject({
+    type: 'insufficient_scope',
+    status: 403,
+  })
+})
+
 test('iterates over all pages of a list, and fetches them only when needed', async () => {
   const emails = Array.from({ length: 5 }, (_, at) => `person${at}@example.com`)
   for (const email of emails) await waxwing.createContact({ email })

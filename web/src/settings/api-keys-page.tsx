@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { baseUrl } from '../api/base.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import type { ApiKey, Scope } from '../api/types.ts'
-import { ApiReferenceLink } from '../ui/api-reference.tsx'
+import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { CreatedBy } from '../ui/created-by.tsx'
@@ -47,7 +47,8 @@ export function ApiKeysPage() {
       title="API keys"
       description={
         <>
-          Your app authenticates with an API key in the X-Api-Token header. See the <ApiReferenceLink />.
+          Your app authenticates with an API key in the X-Api-Token header. See the{' '}
+          <GuideLink name="quick-start">quick start</GuideLink> and the <ApiReferenceLink />.
         </>
       }
       actions={apiKeys.data && apiKeys.data.length > 0 && add}

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import type { Webhook } from '../api/types.ts'
+import { GuideLink } from '../ui/api-reference.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { verificationCode } from './verification-code.ts'
@@ -22,7 +23,8 @@ export function SigningSecret({ secret, retrySchedule, onDone }: Props) {
         <Text c="dimmed">
           The X-Service-Signature header contains a timestamp and an HMAC of the timestamp and the raw body. Respond
           with 200 to acknowledge a delivery. 4xx responses aren’t retried; anything else is retried
-          {retries && ` ${retries}`}.
+          {retries && ` ${retries}`}. <GuideLink name="verifying-webhooks">Verifying webhooks</GuideLink> has test
+          vectors and code for more languages.
         </Text>
         <VerificationCode />
       </Stack>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewWebhook, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { ApiReferenceLink } from '../ui/api-reference.tsx'
+import { GuideLink } from '../ui/api-reference.tsx'
 import { CreatedBy } from '../ui/created-by.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -50,8 +50,8 @@ export function WebhooksPage() {
       title="Webhooks"
       description={
         <>
-          Send opens, clicks, bounces and unsubscribes to your app as they happen. See payloads in the{' '}
-          <ApiReferenceLink />.
+          Send opens, clicks, bounces and unsubscribes to your app as they happen. See all{' '}
+          <GuideLink name="events">events and payloads</GuideLink>.
         </>
       }
       actions={webhooks.data && webhooks.data.length > 0 && add}
