@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendTo, startWithReader, tokens } from '../../test/support/readers.ts'
-import { callUrl } from '../../test/support/test-app.ts'
+import { type Answer, callUrl } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
 
 let app: Awaited<ReturnType<typeof startWithReader>>
 beforeAll(async () => {
@@ -13,12 +14,21 @@ const linkOf = ({ ids }: Pick<Reader, 'ids'>) => `/u/${tokens.sign('unsubscribe'
 const post = (path: string, raw = '', type = 'application/x-www-form-urlencoded') =>
   callUrl('POST', `${app.url}${path}`, { raw, headers: { 'content-type': type } })
 
+/**
+ * Returns the page that contains the text. A page that shows what the database knows has the text only once the database
+ * responds within 250 ms, which may take several requests on a busy machine.
+ */
+const pageWith = (text: string, request: () => Promise<Answer>) =>
+  until(`a page with "${text}"`, async () => {
+    const page = await request()
+    expect(page.status).toBe(200)
+    return page.text.includes(text) ? page : undefined
+  })
+
 test('the page names the organization, masks the address, and has no side effects', async () => {
   const reader = await app.newReader()
-  const page = await app.get(linkOf(reader))
-  expect(page.status).toBe(200)
+  const page = await pageWith('Unsubscribe from Acme?', () => app.get(linkOf(reader)))
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(page.text).toContain('Unsubscribe from Acme?')
   expect(page.text).toContain('r•••@example.com')
   expect(page.text).not.toContain(reader.email)
   expect(await reader.events()).toEqual([])
@@ -38,7 +48,7 @@ test('the button unsubscribes, stops marketing email and is recorded once', asyn
   const marketing = await sendTo(app, reader.email, { name: 'News', kind: 'marketing' })
   const [message] = await app.db<{ status: string }>`select status from messages where id = ${marketing.messageId}`
   expect(message!.status).toBe('suppressed')
-  expect((await app.get(linkOf(reader))).text).toContain('You’ve been unsubscribed')
+  await pageWith('You’ve been unsubscribed', () => app.get(linkOf(reader)))
 })
 
 const boundary = '----boundary7MA4YWxkTrZu0gW'
@@ -88,18 +98,17 @@ test('an erased contact is not subscribed, and the button has no effect', async 
   const reader = await app.newReader()
   await app.db.statement`delete from contacts where id = ${reader.ids.contactId}`
   const nothing = 'You’re not subscribed'
-  expect((await app.get(linkOf(reader))).text).toContain(nothing)
-  expect(await post(linkOf(reader))).toMatchObject({ status: 200, text: expect.stringContaining(nothing) })
-  expect((await post(`${linkOf(reader)}/undo`)).text).toContain(nothing)
+  await pageWith(nothing, () => app.get(linkOf(reader)))
+  await pageWith(nothing, () => post(linkOf(reader)))
+  await pageWith(nothing, () => post(`${linkOf(reader)}/undo`))
   expect(await reader.events()).toEqual([])
 })
 
 test('the page allows no scripts or external resources, and escapes names', async () => {
   const reader = await app.newReader()
   await app.db.statement`update organizations set name = '<script>alert(1)</script> **& Co**'`
-  const page = await app.get(linkOf(reader))
+  const page = await pageWith('&lt;script&gt;alert(1)&lt;/script&gt;', () => app.get(linkOf(reader)))
   expect(page.text).not.toContain('<script')
-  expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   await app.db.statement`update organizations set name = 'Acme'`
   const policy = page.headers.get('content-security-policy')!
   expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'/)
