@@ -50,7 +50,7 @@ export function WebhooksPage() {
       title="Webhooks"
       description={
         <>
-          Send opens, clicks, bounces and unsubscribes to your app as they happen. See all{' '}
+          Send opens, clicks, bounces and unsubscribes to your app as they happen. See{' '}
           <GuideLink name="events">events and payloads</GuideLink>.
         </>
       }
