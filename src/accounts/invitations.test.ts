@@ -182,12 +182,14 @@ test('an organization sends a limited number of invitations per hour', async () 
 
 test('the name of an organization cannot add a link or a header to the email', async () => {
   await using app = await startTestApp()
+  await app.manage('PATCH', '/me', { name: 'Win at evil.example' })
   await app.manage('PATCH', '/organization', { name: `<a href="https://evil.example">Prize</a>${' x'.repeat(60)}` })
   await invite(app, { email: 'bob@acme.example', role: 'member' })
   const mail = await accountMailTo(app, 'bob@acme.example', /^Join/)
   expect(mail.subject.length).toBeLessThan(90)
   expect(mail.html).not.toContain('<a href="https://evil')
   expect(mail.text).not.toContain('https://evil')
+  expect(mail.html + mail.text).not.toContain('evil.example')
 })
 
 test('an existing account joins with its password and leaves its organization, unless it is the only owner', async () => {

@@ -66,9 +66,9 @@ export function accountMailContent(mail: AccountMail, baseUrl: string, recipient
       const organization = shortName(mail.organizationName)
       return {
         subject: `Join ${organization} on Waxwing`,
-        heading: `You have been invited to ${organization}`,
+        heading: `You have been invited to ${withoutLinks(organization)}`,
         paragraphs: [
-          `${shortName(mail.invitedBy)} invited you to join the organization “${organization}” as ${mail.role === 'owner' ? 'an owner' : 'a member'}.`,
+          `${withoutLinks(shortName(mail.invitedBy))} invited you to join the organization “${withoutLinks(organization)}” as ${mail.role === 'owner' ? 'an owner' : 'a member'}.`,
         ],
         action: { label: 'Accept invitation', url: `${baseUrl}/invitation/${mail.token}` },
         note: `The link is valid for ${mail.days} days and can be used once. If you do not know the sender, ignore this email.`,
@@ -110,7 +110,9 @@ export function accountMailContent(mail: AccountMail, baseUrl: string, recipient
   }
 }
 
-/** Also removes what mail clients would turn into a link. */
+/** Mail clients turn `evil.example` into a link; with an invisible space after the dot they do not. */
+const withoutLinks = (name: string): string => name.replace(/\.(?=[^\s.])/g, '.\u200b')
+
 function shortName(name: string): string {
   const plain = name.replace(/\s+/g, ' ').replace(/:\/\//g, ' ').trim()
   return plain.length > nameShownMax ? `${plain.slice(0, nameShownMax - 1)}…` : plain

@@ -38,7 +38,7 @@ export function renderMail(content: MailContent): { html: string; text: string }
   return { html: html(content), text: text(content) }
 }
 
-function html({ subject, heading, paragraphs, action, note, footer }: MailContent): string {
+function html({ heading, paragraphs, action, note, footer }: MailContent): string {
   const rows = [
     `<tr><td class="ink" style="padding:0 0 16px;font:600 20px/28px ${font};color:${ink}">${escapeHtml(heading)}</td></tr>`,
     ...paragraphs.map(
@@ -59,7 +59,7 @@ function html({ subject, heading, paragraphs, action, note, footer }: MailConten
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escapeHtml(subject)}</title>
+<title>${escapeHtml(heading)}</title>
 <style>${darkStyles}
 </style>
 </head>
