@@ -12,6 +12,7 @@ export type WaxwingErrorType =
   | 'flow_not_active'
   | 'idempotency_key_reused'
   | 'idempotency_in_progress'
+  | 'precondition_failed'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'validation_failed'

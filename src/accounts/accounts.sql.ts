@@ -142,6 +142,14 @@ export type OrganizationChange = {
   keepAddresses?: boolean | undefined
 }
 
+/** Returns the organization, locked until the end of the transaction. */
+export async function findOrganizationForUpdate(tx: Tx, id: OrganizationId): Promise<Organization | undefined> {
+  const [row] = await tx<Organization>`
+    select id, name, timezone, keep_addresses, is_operator, created_at from organizations where id = ${id}
+    for no key update`
+  return row
+}
+
 /** Undefined fields are not changed. */
 export async function updateOrganization(
   db: Writer,

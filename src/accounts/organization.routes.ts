@@ -1,10 +1,16 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Db } from '../db/db.ts'
 import { answers, ok } from '../http/envelope.ts'
+import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { invalid } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { isTimeZone } from '../values/time-zone.ts'
-import { type OrganizationChange, updateOrganization } from './accounts.sql.ts'
+import {
+  findOrganizationForUpdate,
+  type Organization,
+  type OrganizationChange,
+  updateOrganization,
+} from './accounts.sql.ts'
 import { memberOf, requireOwner } from './guards.ts'
 import { OrganizationOut, organizationNameMax, organizationOut } from './shapes.ts'
 
@@ -18,7 +24,11 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
     api.get(
       '',
       { schema: { tags, summary: 'Get the organization', response: answers(OrganizationOut) } },
-      async (request) => ok(organizationOut(memberOf(request).organization)),
+      async (request, reply) => {
+        const { organization } = memberOf(request)
+        reply.header('etag', tagOf(organization))
+        return ok(organizationOut(organization))
+      },
     )
 
     api.patch(
@@ -39,16 +49,25 @@ export function organizationRoutes({ db, onChanged }: Parts): FastifyPluginAsync
           response: answers(OrganizationOut),
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { name, timezone, keep_addresses: keepAddresses } = request.body
         const change = checkChange({ name: name?.trim(), timezone, keepAddresses })
-        const changed = await updateOrganization(db.statement, memberOf(request).organizationId, change)
+        const { organizationId } = memberOf(request)
+        const checkUnchanged = checkIfMatch(request, tagOf)
+        const changed = await db.begin(async (tx) => {
+          const current = await findOrganizationForUpdate(tx, organizationId)
+          if (current) checkUnchanged?.(current)
+          return updateOrganization(tx, organizationId, change)
+        })
         onChanged(changed.id)
+        reply.header('etag', tagOf(changed))
         return ok(organizationOut(changed))
       },
     )
   }
 }
+
+const tagOf = ({ name, timezone, keepAddresses }: Organization) => etagOf(name, timezone, keepAddresses)
 
 function checkChange(change: OrganizationChange): OrganizationChange {
   if (change.name === '') throw invalid({ path: 'name', problem: 'must not be empty' })

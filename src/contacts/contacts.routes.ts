@@ -3,6 +3,7 @@ import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -112,8 +113,11 @@ function readOne(api: Api, { db }: Parts): void {
   api.get(
     '/contacts/:id',
     { schema: { tags, summary: 'Get a contact', params: IdParams, response: answers(ContactOut) } },
-    async (request) =>
-      ok(contactOut(await getContact(db, organizationIdOf(request), parseIdParam('con', request.params.id)))),
+    async (request, reply) => {
+      const contact = await getContact(db, organizationIdOf(request), parseIdParam('con', request.params.id))
+      reply.header('etag', tagOf(contact))
+      return ok(contactOut(contact))
+    },
   )
 }
 
@@ -135,7 +139,7 @@ function edit(api: Api, { db }: Parts): void {
         response: answers(ContactOut),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const id = parseIdParam('con', request.params.id)
       const organizationId = organizationIdOf(request)
       const { email, status } = request.body
@@ -143,11 +147,17 @@ function edit(api: Api, { db }: Parts): void {
         ...parseFields(request.body),
         address: email === undefined ? undefined : parseEmailField('email', email),
         status,
+        checkUnchanged: checkIfMatch(request, tagOf),
       }
-      return ok(contactOut(await editContact(db, organizationId, id, change, actorOf(request))))
+      const contact = await editContact(db, organizationId, id, change, actorOf(request))
+      reply.header('etag', tagOf(contact))
+      return ok(contactOut(contact))
     },
   )
 }
+
+const tagOf = ({ email, firstName, lastName, attributes, status }: Contact) =>
+  etagOf(email, firstName, lastName, attributes, status)
 
 const contactOut = (contact: Contact): Static<typeof ContactOut> => ({
   id: toText('con', contact.id),

@@ -1,5 +1,6 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
 import { recordApiUnsubscription } from '../events/unsubscription.ts'
+import type { CheckUnchanged } from '../http/etag.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { type ContactId, type GroupId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
@@ -61,18 +62,20 @@ export async function createContact(
 export type ContactEdit = Partial<ContactFields> & {
   address?: EmailAddress | undefined
   status?: 'subscribed' | 'unsubscribed' | undefined
+  checkUnchanged?: CheckUnchanged<Contact> | undefined
 }
 
 export async function editContact(
   db: Db,
   organizationId: OrganizationId,
   id: ContactId,
-  { address, status, ...fields }: ContactEdit,
+  { address, status, checkUnchanged, ...fields }: ContactEdit,
   actor: Actor,
 ): Promise<Contact> {
   return inTransaction(db, async (tx) => {
     const locked = await lockContact(tx, organizationId, id)
     if (!locked) throw notFound('contact')
+    checkUnchanged?.(await getContact(tx, organizationId, id))
     const edited = await updateContact(tx, organizationId, id, { ...fields, ...address }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error
     })

@@ -1,7 +1,9 @@
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type FlowId, type OrganizationId, toText } from '../values/ids.ts'
@@ -85,8 +87,9 @@ const tags = ['Flows']
 
 export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPluginAsyncTypebox {
   const { db, read } = parts
-  const flowOut = async (organizationId: OrganizationId, id: FlowId) => {
+  const flowOut = async (organizationId: OrganizationId, id: FlowId, reply: FastifyReply) => {
     const { flow, version } = await getFlow(db, organizationId, id)
+    reply.header('etag', tagOf(flow))
     return toFlowOut(flow, version)
   }
 
@@ -149,14 +152,15 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           subject,
           html,
         })
-        return reply.status(201).send(created(await flowOut(organizationId, id)))
+        return reply.status(201).send(created(await flowOut(organizationId, id, reply)))
       },
     )
 
     api.get(
       '/flows/:id',
       { schema: { tags, summary: 'Get a flow', params: Params, response: answers(FlowOut) } },
-      async (request) => ok(await flowOut(organizationIdOf(request), parseIdParam('flw', request.params.id))),
+      async (request, reply) =>
+        ok(await flowOut(organizationIdOf(request), parseIdParam('flw', request.params.id), reply)),
     )
 
     api.patch(
@@ -172,7 +176,7 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           response: answers(FlowOut),
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const organizationId = organizationIdOf(request)
         const userId = userIdOf(request)
         const id = parseIdParam('flw', request.params.id)
@@ -182,8 +186,10 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
           ...(kind ? { kind } : {}),
           ...(status ? { status } : {}),
         }
-        await changeFlow(parts, organizationId, userId, id, { ...named, ...contentIn(request.body), baseVersion })
-        return ok(await flowOut(organizationId, id))
+        const checkUnchanged = checkIfMatch(request, tagOf)
+        const changes = { ...named, ...contentIn(request.body), baseVersion, checkUnchanged }
+        await changeFlow(parts, organizationId, userId, id, changes)
+        return ok(await flowOut(organizationId, id, reply))
       },
     )
 
@@ -197,6 +203,8 @@ export function flowRoutes(parts: FlowParts & { read: BoundedRead }): FastifyPlu
     )
   }
 }
+
+const tagOf = ({ name, kind, status, versionId }: Flow) => etagOf(name, kind, status, versionId)
 
 type ContentIn = Partial<Static<typeof FlowIn>>
 

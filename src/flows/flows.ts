@@ -1,4 +1,5 @@
 import type { Db } from '../db/db.ts'
+import type { CheckUnchanged } from '../http/etag.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
 import { parseEmail } from '../values/email.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
@@ -69,7 +70,10 @@ export async function createFlow(
 }
 
 /** `baseVersion` is the number of the version that the change is based on. */
-export type FlowChanges = Partial<FlowInput> & { baseVersion?: number | undefined }
+export type FlowChanges = Partial<FlowInput> & {
+  baseVersion?: number | undefined
+  checkUnchanged?: CheckUnchanged<Flow> | undefined
+}
 
 /**
  * Updates the given fields; a change of the content creates a version. Compiling takes time, and nothing is locked
@@ -98,6 +102,7 @@ export async function changeFlow(
     const isDone = await db.begin(async (tx) => {
       const current = await findFlow(tx, organizationId, id, true)
       if (!current) throw notFound('flow')
+      changes.checkUnchanged?.(current)
       if (needsVersion && current.versionId !== read.versionId) return false
       const versionId = compiled ? newId('flv') : current.versionId
       if (compiled)

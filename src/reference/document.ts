@@ -33,6 +33,8 @@ function completeOperation(method: string, operation: Operation, baseUrl: string
   const { '4XX': _clientErrors, '5XX': _serverErrors, ...successes } = operation.responses
   operation.description = descriptionOf(operation, own)
   operation.responses = { ...successes, ...errorResponses(operation, own.errors ?? {}) }
+  if (own.errors?.precondition_failed) operation.parameters = [...(operation.parameters ?? []), ifMatch]
+  if (hasTag(operation)) operation.responses[200]!.headers = { ETag: tagHeader }
   for (const [status, response] of Object.entries(operation.responses))
     addResponseExamples(
       response,
@@ -44,15 +46,28 @@ function completeOperation(method: string, operation: Operation, baseUrl: string
   operation['x-codeSamples'] = codeSamples(method, operation, first, baseUrl)
 }
 
+const ifMatch = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the record when you read it. If it was edited since then, the response is 412.',
+  schema: { type: 'string' },
+}
+const tagHeader = { description: 'Identifies this state of the record, for `If-Match`.', schema: { type: 'string' } }
+
+/** Records that can be edited with `If-Match` have a tag when they are read and when they are edited. */
+const hasTag = ({ operationId }: Operation) =>
+  notes[operationId.replace(/^get/, 'update')]?.errors?.precondition_failed !== undefined
+
 function descriptionOf(operation: Operation, { details, errors = {} }: OperationNotes): string {
   const rows = (Object.entries(errors) as [RefusalType, string][]).map(
-    ([type, when]) => `| ${statusOf[type]} | \`${type}\` | ${when} |`,
+    ([type, when]) => `- **${statusOf[type]}** \`${type}\`: ${when}`,
   )
   return [
     operation.description,
     details,
     permissionOf(operation),
-    rows.length > 0 && ['| Status | Error | Reason |', '| --- | --- | --- |', ...rows].join('\n'),
+    rows.length > 0 && `**Errors**\n\n${rows.join('\n')}`,
   ]
     .filter(Boolean)
     .join('\n\n')

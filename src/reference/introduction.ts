@@ -76,6 +76,7 @@ With \`Accept: application/problem+json\`, errors are sent as Problem Details (R
 | 404 | \`not_found\` | no |
 | 405 | \`method_not_allowed\` | no |
 | 409 | \`conflict\`, \`flow_not_active\`, \`idempotency_key_reused\`, \`idempotency_in_progress\` | depends on the operation |
+| 412 | \`precondition_failed\` | after fetching the record again |
 | 413, 415 | \`payload_too_large\`, \`unsupported_media_type\` | no |
 | 422 | \`validation_failed\`, \`missing_variables\`, \`sender_not_verified\` | no |
 | 429 | \`rate_limited\` | after \`Retry-After\` |
@@ -87,6 +88,12 @@ With \`Accept: application/problem+json\`, errors are sent as Problem Details (R
 Sending an email accepts an \`Idempotency-Key\` header of 1 to 255 visible characters, bare or in double quotes. If a request times out, repeat it with the same key and
 body: the first response is returned again with \`Idempotent-Replayed: true\`, and nothing is sent twice. Keys are kept for 24 hours. The
 same key with another body is rejected with 409 \`idempotency_key_reused\`.
+
+## Concurrent edits
+
+\`GET\` and \`PATCH\` of a flow, a webhook, a contact and the organization return an \`ETag\`. Send it as \`If-Match\` when you change the record: if
+somebody edited it since then, the response is 412 \`precondition_failed\` and nothing is changed. Without \`If-Match\`, the last change wins; fields
+that you omit are never overwritten.
 
 ## Pagination
 

@@ -33,7 +33,14 @@ export type Notes = Readonly<Record<string, OperationNotes>>
 export type Schema = Record<string, unknown>
 type Media = { schema?: Schema; example?: unknown; examples?: Record<string, { summary: string; value: unknown }> }
 export type ResponseEntry = { $ref?: string; description?: string; headers?: Schema; content?: Record<string, Media> }
-export type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; example?: unknown }
+export type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema?: Schema
+  example?: unknown
+}
 
 export type Operation = {
   operationId: string

@@ -11,6 +11,7 @@ export type RefusalType =
   | 'flow_not_active'
   | 'idempotency_key_reused'
   | 'idempotency_in_progress'
+  | 'precondition_failed'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'validation_failed'
@@ -32,6 +33,7 @@ export const statusOf: Record<RefusalType, number> = {
   flow_not_active: 409,
   idempotency_key_reused: 409,
   idempotency_in_progress: 409,
+  precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   validation_failed: 422,

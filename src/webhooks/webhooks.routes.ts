@@ -5,6 +5,7 @@ import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Reader } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { checkIfMatch, etagOf } from '../http/etag.ts'
 import type { NamedShares } from '../runtime/shares.ts'
 import { type EventName, eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
@@ -146,8 +147,9 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
     api.get(
       '/webhooks/:id',
       { schema: { tags, summary: 'Get a webhook', params: Params, response: answers(WebhookOut) } },
-      async (request) => {
+      async (request, reply) => {
         const webhook = await getWebhook(db, organizationIdOf(request), parseIdParam('whk', request.params.id))
+        reply.header('etag', tagOf(webhook))
         return ok((await withStats(db, [webhook]))[0]!)
       },
     )
@@ -164,7 +166,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           response: answers(WebhookOut),
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const {
           name,
           url,
@@ -180,6 +182,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           allEvents,
           retrySchedule,
           status,
+          checkUnchanged: checkIfMatch(request, tagOf),
         }
         const webhook = await changeWebhook(
           parts,
@@ -187,6 +190,7 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           parseIdParam('whk', request.params.id),
           changes,
         )
+        reply.header('etag', tagOf(webhook))
         return ok((await withStats(db, [webhook]))[0]!)
       },
     )
@@ -252,6 +256,9 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
     )
   }
 }
+
+const tagOf = ({ name, url, eventTypes, allEvents, status, retrySchedule }: Webhook) =>
+  etagOf(name, url, eventTypes, allEvents, status, retrySchedule)
 
 function creatorOf(request: FastifyRequest) {
   const organizationId = organizationIdOf(request)

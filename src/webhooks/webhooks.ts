@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Db, Tx } from '../db/db.ts'
+import type { CheckUnchanged } from '../http/etag.ts'
 import type { Hints } from '../queue/hints.ts'
 import { dropLane, setLanePaused } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
@@ -36,7 +37,10 @@ export type WebhookInput = {
   allEvents?: boolean | undefined
   retrySchedule?: RetrySchedule | undefined
 }
-export type WebhookChanges = Partial<WebhookInput> & { status?: 'active' | 'paused' | undefined }
+export type WebhookChanges = Partial<WebhookInput> & {
+  status?: 'active' | 'paused' | undefined
+  checkUnchanged?: CheckUnchanged<Webhook> | undefined
+}
 
 export type WebhookParts = { db: Db; hints: Hints; box: SecretBox; allowPrivate: boolean }
 
@@ -85,6 +89,7 @@ export async function changeWebhook(
   const changed = await db.begin(async (tx) => {
     const current = await lockWebhook(tx, organizationId, id)
     if (!current) throw notFound('webhook')
+    changes.checkUnchanged?.(current)
     const selection =
       changes.eventTypes === undefined && changes.allEvents === undefined
         ? { eventTypes: current.eventTypes, allEvents: current.allEvents }

@@ -73,6 +73,7 @@ export const administrationNotes: Notes = {
   updateOrganization: {
     details:
       'Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.',
+    errors: { precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.' },
   },
   deleteOrganization: {
     details: 'Requires the exact name of the organization and your own password, so that it cannot happen by accident.',

@@ -27,7 +27,12 @@ export const audienceNotes: Notes = {
     },
   },
   getContact: { details: '`status` combines the subscription of the contact with the suppressions of its address.' },
-  updateContact: { errors: { conflict: 'Another contact has this address.' } },
+  updateContact: {
+    errors: {
+      conflict: 'Another contact has this address.',
+      precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+    },
+  },
   deleteContact: {
     details: 'This cannot be undone. Export the contact first if you need a record of it.',
   },

@@ -45,6 +45,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
   updateFlow: {
     details: 'Emails that were accepted before keep their version.',
     errors: {
+      precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
       conflict: 'There is a newer version than `base_version`, or the flow has 10,000 versions.',
       validation_failed:
         'The template has an error; `error.fields` has its line and column. Or another field is invalid.',

@@ -46,6 +46,7 @@ The URL must be https and must not contain credentials or name a private, loopba
   },
   updateWebhook: {
     details: 'Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.',
+    errors: { precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.' },
   },
   deleteWebhook: { details: 'Pending deliveries are dropped, and the delivery log is deleted. This cannot be undone.' },
   rotateWebhookSecret: {

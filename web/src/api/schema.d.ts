@@ -109,10 +109,10 @@ export interface paths {
          *
          *     **Permission**: an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The group does not exist. Nothing was stored. |
-         *     | 422 | `validation_failed` | No member is valid, or the request has no or too many members. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The group does not exist. Nothing was stored.
+         *     - **422** `validation_failed`: No member is valid, or the request has no or too many members.
          */
         post: operations["addGroupMembers"];
         delete?: never;
@@ -142,16 +142,16 @@ export interface paths {
          *
          *     **Permission**: an API key with the scope `flows:send`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 400 | `invalid_idempotency_key` | The key does not consist of 1 to 255 visible ASCII characters. |
-         *     | 404 | `not_found` | The flow does not exist. |
-         *     | 409 | `flow_not_active` | The flow is paused or archived. |
-         *     | 409 | `idempotency_key_reused` | The key was used with another body. |
-         *     | 409 | `idempotency_in_progress` | A request with the same key is in progress. Repeat it after a moment. |
-         *     | 422 | `missing_variables` | The template needs variables that neither `context` nor the contact provides. |
-         *     | 422 | `sender_not_verified` | The sender of the flow is not in a verified domain. |
-         *     | 429 | `rate_limited` | The key exceeds its rate limit, or a new organization exceeds its daily number of messages. |
+         *     **Errors**
+         *
+         *     - **400** `invalid_idempotency_key`: The key does not consist of 1 to 255 visible ASCII characters.
+         *     - **404** `not_found`: The flow does not exist.
+         *     - **409** `flow_not_active`: The flow is paused or archived.
+         *     - **409** `idempotency_key_reused`: The key was used with another body.
+         *     - **409** `idempotency_in_progress`: A request with the same key is in progress. Repeat it after a moment.
+         *     - **422** `missing_variables`: The template needs variables that neither `context` nor the contact provides.
+         *     - **422** `sender_not_verified`: The sender of the flow is not in a verified domain.
+         *     - **429** `rate_limited`: The key exceeds its rate limit, or a new organization exceeds its daily number of messages.
          */
         post: operations["sendEmailThroughFlow"];
         delete?: never;
@@ -175,10 +175,10 @@ export interface paths {
          *
          *     **Permission**: an API key with the scope `analytics:read`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The flow does not exist. |
-         *     | 422 | `validation_failed` | A date is invalid, the range is reversed or too long, or the event name or time zone is unknown. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The flow does not exist.
+         *     - **422** `validation_failed`: A date is invalid, the range is reversed or too long, or the event name or time zone is unknown.
          */
         get: operations["getEmailEventMetric"];
         put?: never;
@@ -226,10 +226,10 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 403 | `forbidden` | Registration is closed. Ask an owner for an invitation. |
-         *     | 409 | `conflict` | An account with this email address already exists. |
+         *     **Errors**
+         *
+         *     - **403** `forbidden`: Registration is closed. Ask an owner for an invitation.
+         *     - **409** `conflict`: An account with this email address already exists.
          */
         post: operations["register"];
         delete?: never;
@@ -253,9 +253,9 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 401 | `unauthorized` | The email address or the password is incorrect. The two cases look the same. |
+         *     **Errors**
+         *
+         *     - **401** `unauthorized`: The email address or the password is incorrect. The two cases look the same.
          */
         post: operations["login"];
         delete?: never;
@@ -277,9 +277,9 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The invitation was used, withdrawn or has expired. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The invitation was used, withdrawn or has expired.
          */
         get: operations["getInvitation"];
         put?: never;
@@ -307,11 +307,11 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The invitation was used, withdrawn or has expired. |
-         *     | 401 | `unauthorized` | With `existing_account`: the email address or the password is incorrect. |
-         *     | 409 | `conflict` | An account with this address already exists, it is the only owner of its organization, or the organization has 500 members. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The invitation was used, withdrawn or has expired.
+         *     - **401** `unauthorized`: With `existing_account`: the email address or the password is incorrect.
+         *     - **409** `conflict`: An account with this address already exists, it is the only owner of its organization, or the organization has 500 members.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -337,9 +337,9 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 429 | `rate_limited` | Too many requests for this email address or from this client address. |
+         *     **Errors**
+         *
+         *     - **429** `rate_limited`: Too many requests for this email address or from this client address.
          */
         post: operations["requestPasswordReset"];
         delete?: never;
@@ -363,9 +363,9 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The link was used or has expired. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The link was used or has expired.
          */
         post: operations["checkPasswordReset"];
         delete?: never;
@@ -391,10 +391,10 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The link was used or has expired. |
-         *     | 422 | `validation_failed` | The new password is too short or easy to guess. The link stays valid. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The link was used or has expired.
+         *     - **422** `validation_failed`: The new password is too short or easy to guess. The link stays valid.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -418,9 +418,9 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The link was used or replaced, or has expired. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The link was used or replaced, or has expired.
          */
         post: operations["checkEmailChange"];
         delete?: never;
@@ -446,10 +446,10 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The link was used or replaced, or has expired. |
-         *     | 409 | `conflict` | Another account uses the address now. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The link was used or replaced, or has expired.
+         *     - **409** `conflict`: Another account uses the address now.
          */
         post: operations["confirmEmailChange"];
         delete?: never;
@@ -505,10 +505,10 @@ export interface paths {
          *
          *     **Permission**: any member of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 422 | `validation_failed` | The current password is incorrect, or the address is not valid. |
-         *     | 429 | `rate_limited` | There were more than 5 requests in an hour. |
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: The current password is incorrect, or the address is not valid.
+         *     - **429** `rate_limited`: There were more than 5 requests in an hour.
          */
         post: operations["changeEmail"];
         /**
@@ -542,9 +542,9 @@ export interface paths {
          *
          *     **Permission**: any member of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 422 | `validation_failed` | The current password is incorrect, or the new one is too short or easy to guess. |
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: The current password is incorrect, or the new one is too short or easy to guess.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -595,9 +595,9 @@ export interface paths {
          *
          *     **Permission**: any member of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | You have no such session, or it has expired. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: You have no such session, or it has expired.
          */
         delete: operations["endSession"];
         options?: never;
@@ -701,11 +701,11 @@ export interface paths {
          *
          *     **Permission**: owners of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The owners of this organization operate the installation, and other organizations use it. |
-         *     | 404 | `not_found` | The organization is already deleted. |
-         *     | 422 | `validation_failed` | The name or the password is incorrect. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The owners of this organization operate the installation, and other organizations use it.
+         *     - **404** `not_found`: The organization is already deleted.
+         *     - **422** `validation_failed`: The name or the password is incorrect.
          */
         delete: operations["deleteOrganization"];
         options?: never;
@@ -717,6 +717,10 @@ export interface paths {
          *     Omitted fields keep their value. `timezone` is the default time zone of reports. `keep_addresses` stores the IP addresses of opens and clicks; it is off by default.
          *
          *     **Permission**: owners of the organization.
+         *
+         *     **Errors**
+         *
+         *     - **412** `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed.
          */
         patch: operations["updateOrganization"];
         trace?: never;
@@ -759,9 +763,9 @@ export interface paths {
          *
          *     **Permission**: owners of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The member is the last owner. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The member is the last owner.
          */
         delete: operations["removeMember"];
         options?: never;
@@ -774,9 +778,9 @@ export interface paths {
          *
          *     **Permission**: owners of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The member is the last owner. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The member is the last owner.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -806,10 +810,10 @@ export interface paths {
          *
          *     **Permission**: owners of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | A member with this address already exists, or 100 invitations are pending. |
-         *     | 429 | `rate_limited` | The organization sent 30 invitations by email within an hour. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: A member with this address already exists, or 100 invitations are pending.
+         *     - **429** `rate_limited`: The organization sent 30 invitations by email within an hour.
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -833,11 +837,11 @@ export interface paths {
          *
          *     **Permission**: owners of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The invitation was used, withdrawn or has expired. |
-         *     | 409 | `conflict` | The invitation has no address, or was sent 5 times. |
-         *     | 429 | `rate_limited` | The invitation was sent less than a minute ago. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The invitation was used, withdrawn or has expired.
+         *     - **409** `conflict`: The invitation has no address, or was sent 5 times.
+         *     - **429** `rate_limited`: The invitation was sent less than a minute ago.
          */
         post: operations["resendInvitation"];
         delete?: never;
@@ -893,9 +897,9 @@ export interface paths {
          *
          *     **Permission**: any member of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The organization already has 100 keys. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The organization already has 100 keys.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -949,10 +953,10 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | A contact with this address already exists. Addresses are compared without regard to case. |
-         *     | 404 | `not_found` | One of the groups does not exist. Nothing was created. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: A contact with this address already exists. Addresses are compared without regard to case.
+         *     - **404** `not_found`: One of the groups does not exist. Nothing was created.
          */
         post: operations["createContact"];
         delete?: never;
@@ -994,9 +998,10 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | Another contact has this address. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: Another contact has this address.
+         *     - **412** `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed.
          */
         patch: operations["updateContact"];
         trace?: never;
@@ -1046,9 +1051,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | A group with this name exists, or the organization has 1,000 groups. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: A group with this name exists, or the organization has 1,000 groups.
          */
         post: operations["createGroup"];
         delete?: never;
@@ -1090,9 +1095,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | Another group has this name. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: Another group has this name.
          */
         patch: operations["updateGroup"];
         trace?: never;
@@ -1114,9 +1119,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The group or one of the contacts does not exist. `error.fields` names the contacts. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The group or one of the contacts does not exist. `error.fields` names the contacts.
          */
         post: operations["addContactsToGroup"];
         delete?: never;
@@ -1141,9 +1146,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The group does not exist, or the contact is not in it. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The group does not exist, or the contact is not in it.
          */
         delete: operations["removeContactFromGroup"];
         options?: never;
@@ -1212,9 +1217,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The import has already finished. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The import has already finished.
          */
         post: operations["cancelImport"];
         delete?: never;
@@ -1240,9 +1245,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 422 | `validation_failed` | The file is not CSV, or not UTF-8. |
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: The file is not CSV, or not UTF-8.
          */
         post: operations["inspectImportFile"];
         delete?: never;
@@ -1268,13 +1273,13 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | Ten imports are in progress. |
-         *     | 404 | `not_found` | The group does not exist. |
-         *     | 413 | `payload_too_large` | The file exceeds 512 MiB. |
-         *     | 415 | `unsupported_media_type` | The `Content-Type` is not `text/csv`. |
-         *     | 422 | `validation_failed` | The mapping or another parameter is invalid. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: Ten imports are in progress.
+         *     - **404** `not_found`: The group does not exist.
+         *     - **413** `payload_too_large`: The file exceeds 512 MiB.
+         *     - **415** `unsupported_media_type`: The `Content-Type` is not `text/csv`.
+         *     - **422** `validation_failed`: The mapping or another parameter is invalid.
          */
         post: operations["importContacts"];
         delete?: never;
@@ -1333,9 +1338,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The address is not suppressed. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The address is not suppressed.
          */
         delete: operations["deleteSuppression"];
         options?: never;
@@ -1368,10 +1373,10 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 422 | `validation_failed` | The template has an error; `error.fields` has its line and column. Or another field is invalid. |
-         *     | 422 | `sender_not_verified` | `from_email` is not in a verified domain. |
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: The template has an error; `error.fields` has its line and column. Or another field is invalid.
+         *     - **422** `sender_not_verified`: `from_email` is not in a verified domain.
          */
         post: operations["createFlow"];
         delete?: never;
@@ -1413,11 +1418,12 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `flows:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | There is a newer version than `base_version`, or the flow has 10,000 versions. |
-         *     | 422 | `validation_failed` | The template has an error; `error.fields` has its line and column. Or another field is invalid. |
-         *     | 422 | `sender_not_verified` | `from_email` is not in a verified domain. |
+         *     **Errors**
+         *
+         *     - **412** `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed.
+         *     - **409** `conflict`: There is a newer version than `base_version`, or the flow has 10,000 versions.
+         *     - **422** `validation_failed`: The template has an error; `error.fields` has its line and column. Or another field is invalid.
+         *     - **422** `sender_not_verified`: `from_email` is not in a verified domain.
          */
         patch: operations["updateFlow"];
         trace?: never;
@@ -1459,9 +1465,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `flows:read`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 422 | `validation_failed` | The version is not a number. |
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: The version is not a number.
          */
         get: operations["getFlowVersion"];
         put?: never;
@@ -1535,11 +1541,11 @@ export interface paths {
          *
          *     **Permission**: any member of the organization.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 422 | `missing_variables` | The template needs variables that neither `context` nor the contact provides. |
-         *     | 422 | `sender_not_verified` | The sender of the flow is not in a verified domain. |
-         *     | 429 | `rate_limited` | The user exceeds the rate limit, or a new organization exceeds its daily number of messages. |
+         *     **Errors**
+         *
+         *     - **422** `missing_variables`: The template needs variables that neither `context` nor the contact provides.
+         *     - **422** `sender_not_verified`: The sender of the flow is not in a verified domain.
+         *     - **429** `rate_limited`: The user exceeds the rate limit, or a new organization exceeds its daily number of messages.
          */
         post: operations["sendTestEmail"];
         delete?: never;
@@ -1757,10 +1763,10 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `metrics:read`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 404 | `not_found` | The flow does not exist. |
-         *     | 422 | `validation_failed` | A date is invalid, or the range is reversed or too long. |
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The flow does not exist.
+         *     - **422** `validation_failed`: A date is invalid, or the range is reversed or too long.
          */
         get: operations["getOverview"];
         put?: never;
@@ -1818,10 +1824,10 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The organization already has 50 webhooks. |
-         *     | 422 | `validation_failed` | The URL, the name or the list of events is invalid. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The organization already has 50 webhooks.
+         *     - **422** `validation_failed`: The URL, the name or the list of events is invalid.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1884,6 +1890,10 @@ export interface paths {
          *     Omitted fields keep their value. A paused webhook collects deliveries and sends them when it is resumed.
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
+         *
+         *     **Errors**
+         *
+         *     - **412** `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1929,10 +1939,10 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The signing secret cannot be decrypted. Rotate it. |
-         *     | 429 | `rate_limited` | Too many requests, or too many tests of the organization are in progress. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The signing secret cannot be decrypted. Rotate it.
+         *     - **429** `rate_limited`: Too many requests, or too many tests of the organization are in progress.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -2004,9 +2014,9 @@ export interface paths {
          *
          *     **Permission**: any member, or an API key with the scope `webhooks:write`.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 409 | `conflict` | The delivery is already pending, or its webhook was deleted. |
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The delivery is already pending, or its webhook was deleted.
          */
         post: operations["replayDelivery"];
         delete?: never;
@@ -2078,12 +2088,12 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 401 | `unauthorized` | The request does not come from Amazon SES. |
-         *     | 404 | `not_found` | Amazon SES is not configured. |
-         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
-         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         *     **Errors**
+         *
+         *     - **401** `unauthorized`: The request does not come from Amazon SES.
+         *     - **404** `not_found`: Amazon SES is not configured.
+         *     - **413** `payload_too_large`: The request has more than 10,000 events or more than 1 MiB.
+         *     - **400** `invalid_json`: The body is not valid JSON.
          */
         post: operations["receiveSesEvents"];
         delete?: never;
@@ -2107,12 +2117,12 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 401 | `unauthorized` | The request does not come from SendGrid. |
-         *     | 404 | `not_found` | SendGrid is not configured. |
-         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
-         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         *     **Errors**
+         *
+         *     - **401** `unauthorized`: The request does not come from SendGrid.
+         *     - **404** `not_found`: SendGrid is not configured.
+         *     - **413** `payload_too_large`: The request has more than 10,000 events or more than 1 MiB.
+         *     - **400** `invalid_json`: The body is not valid JSON.
          */
         post: operations["receiveSendgridEvents"];
         delete?: never;
@@ -2136,12 +2146,12 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 401 | `unauthorized` | The request does not come from Mailgun. |
-         *     | 404 | `not_found` | Mailgun is not configured. |
-         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
-         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         *     **Errors**
+         *
+         *     - **401** `unauthorized`: The request does not come from Mailgun.
+         *     - **404** `not_found`: Mailgun is not configured.
+         *     - **413** `payload_too_large`: The request has more than 10,000 events or more than 1 MiB.
+         *     - **400** `invalid_json`: The body is not valid JSON.
          */
         post: operations["receiveMailgunEvents"];
         delete?: never;
@@ -2165,12 +2175,12 @@ export interface paths {
          *
          *     **Permission**: none, the operation is public.
          *
-         *     | Status | Error | Reason |
-         *     | --- | --- | --- |
-         *     | 401 | `unauthorized` | The request does not come from Postmark. |
-         *     | 404 | `not_found` | Postmark is not configured. |
-         *     | 413 | `payload_too_large` | The request has more than 10,000 events or more than 1 MiB. |
-         *     | 400 | `invalid_json` | The body is not valid JSON. |
+         *     **Errors**
+         *
+         *     - **401** `unauthorized`: The request does not come from Postmark.
+         *     - **404** `not_found`: Postmark is not configured.
+         *     - **413** `payload_too_large`: The request has more than 10,000 events or more than 1 MiB.
+         *     - **400** `invalid_json`: The body is not valid JSON.
          */
         post: operations["receivePostmarkEvents"];
         delete?: never;
@@ -4955,6 +4965,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5085,7 +5097,10 @@ export interface operations {
     updateOrganization: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5108,6 +5123,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5146,6 +5163,15 @@ export interface operations {
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            /** @description `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -6157,6 +6183,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6266,7 +6294,10 @@ export interface operations {
     updateContact: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
                 id: string;
@@ -6300,6 +6331,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6360,6 +6393,15 @@ export interface operations {
             404: components["responses"]["NotFound"];
             /** @description `conflict`: Another contact has this address. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed. */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7977,6 +8019,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8102,7 +8146,10 @@ export interface operations {
     updateFlow: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
@@ -8140,6 +8187,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8233,6 +8282,15 @@ export interface operations {
                      *       }
                      *     }
                      */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -10536,6 +10594,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10674,7 +10734,10 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @example whk_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
@@ -10707,6 +10770,8 @@ export interface operations {
             /** @description Default Response */
             200: {
                 headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10794,6 +10859,15 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
