@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import { type DocumentFile, documentFile, sendDocumentFile } from './document-file.ts'
+import { pageStyle, referenceStyle } from './reference-style.ts'
 
 // Scripts are served as files, never inline: an injected script could read the session in the storage of the web app.
 const policy =
@@ -17,9 +18,15 @@ export type Reference = Map<string, DocumentFile>
 export async function openReference(basePath: string): Promise<Reference> {
   const library = await documentFile('application/javascript; charset=utf-8', await readLibrary())
   const start = await documentFile('application/javascript; charset=utf-8', startScript(basePath))
-  const page = pageOf(['js/scalar.js', library.version], ['js/start.js', start.version])
+  const style = await documentFile('text/css; charset=utf-8', pageStyle)
+  const page = pageOf(
+    `reference.css?v=${style.version}`,
+    ['js/scalar.js', library.version],
+    ['js/start.js', start.version],
+  )
   return new Map([
     ['/', await documentFile('text/html; charset=utf-8', page)],
+    ['/reference.css', style],
     ['/js/scalar.js', library],
     ['/js/start.js', start],
   ])
@@ -45,6 +52,9 @@ function startScript(basePath: string): string {
     _integration: 'fastify',
     url: `${basePath}/openapi.json`,
     authentication: { preferredSecurityScheme: 'apiKey' },
+    customCss: referenceStyle,
+    // Every operation has samples of its own.
+    hiddenClients: true,
     withDefaultFonts: false,
     telemetry: false,
     hideClientButton: true,
@@ -55,14 +65,22 @@ function startScript(basePath: string): string {
   return `Scalar.createApiReference('#app', ${JSON.stringify(configuration)})\n`
 }
 
-const pageOf = (...scripts: [path: string, version: string][]) => `<!doctype html>
+const pageOf = (style: string, ...scripts: [path: string, version: string][]) => `<!doctype html>
 <html lang="en">
   <head>
     <title>${title}</title>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="description" content="Every operation and webhook event of the Waxwing API, with examples.">
+    <link rel="icon" href="guides/logo.svg" type="image/svg+xml">
+    <link rel="stylesheet" href="${style}">
   </head>
   <body>
+    <header class="top">
+      <a class="brand" href="./"><img src="guides/logo.svg" alt="" width="28" height="28">Waxwing <span>API reference</span></a>
+      <nav aria-label="Waxwing"><a href="guides/">Guides</a><a href="../">Open the app</a></nav>
+    </header>
     <div id="app"></div>
 ${scripts.map(([path, version]) => `    <script src="${path}?v=${version}"></script>`).join('\n')}
   </body>
