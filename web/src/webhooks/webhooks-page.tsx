@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewWebhook, Webhook } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { GuideLink } from '../ui/api-reference.tsx'
+import { ApiReferenceLink, GuideLink } from '../ui/api-reference.tsx'
 import { CreatedBy } from '../ui/created-by.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -51,7 +51,7 @@ export function WebhooksPage() {
       description={
         <>
           Send opens, clicks, bounces and unsubscribes to your app as they happen. See{' '}
-          <GuideLink name="events">events and payloads</GuideLink>.
+          <GuideLink name="events">events and payloads</GuideLink> and the <ApiReferenceLink />.
         </>
       }
       actions={webhooks.data && webhooks.data.length > 0 && add}
