@@ -38,7 +38,7 @@ function nodesOf(expression: string, kind: string): string[] {
 }
 
 /** Returns the metrics that a process exports, with the series of histograms and summaries, and the whole text. */
-async function readExported() {
+async function readMetrics() {
   await using app = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:9' })
   const { text } = await app.call('GET', '/metrics')
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({ name: name!, type }))
@@ -51,6 +51,12 @@ async function readExported() {
     text,
     routes: app.app.server.printRoutes({ commonPrefix: false }),
   }
+}
+
+let exported: ReturnType<typeof readMetrics> | undefined
+const readExported = () => {
+  exported ??= readMetrics()
+  return exported
 }
 
 test('alerts and the dashboard are valid PromQL, and use only metrics and labels that the service exports', async () => {
