@@ -1,6 +1,6 @@
 import type { Db } from '../src/db/db.ts'
-import { enqueueNewJobs } from '../src/queue/queue.ts'
 import { endpoints, startDeliverer } from './support/deliveries.ts'
+import { enqueueNewJobs } from './support/enqueue.ts'
 import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { interleave } from './support/rounds.ts'
@@ -57,7 +57,7 @@ async function insertWaiting(db: Db, count: number): Promise<void> {
     ),
     new_jobs as (
       select organization_id, 'webhook.deliver'::text as kind, webhook_id::text as lane,
-        now() + random() * ${dueWithinSeconds} * interval '1 second' as due_at, id, null::jsonb as payload
+        now() + random() * ${dueWithinSeconds} * interval '1 second' as due_at, id
       from made
     ), ${enqueueNewJobs}
     select`

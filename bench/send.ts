@@ -1,7 +1,7 @@
 import type { Db } from '../src/db/db.ts'
-import { enqueueNewJobs } from '../src/queue/queue.ts'
 import type { FlowId, OrganizationId } from '../src/values/ids.ts'
 import { BareSmtp } from './support/bare-smtp.ts'
+import { enqueueNewJobs } from './support/enqueue.ts'
 import { startPeer } from './support/peer.ts'
 import { byRatio, type Result } from './support/result.ts'
 import { interleave } from './support/rounds.ts'
@@ -76,8 +76,7 @@ async function insertMessages(db: Db, organizationId: OrganizationId, flowId: Fl
       returning organization_id, id
     ),
     new_jobs as (
-      select organization_id, 'message.send'::text as kind, (row_number() over () % 4)::text as lane, now() as due_at, id,
-        null::jsonb as payload
+      select organization_id, 'message.send'::text as kind, (row_number() over () % 4)::text as lane, now() as due_at, id
       from written
     ), ${enqueueNewJobs}
     select`

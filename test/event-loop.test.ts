@@ -93,14 +93,13 @@ test('logs jobs, batches and loops that block the event loop', async () => {
       load: async (claims) => claims.map(() => ({})),
       handle: async (claim) => {
         block()
-        await endJobs(db.statement, [{ claim, retryInMs: null }])
+        await endJobs(db, [{ claim, retryInMs: null }])
         return { peer: 'responsive' }
       },
     },
   })
-  await enqueue(db.statement, [
-    { organizationId: newId('org'), kind: 'webhook.deliver', lane: 'lane', id: newId('dlv') },
-  ])
+  const job = { organizationId: newId('org'), kind: 'webhook.deliver' as const, lane: 'lane', id: newId('dlv') }
+  await db.begin(async (tx) => enqueue(tx, [job]))
   worker.start()
   await monitor.reported('job webhook.deliver')
   await worker.stop()

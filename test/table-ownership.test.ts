@@ -47,7 +47,7 @@ const owners: Record<string, string> = {
 /** Statements that must change tables of several folders in one commit. */
 const exceptions: Record<string, string[]> = {
   // An event updates the state of its message and contact.
-  'events/record.sql.ts': ['contacts', 'messages', 'suppressions'],
+  'events/consequences.sql.ts': ['contacts', 'messages', 'suppressions'],
   // Accepting a message creates its contact.
   'messages/accept.sql.ts': ['contacts'],
 }

@@ -1,8 +1,8 @@
 import { Pool } from 'undici'
 import type { Db } from '../../src/db/db.ts'
-import { enqueueNewJobs } from '../../src/queue/queue.ts'
 import { authorityFile, certificateOf } from './certificates.ts'
 import { atEnd } from './cleanup.ts'
+import { enqueueNewJobs } from './enqueue.ts'
 import type { Peer } from './peer.ts'
 import type { Round } from './rounds.ts'
 import { type Service, startService, type Tenant } from './service.ts'
@@ -93,8 +93,7 @@ async function insertEvents(db: Db, count: number): Promise<void> {
       returning organization_id, id, webhook_id
     ),
     new_jobs as (
-      select organization_id, 'webhook.deliver'::text as kind, webhook_id::text as lane, now() as due_at, id,
-        null::jsonb as payload
+      select organization_id, 'webhook.deliver'::text as kind, webhook_id::text as lane, now() as due_at, id
       from new_deliveries
     ), ${enqueueNewJobs}
     select`

@@ -61,7 +61,7 @@ export function importWorker(parts: ImportParts): WorkerSpec<Import> {
       const outcome = await importSlice(parts, record, Date.now() + turnMs)
       // A finished import has no job anymore. If another worker took over, our token no longer matches and this is a
       // no-op.
-      if (outcome !== 'finished') await endJobs(db.statement, [{ claim, retryInMs: 0 }])
+      if (outcome !== 'finished') await endJobs(db, [{ claim, retryInMs: 0 }])
       return { peer: 'responsive' }
     },
   }

@@ -14,16 +14,18 @@ const columns = {
   dates: orNull(times),
   flags: orNull(fc.boolean()),
   numbers: orNull(fc.maxSafeInteger()),
+  integers: orNull(fc.integer()),
 }
 
 test('PostgreSQL reads every binary array correctly', async () => {
   await using db = await createTestDb()
   await fc.assert(
     fc.asyncProperty(fc.record(columns), async (given) => {
-      const { uuids, words, dates, flags, numbers } = given
+      const { uuids, words, dates, flags, numbers, integers } = given
       const rows = await db.db<Record<string, unknown>>`
         select ${uuids}::uuid[]::text[] as uuids, ${words}::text[] as words, ${dates}::timestamptz[] as dates,
-          ${flags}::bool[] as flags, to_json(${numbers}::int8[]) as numbers`
+          ${flags}::bool[] as flags, to_json(${numbers}::int8[]) as numbers,
+          ${integers}::int[] as integers`
       expect(rows).toEqual([given])
     }),
     { numRuns: 200 },
@@ -42,7 +44,10 @@ test('sends values of another type as text, so that PostgreSQL rejects invalid o
     ['bool', ['t']],
     ['timestamptz', ['2026-01-01']],
     ['timestamptz', [new Date(Number.NaN)]],
-    ['int', [1]],
+    ['int', [0.5]],
+    ['int', [2 ** 31]],
+    ['int', ['1']],
+    ['json', ['{}']],
   ] as const)
     expect(binaryArray(type, values), `${type} ${values}`).toBeUndefined()
   await using db = await createTestDb()

@@ -38,6 +38,11 @@ const elementTypes: Record<string, ElementType> = {
     write: (buffer, at, value) =>
       value instanceof Date ? writeInt8(buffer, at, (value.getTime() - year2000Ms) * microsPerMs) : undefined,
   },
+  int: {
+    oid: 23,
+    bytesMax: () => 4,
+    write: (buffer, at, value) => (value === (Number(value) | 0) ? buffer.writeInt32BE(value, at) - at : undefined),
+  },
   int8: {
     oid: 20,
     bytesMax: () => 8,

@@ -58,7 +58,7 @@ test('keeps the options in the URL beside our own', async () => {
   const settingsAt = async (url: string) => {
     const db = openDb({ connection: { connectionString: url } })
     try {
-      const names = ['enable_seqscan', 'jit', 'geqo', 'work_mem']
+      const names = ['TimeZone', 'jit', 'geqo', 'work_mem']
       const rows = await db<{ name: string; value: string }>`
         select name, current_setting(name) as value from unnest(${names}::text[]) as name`
       return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
@@ -66,8 +66,8 @@ test('keeps the options in the URL beside our own', async () => {
       await db.close()
     }
   }
-  expect(await settingsAt(testDb.url)).toMatchObject({ enable_seqscan: 'off', jit: 'off', geqo: 'on' })
-  const theirs = { enable_seqscan: 'off', jit: 'off', geqo: 'off', work_mem: '7MB' }
+  expect(await settingsAt(testDb.url)).toMatchObject({ TimeZone: 'UTC', jit: 'off', geqo: 'on' })
+  const theirs = { TimeZone: 'UTC', jit: 'off', geqo: 'off', work_mem: '7MB' }
   expect(await settingsAt(`${testDb.url}&options=-c%20geqo%3Doff+-c+work_mem%3D7MB`)).toEqual(theirs)
   expect(await settingsAt(testDb.url.replace('?', '?options=-c geqo=off -c work_mem=7MB&'))).toEqual(theirs)
 })

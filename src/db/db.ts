@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import { connectSession } from './session.ts'
@@ -30,6 +31,11 @@ declare const transactional: unique symbol
  */
 export interface Tx extends Writer {
   readonly [transactional]: true
+  /**
+   * Starts a statement whose rows are not needed. It is sent together with the next ones, the last with the commit, so
+   * it costs no round trip. If it fails, `begin` rolls back and throws its error.
+   */
+  send(strings: TemplateStringsArray, ...values: unknown[]): void
 }
 
 export interface Db extends Reader {
@@ -43,8 +49,8 @@ export interface Db extends Reader {
   /** Calls `heard` for each notification until the returned function is called. Reconnects automatically. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
   /**
-   * Opens a connection outside the pool, without timeouts and with sequential scans: for COPY and for statements that
-   * cannot run in a transaction.
+   * Opens a connection outside the pool, without timeouts: for COPY and for statements that cannot run in a
+   * transaction.
    */
   openSession(): Promise<Session>
   readonly pool: pg.Pool
@@ -55,7 +61,7 @@ export interface Db extends Reader {
 export type Session = AsyncDisposable & { client: pg.Client; statement: Writer }
 
 export type BeginOptions = {
-  /** Removes the statement timeout and allows sequential scans, for work an operator waits for, such as migrations. */
+  /** Removes the statement timeout, for work an operator waits for, such as migrations. */
   unlimited?: boolean
   /** Timeout per statement, 30 s by default. Set with `set local`, which also works through a connection pooler. */
   statementTimeoutMs?: number
@@ -76,18 +82,14 @@ const defaultStatementTimeoutMs = 30_000
 const answerTimeoutFactor = 1.2
 const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
 const idleInTransactionTimeoutMs = 30_000
-/**
- * Prepared statements keep their generic plan. A plan made while a queue was empty would read the whole table
- * sequentially when it is full; an index scan is right in both cases.
- */
-const noSequentialScans = '-c enable_seqscan=off'
 /** JIT compilation costs more than it saves for short statements. */
 const noJit = '-c jit=off'
 /** Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. */
 const timeFormats = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
-const ourOptions = `${noSequentialScans} ${noJit} ${timeFormats}`
+const ourOptions = `${noJit} ${timeFormats}`
 const relistenDelayMs = 1_000
 const namedStatementsMax = 500
+const statementNameLength = 20
 
 // Counts and byte sizes are int8 and far below 2^53.
 const int8Oid = 20
@@ -108,7 +110,7 @@ export function openDb(options: DbOptions): Db {
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     types,
   }
-  const pool = new pg.Pool({ ...settings, max: connectionsMax })
+  const pool = new pg.Pool({ ...settings, max: connectionsMax, pipeline: true })
   // A connection that breaks while idle is replaced at the next query.
   pool.on('error', () => {})
   // A broken connection may emit a second error after pg has removed its listener. The failing query reports the error.
@@ -151,26 +153,53 @@ async function begin<Result>(
     broken = error
   }
   client.on('error', lost)
+  let isCommitting = false
+  const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined)
   try {
-    await client.query(beginText(unlimited, statementTimeoutMs))
-    enterSection(section)
-    const result = await work(reader(client, unlimited ? unlimitedAnswerTimeoutMs : undefined) as Tx)
-    await client.query('commit')
+    // Sent together with the first statement. If it fails, so does that one.
+    client.query(beginText(unlimited, statementTimeoutMs)).catch(() => {})
+    const result = await work(tx)
+    isCommitting = true
+    // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
+    await Promise.all([...tx.sent, client.query('commit')])
     enterSection(section)
     return result
   } catch (error) {
-    await client.query('rollback').catch((rollbackError: Error) => {
-      broken = rollbackError
-    })
-    throw error
+    if (!isCommitting)
+      await client.query('rollback').catch((rollbackError: Error) => {
+        broken = rollbackError
+      })
+    throw await causeOf(error, tx.sent)
   } finally {
     client.off('error', lost)
     client.release(broken)
   }
 }
 
+type SendingTx = Tx & { sent: Promise<unknown>[] }
+
+function transaction(client: pg.PoolClient, answerWithinMs: number | undefined): SendingTx {
+  const sent: Promise<unknown>[] = []
+  const onClient = reader(client, answerWithinMs)
+  const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
+    const sending = onClient(strings, ...values)
+    sending.catch(() => {})
+    sent.push(sending)
+  }
+  return Object.assign(onClient, { send, sent }) as SendingTx
+}
+
+/** After a failed statement the following ones fail as well, with an error that says only that. */
+async function causeOf(error: unknown, sent: Promise<unknown>[]): Promise<unknown> {
+  const settled = await Promise.allSettled(sent)
+  const errors = [error, ...settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))]
+  return errors.find((each) => (each as { code?: unknown } | null)?.code !== transactionAborted) ?? error
+}
+
+const transactionAborted = '25P02'
+
 function beginText(unlimited: boolean, statementTimeoutMs: number | undefined): string {
-  if (unlimited) return 'begin; set local statement_timeout = 0; set local enable_seqscan = on'
+  if (unlimited) return 'begin; set local statement_timeout = 0'
   if (statementTimeoutMs === undefined) return 'begin'
   return `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}`
 }
@@ -182,7 +211,7 @@ function reader(target: pg.Pool | pg.ClientBase, answerWithinMs?: number): Reade
       values: query.values as unknown[],
       rowMode: 'array',
     }
-    const name = statementName(query.text)
+    const name = nameOf(query.text)
     if (name) config.name = name
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
     // The caller continues in a later turn of the event loop, where another section may have been entered.
@@ -208,15 +237,22 @@ function reader(target: pg.Pool | pg.ClientBase, answerWithinMs?: number): Reade
 /** pg accepts a timeout per query, but its types do not declare it. */
 type Timed<Config> = Config & { query_timeout?: number }
 
-/** Each distinct text is prepared once per connection. There is about one text per call site, so they are few. */
-const statementNames = new Map<string, string>()
-function statementName(text: string): string | undefined {
-  let name = statementNames.get(text)
-  if (name === undefined && statementNames.size < namedStatementsMax) {
-    name = `q${statementNames.size}`
-    statementNames.set(text, name)
-  }
-  return name
+/**
+ * Statements are planned at each execution, for the tables as they are: a plan kept from a time when a queue was empty
+ * would read the whole table when it is full. Only plain inserts are prepared, since their plan does not depend on the
+ * size of a table.
+ */
+const isPlainInsert = (text: string) => /^\s*insert\s/.test(text) && !/\bjoin\b|\bfrom\s+(?!unnest\()/.test(text)
+
+/**
+ * The names of prepared statements by text. Derived from the text, so that processes that share connections through a
+ * pooler use the same name for the same statement.
+ */
+const statementNames = new Map<string, string | undefined>()
+function nameOf(text: string): string | undefined {
+  if (!statementNames.has(text) && statementNames.size < namedStatementsMax)
+    statementNames.set(text, isPlainInsert(text) ? hash('sha1', text).slice(0, statementNameLength) : undefined)
+  return statementNames.get(text)
 }
 
 const camelNames = new Map<string, string>()

@@ -5,6 +5,6 @@ export async function connectSession(settings: pg.ClientConfig): Promise<pg.Clie
   // The statement that is running reports the error.
   client.on('error', () => {})
   await client.connect()
-  await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set enable_seqscan = on')
+  await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
   return client
 }

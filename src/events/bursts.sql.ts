@@ -1,7 +1,14 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../values/ids.ts'
-import { countChanges } from './counters.sql.ts'
+import { groupBy } from '../values/group-by.ts'
+import {
+  type ContactId,
+  type EventId,
+  type FlowId,
+  leastId,
+  type MessageId,
+  type OrganizationId,
+} from '../values/ids.ts'
 import { timeOfId } from './id-time.ts'
 import type { NewEvent } from './record.sql.ts'
 
@@ -50,17 +57,19 @@ export function clickWindows(clicks: readonly NewEvent[], withinMs: number): Cli
   return [...byMessage.values()]
 }
 
+const byOrganization = <Item extends { organizationId: OrganizationId }>(list: readonly Item[]) =>
+  groupBy(list, ({ organizationId }) => organizationId)
+
 const windowRows = (list: readonly ClickWindow[]): Sql => sql`
   unnest(
-    ${list.map((each) => each.organizationId)}::uuid[],
     ${list.map((each) => each.contactId)}::uuid[],
     ${list.map((each) => each.messageId)}::uuid[],
     ${list.map((each) => each.fromAt)}::timestamptz[],
     ${list.map((each) => each.untilAt)}::timestamptz[]
-  ) as click_window (organization_id, contact_id, message_id, from_at, until_at)`
+  ) as click_window (contact_id, message_id, from_at, until_at)`
 
-/** The newest clicks within the time range, read through the index on contacts. */
-const clicksIn = (list: readonly ClickWindow[]): Sql => {
+/** The newest clicks within the time range, read through the index on contacts. All windows have one organization. */
+const clicksIn = (organizationId: OrganizationId, list: readonly ClickWindow[]): Sql => {
   // One pair of bounds for all messages: PostgreSQL prunes partitions only by values known before execution.
   const [fromId] = list.map((each) => each.fromId).sort()
   const untilId = list
@@ -70,7 +79,7 @@ const clicksIn = (list: readonly ClickWindow[]): Sql => {
   return sql`
     select id, occurred_at, machine, data ->> 'url' as url
     from events
-    where organization_id = click_window.organization_id and contact_id = click_window.contact_id
+    where organization_id = ${organizationId} and contact_id = click_window.contact_id
       and occurred_at between click_window.from_at and click_window.until_at
       and id >= ${fromId} and id < ${untilId}
       and message_id = click_window.message_id and ${isClick} and (not machine or machine_reason = ${burst})
@@ -84,16 +93,19 @@ export async function filterByLinks(
   list: readonly ClickWindow[],
   linksMin: number,
 ): Promise<ClickWindow[]> {
-  if (list.length === 0) return []
-  const rows = await db<{ messageId: MessageId }>`
-    select message_id from ${windowRows(list)}
-    where (select count(distinct url) from (${clicksIn(list)}) as click) >= ${linksMin}`
-  const found = new Set(rows.map(({ messageId }) => messageId))
+  const found = new Set<MessageId>()
+  for (const [organizationId, own] of byOrganization(list)) {
+    const rows = await db<{ messageId: MessageId }>`
+      select message_id from ${windowRows(own)}
+      where (select count(distinct url) from (${clicksIn(organizationId, own)}) as click) >= ${linksMin}`
+    for (const { messageId } of rows) found.add(messageId)
+  }
   return list.filter(({ messageId }) => found.has(messageId))
 }
 
 export type Click = {
   organizationId: OrganizationId
+  contactId: ContactId
   messageId: MessageId
   id: EventId
   occurredAt: Date
@@ -103,73 +115,83 @@ export type Click = {
 
 /** Locks the messages until the end of the transaction: no other transaction can record or label clicks on them. */
 export async function lockFirstClicks(tx: Tx, list: readonly ClickWindow[]): Promise<void> {
-  await tx`
-    select from first_occurrences
-    join ${windowRows(list)} on first_occurrences.organization_id = click_window.organization_id
-      and subject_id = click_window.message_id and event_name = 'emailClick'
-    order by first_occurrences.organization_id, subject_id
-    for update of first_occurrences`
+  for (const [organizationId, own] of byOrganization(list))
+    await tx`
+      select from first_occurrences
+      where organization_id = ${organizationId} and event_name = 'emailClick'
+        and subject_id = any (${own.map((each) => each.messageId)}::uuid[])
+      order by subject_id
+      for update`
 }
 
 export async function findClicks(db: Reader, list: readonly ClickWindow[]): Promise<Click[]> {
-  return db<Click>`
-    select click_window.organization_id, click_window.message_id, click.*
-    from ${windowRows(list)}
-    cross join lateral (${clicksIn(list)}) as click`
+  const clicks: Click[] = []
+  for (const [organizationId, own] of byOrganization(list)) {
+    const rows = await db<Omit<Click, 'organizationId'>>`
+      select click_window.contact_id, click_window.message_id, click.*
+      from ${windowRows(own)}
+      cross join lateral (${clicksIn(organizationId, own)}) as click`
+    for (const row of rows) clicks.push({ organizationId, ...row })
+  }
+  return clicks
+}
+
+export type Relabelled = { messageId: MessageId; contactId: ContactId; flowId: FlowId | null; occurredAt: Date }
+
+/** Labels human clicks of one organization as made by a machine and returns those that were not labelled before. */
+export async function labelAsMachine(
+  tx: Tx,
+  organizationId: OrganizationId,
+  ids: readonly EventId[],
+): Promise<Relabelled[]> {
+  return tx<Relabelled>`
+    update events
+    set machine = true, machine_reason = ${burst}
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and not machine
+    returning message_id, contact_id, flow_id, occurred_at`
+}
+
+export type FirstClick = {
+  messageId: MessageId
+  flowId: FlowId | null
+  /** The recorded first human click. */
+  occurredAt: Date
+  /** The first click that is still considered human; null if there is none. */
+  remainingAt: Date | null
+}
+
+/** Returns the recorded and the actual first human click on messages. */
+export async function findFirstClicks(
+  db: Reader,
+  organizationId: OrganizationId,
+  messages: readonly { messageId: MessageId; contactId: ContactId }[],
+): Promise<FirstClick[]> {
+  return db<FirstClick>`
+    select message.id as message_id, first.flow_id, first.occurred_at, (
+      select min(occurred_at) from events
+      where organization_id = ${organizationId} and contact_id = message.contact_id
+        and message_id = message.id and ${isClick} and not machine
+    ) as remaining_at
+    from unnest(
+      ${messages.map((message) => message.messageId)}::uuid[],
+      ${messages.map((message) => message.contactId)}::uuid[]
+    ) as message (id, contact_id)
+    join first_occurrences as first on first.organization_id = ${organizationId} and first.subject_id = message.id
+      and first.event_name = 'emailClick'
+    where first.occurred_at < 'infinity'`
 }
 
 /**
- * Labels human clicks as made by a machine and corrects the counters in the same statement. The first occurrence moves
- * to the message's next human click.
+ * Moves the first click of messages to a later one. Without a remaining human click it is set to infinity: the next
+ * click is then known not to be the first, and is checked for bursts.
  */
-export async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void> {
-  const ids = clicks.map(({ id }) => id)
-  await tx`
-    with relabelled as (
-      update events
-      set machine = true, machine_reason = ${burst}
-      from unnest(${clicks.map((click) => click.organizationId)}::uuid[], ${ids}::uuid[]) as click (organization_id, id)
-      where events.organization_id = click.organization_id and events.id = click.id and not events.machine
-      returning events.organization_id, events.event_name, events.message_id, events.contact_id, events.flow_id,
-        events.occurred_at
-    ),
-    subjects as (
-      select organization_id, event_name, message_id, contact_id, max(occurred_at) as until_at
-      from relabelled
-      group by 1, 2, 3, 4
-    ),
-    remaining as materialized (
-      select first.organization_id, first.subject_id, first.event_name, (
-        -- This subquery sees the events as they were before the statement.
-        select min(event.occurred_at) from events as event
-        where event.organization_id = subjects.organization_id and event.contact_id = subjects.contact_id
-          and event.message_id = subjects.message_id and ${isClick}
-          and not event.machine and event.id <> all (${ids}::uuid[])
-      ) as first_at
-      from subjects
-      join first_occurrences as first on first.organization_id = subjects.organization_id
-        and first.subject_id = subjects.message_id and first.event_name = subjects.event_name
-      where first.occurred_at <= subjects.until_at
-    ),
-    -- Set to infinity if no human click remains: the next click is then known not to be the first, and is checked for
-    -- bursts.
-    moved as (
-      update first_occurrences as first
-      set previous_at = first.occurred_at, occurred_at = coalesce(remaining.first_at, 'infinity')
-      from remaining
-      where first.organization_id = remaining.organization_id and first.subject_id = remaining.subject_id
-        and first.event_name = remaining.event_name
-        and first.occurred_at < coalesce(remaining.first_at, 'infinity')
-      returning first.organization_id, first.event_name, first.flow_id, first.occurred_at, first.previous_at
-    ),
-    changes as (
-      select organization_id, event_name, flow_id, occurred_at as at, 0 as total, 0 as uniques, 1 as machine
-      from relabelled
-      union all
-      select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from moved where occurred_at < 'infinity'
-      union all
-      select organization_id, event_name, flow_id, previous_at, 0, -1, 0 from moved
-    ),
-    ${countChanges}
-    select`
+export function moveFirstClicks(tx: Tx, organizationId: OrganizationId, moves: readonly FirstClick[]): void {
+  tx.send`
+    update first_occurrences
+    set previous_at = first_occurrences.occurred_at, occurred_at = coalesce(move.remaining_at, 'infinity')
+    from unnest(
+      ${moves.map((move) => move.messageId)}::uuid[],
+      ${moves.map((move) => move.remainingAt)}::timestamptz[]
+    ) as move (message_id, remaining_at)
+    where organization_id = ${organizationId} and subject_id = move.message_id and event_name = 'emailClick'`
 }

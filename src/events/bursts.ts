@@ -1,7 +1,20 @@
 import type { Tx } from '../db/db.ts'
+import { groupBy } from '../values/group-by.ts'
 import type { EventId } from '../values/ids.ts'
-import { type Click, clickWindows, filterByLinks, findClicks, lockFirstClicks, relabelAsMachine } from './bursts.sql.ts'
-import type { Inserted, NewEvent } from './record.sql.ts'
+import {
+  type Click,
+  clickWindows,
+  filterByLinks,
+  findClicks,
+  findFirstClicks,
+  labelAsMachine,
+  lockFirstClicks,
+  moveFirstClicks,
+} from './bursts.sql.ts'
+import { addToCounters } from './counters.sql.ts'
+import { CounterChanges } from './counters.ts'
+import type { NewEvent } from './record.sql.ts'
+import type { Recorded } from './record.ts'
 
 /** People do not follow three different links of one email within three seconds; scanners follow them all. */
 const linksMin = 3
@@ -24,8 +37,8 @@ export function mayHoldBurst(events: readonly NewEvent[]): boolean {
 }
 
 /** Returns the clicks that are not the only one on their message. Most clicks are the only one and need no check. */
-export function burstCandidates(events: readonly NewEvent[], { newIds, laterClickIds }: Inserted): NewEvent[] {
-  const clicks = events.filter((event) => mayBeBurst(event) && (!newIds || newIds.has(event.id)))
+export function burstCandidates({ fresh, laterClickIds }: Recorded): NewEvent[] {
+  const clicks = fresh.filter(mayBeBurst)
   const clicksOn = new Map<string | null, number>()
   for (const { messageId } of clicks) clicksOn.set(messageId, (clicksOn.get(messageId) ?? 0) + 1)
   return clicks.filter(({ id, messageId }) => laterClickIds.has(id) || clicksOn.get(messageId)! > 1)
@@ -69,4 +82,29 @@ export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise
     return all.filter(({ id, machine }) => !machine && bursts.has(id))
   })
   if (human.length > 0) await relabelAsMachine(tx, human)
+}
+
+/** Labels clicks as made by a machine, and corrects the first click of their messages and the counters. */
+async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void> {
+  const changes = new CounterChanges()
+  for (const [organizationId, own] of groupBy(clicks, (click) => click.organizationId)) {
+    const click = { organizationId, eventName: 'emailClick' as const }
+    const relabelled = await labelAsMachine(
+      tx,
+      organizationId,
+      own.map(({ id }) => id),
+    )
+    for (const { flowId, occurredAt: at } of relabelled) changes.add({ ...click, flowId }, at, { machine: 1 })
+    const messages = groupBy(relabelled, ({ messageId }) => messageId).map(([, [first]]) => first!)
+    const moved = (await findFirstClicks(tx, organizationId, messages)).filter(
+      ({ occurredAt, remainingAt }) => remainingAt === null || occurredAt < remainingAt,
+    )
+    if (moved.length === 0) continue
+    moveFirstClicks(tx, organizationId, moved)
+    for (const { flowId, occurredAt, remainingAt } of moved) {
+      changes.add({ ...click, flowId }, occurredAt, { uniques: -1 })
+      if (remainingAt) changes.add({ ...click, flowId }, remainingAt, { uniques: 1 })
+    }
+  }
+  addToCounters(tx, changes)
 }

@@ -1,5 +1,7 @@
+import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { allFlows } from './all-flows.ts'
+import type { CounterChanges } from './counters.ts'
 
 /**
  * CTEs that follow a CTE `changes (organization_id, event_name, flow_id, at, total, uniques, machine)`. `counter_rows`
@@ -28,17 +30,24 @@ export const counterRows: Sql = sql`
     group by 1, 2, 3, 4, 5
   )`
 
-/**
- * Like `counterRows`, and adds the rows to the counters, in key order so that concurrent statements cannot deadlock.
- */
-export const countChanges: Sql = sql`
-  ${counterRows},
-  counted as (
+/** Counters are shared by all writers, so this is the last statement of a transaction. */
+export function addToCounters(tx: Tx, changes: CounterChanges): void {
+  const rows = changes.rows()
+  if (rows.length === 0) return
+  tx.send`
     insert into event_counters (organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine)
-    select organization_id, event_name, flow_id, grain, starts_at, total, uniques, machine from counter_rows
-    order by 1, 2, 3, 4, 5
+    select * from unnest(
+      ${rows.map((row) => row.organizationId)}::uuid[],
+      ${rows.map((row) => row.eventName)}::text[],
+      ${rows.map((row) => row.flowId)}::uuid[],
+      ${rows.map((row) => row.grain)}::text[],
+      ${rows.map((row) => row.startsAt)}::timestamptz[],
+      ${rows.map((row) => row.total)}::int8[],
+      ${rows.map((row) => row.uniques)}::int8[],
+      ${rows.map((row) => row.machine)}::int8[]
+    )
     on conflict (organization_id, event_name, flow_id, grain, starts_at) do update
     set total = event_counters.total + excluded.total,
       uniques = event_counters.uniques + excluded.uniques,
-      machine = event_counters.machine + excluded.machine
-  )`
+      machine = event_counters.machine + excluded.machine`
+}

@@ -4,10 +4,21 @@ import { retrying } from '../db/retrying.ts'
 import type { Hints } from '../queue/hints.ts'
 import { Batcher } from '../runtime/batcher.ts'
 import type { EventId, MessageId } from '../values/ids.ts'
+import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
-import { type Inserted, insertEvents, type NewEvent } from './record.sql.ts'
+import { changeMessages, suppressAddresses } from './consequences.ts'
+import { addToCounters } from './counters.sql.ts'
+import { CounterChanges } from './counters.ts'
+import {
+  type FirstOccurrence,
+  findContactsOf,
+  insertEvents,
+  insertFirstOccurrences,
+  type NewEvent,
+  subjectOf,
+} from './record.sql.ts'
 
-export { dataText, insertEventsAfter, type NewEvent } from './record.sql.ts'
+export type { NewEvent } from './record.sql.ts'
 
 /**
  * Returns the id of an event that can happen only once per message (`emailSent`), or once per kind (a hard bounce). It
@@ -19,21 +30,113 @@ export function derivedEventId(messageId: MessageId, what: string): EventId {
   return `${messageId.slice(0, 13)}-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}` as EventId
 }
 
-/**
- * Records events together with their counters, the state of their messages and contacts, suppressions, and one delivery
- * per subscribed webhook. All events are written this way. Returns the ids of the events that were new. Give the hint
- * `webhook.deliver` after the commit.
- */
-export async function recordEvents(tx: Tx, events: NewEvent[]): Promise<EventId[]> {
-  const { newIds } = await write(tx, events)
-  return newIds ? [...newIds] : events.map(({ id }) => id)
+export type Recorded = {
+  /** The events that were not recorded before. */
+  fresh: NewEvent[]
+  /** New human clicks, except the first one on a message if it is among these events. */
+  laterClickIds: ReadonlySet<EventId>
+  /** Whether there are deliveries to attempt: give the hint `webhook.deliver` after the commit. */
+  fannedOut: boolean
 }
 
-async function write(tx: Tx, events: NewEvent[]): Promise<Inserted> {
-  if (events.length === 0) return { newIds: undefined, laterClickIds: new Set(), fannedOut: false }
-  const inserted = await insertEvents(tx, events)
-  await detectBursts(tx, burstCandidates(events, inserted))
-  return inserted
+export type RecordOptions = {
+  /** True if the caller has updated the state of the messages. */
+  messagesAreUpdated?: boolean
+}
+
+/**
+ * Records events together with their counters, the state of their messages and contacts, suppressions, and one delivery
+ * per subscribed webhook. All events are written this way. Clicks made by a machine are labelled.
+ */
+export async function recordEvents(
+  tx: Tx,
+  events: readonly NewEvent[],
+  options: RecordOptions = {},
+): Promise<Recorded> {
+  const recorded = await writeEvents(tx, events, options)
+  await detectBursts(tx, burstCandidates(recorded))
+  return recorded
+}
+
+/**
+ * Every further change is derived from the events that were new, so recording an event twice has no effect. Shared rows
+ * are locked in key order, the counters last.
+ */
+async function writeEvents(
+  tx: Tx,
+  events: readonly NewEvent[],
+  { messagesAreUpdated = false }: RecordOptions = {},
+): Promise<Recorded> {
+  if (events.length === 0) return { fresh: [], laterClickIds: new Set(), fannedOut: false }
+  const [subscriptions, contacts] = await Promise.all([
+    findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
+    findContactsOf(tx, events),
+  ])
+  const inserted = await insertEvents(tx, inKeyOrder(events), contacts)
+  const fresh = inserted.length === events.length ? [...events] : only(events, inserted)
+  const firsts = await recordFirstOccurrences(tx, fresh)
+  if (!messagesAreUpdated) changeMessages(tx, fresh)
+  await suppressAddresses(tx, fresh, contacts)
+  const fannedOut = fanOut(tx, fresh, subscriptions)
+  addToCounters(tx, counterChanges(fresh, firsts))
+  return { fresh, laterClickIds: laterClicks(fresh, firsts), fannedOut }
+}
+
+/** In the order of their keys, so that two transactions that record the same events cannot deadlock. */
+const inKeyOrder = (events: readonly NewEvent[]) => events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+
+/** An event that occurs twice is new once. */
+function only(events: readonly NewEvent[], ids: readonly EventId[]): NewEvent[] {
+  const left = new Set(ids)
+  return events.filter(({ id }) => left.delete(id))
+}
+
+type First = FirstOccurrence & { event: NewEvent }
+
+const occurrenceKey = (subjectId: string, eventName: string) => `${subjectId} ${eventName}`
+
+/** A message is sent only once, so `emailSent` is always the first occurrence and needs no row. */
+async function recordFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<First[]> {
+  const earliest = new Map<string, NewEvent>()
+  for (const event of events) {
+    if (event.machine || event.eventName === 'emailSent') continue
+    const key = occurrenceKey(subjectOf(event), event.eventName)
+    const known = earliest.get(key)
+    if (!known || event.occurredAt < known.occurredAt) earliest.set(key, event)
+  }
+  if (earliest.size === 0) return []
+  const inOrder = [...earliest].sort(([a], [b]) => (a < b ? -1 : 1))
+  const rows = await insertFirstOccurrences(
+    tx,
+    inOrder.map(([, event]) => event),
+  )
+  return rows.map((row) => ({ ...row, event: earliest.get(occurrenceKey(row.subjectId, row.eventName))! }))
+}
+
+function counterChanges(events: readonly NewEvent[], firsts: readonly First[]): CounterChanges {
+  const changes = new CounterChanges()
+  for (const event of events)
+    changes.add(event, event.occurredAt, {
+      total: 1,
+      uniques: event.eventName === 'emailSent' ? 1 : 0,
+      machine: event.machine ? 1 : 0,
+    })
+  for (const { event, previousAt } of firsts) {
+    changes.add(event, event.occurredAt, { uniques: 1 })
+    // Infinity means that only machines clicked before: nothing was counted.
+    if (previousAt instanceof Date) changes.add(event, previousAt, { uniques: -1 })
+  }
+  return changes
+}
+
+function laterClicks(events: readonly NewEvent[], firsts: readonly First[]): Set<EventId> {
+  const clicks = events.filter(({ eventName, machine }) => eventName === 'emailClick' && !machine)
+  const firstOn = new Set(
+    firsts.flatMap(({ event, previousAt }) =>
+      event.eventName === 'emailClick' && previousAt === null ? [event.messageId] : [],
+    ),
+  )
+  return new Set(clicks.flatMap(({ id, messageId }) => (firstOn.has(messageId) ? [] : [id])))
 }
 
 const batchMax = 500
@@ -72,29 +175,22 @@ export class EventRecorder {
   }
 
   async #run(events: NewEvent[]) {
-    const { newIds, fannedOut } = await this.#write(events)
+    const { fresh, fannedOut } = await retrying(triesMax, () => this.#write(events), mayRecordAgain)
     if (fannedOut) this.#hints.notify('webhook.deliver')
-    if (!newIds) return events.map(() => ({ ok: true as const, value: true }))
-    // An event that occurs twice in one batch is reported as new once.
-    const unreported = new Set(newIds)
-    return events.map(({ id }) => ({ ok: true as const, value: unreported.delete(id) }))
+    const unreported = new Set(fresh)
+    return events.map((event) => ({ ok: true as const, value: unreported.delete(event) }))
   }
 
   /**
-   * Writes without a transaction, whose round trips would keep the counter rows locked. A burst that includes clicks
-   * recorded earlier is labelled in a second step; if the process ends before it, the next click of the burst labels
-   * it.
+   * Clicks are checked for bursts in a second transaction, so that the counters are not locked while that takes place,
+   * unless these events alone may be a burst. If the process ends before it, the next click of the burst labels them.
    */
-  async #writeAlone(events: NewEvent[]): Promise<Inserted> {
-    const inserted = await insertEvents(this.#db.statement, events)
-    const candidates = burstCandidates(events, inserted)
+  async #write(events: NewEvent[]): Promise<Recorded> {
+    if (mayHoldBurst(events)) return this.#db.begin((tx) => recordEvents(tx, events))
+    const recorded = await this.#db.begin((tx) => writeEvents(tx, events))
+    const candidates = burstCandidates(recorded)
     if (candidates.length > 0) await this.#db.begin((tx) => detectBursts(tx, candidates))
-    return inserted
-  }
-
-  #write(events: NewEvent[]): Promise<Inserted> {
-    const once = () => (mayHoldBurst(events) ? this.#db.begin((tx) => write(tx, events)) : this.#writeAlone(events))
-    return retrying(triesMax, once, mayRecordAgain)
+    return recorded
   }
 }
 

@@ -1,7 +1,6 @@
-import { priorUnsubscription } from '../contacts/subscription.ts'
-import type { Db, Reader, Writer } from '../db/db.ts'
-import { list, sql } from '../db/sql.ts'
-import { enqueueNewJobs } from '../queue/queue.ts'
+import type { Db, Reader, Tx, Writer } from '../db/db.ts'
+import { enqueue } from '../queue/queue.ts'
+import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type FlowState = {
@@ -10,15 +9,18 @@ export type FlowState = {
   kind: 'transactional' | 'marketing'
   status: 'active' | 'paused' | 'archived'
   versionId: FlowVersionId
+  now: Date
 }
 
+/** Returns the state of each flow that occurs in `keys`, and the time of the database. */
 export async function findFlowStates(
   db: Reader,
-  keys: { organizationId: OrganizationId; flowId: FlowId }[],
+  keys: readonly { organizationId: OrganizationId; flowId: FlowId }[],
 ): Promise<FlowState[]> {
+  const flows = [...new Map(keys.map((key) => [`${key.organizationId} ${key.flowId}`, key])).values()]
   return db<FlowState>`
-    select organization_id, id, kind, status, version_id
-    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
+    select organization_id, id, kind, status, version_id, now() as now
+    from unnest(${flows.map((key) => key.organizationId)}::uuid[], ${flows.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
     join flows using (organization_id, id)
     where deleted_at is null`
 }
@@ -41,24 +43,59 @@ export type Recipient = {
  */
 export async function findRecipients(
   db: Reader,
-  keys: { organizationId: OrganizationId; emailKey: string }[],
+  keys: readonly { organizationId: OrganizationId; emailKey: string }[],
 ): Promise<Recipient[]> {
-  const rows = await db<Recipient & { position: number }>`
-    select key.position, organizations.name as organization_name,
-      contacts.id as contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
-      coalesce(contacts.subscription, ${priorUnsubscription(sql`key.organization_id`, sql`key.email_key`)}) as subscription,
-      (select reason from suppressions
-        where suppressions.organization_id = key.organization_id and suppressions.email_key = key.email_key
-          and reason <> 'unsubscribe'
-        order by reason limit 1) as suppressed_by
-    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
-      with ordinality as key (organization_id, email_key, position)
-    join organizations on organizations.id = key.organization_id
-    left join contacts on contacts.organization_id = key.organization_id and contacts.email_key = key.email_key`
-  const inOrder: Recipient[] = []
-  for (const row of rows) inOrder[row.position - 1] = row
-  return inOrder
+  const [organizations, contacts, suppressions] = await Promise.all([
+    findOrganizationNames(db, [...new Set(keys.map((key) => key.organizationId))]),
+    findContacts(db, keys),
+    findSuppressions(db, keys),
+  ])
+  const names = new Map(organizations.map(({ id, name }) => [id, name]))
+  const contactOf = new Map(contacts.map((contact) => [addressKey(contact), contact]))
+  const reasonsOf = new Map(groupBy(suppressions, addressKey))
+  return keys.map((key) => {
+    const contact = contactOf.get(addressKey(key))
+    const reasons = reasonsOf.get(addressKey(key))?.map(({ reason }) => reason) ?? []
+    return {
+      organizationName: names.get(key.organizationId) ?? '',
+      contactId: contact?.contactId ?? null,
+      email: contact?.email ?? null,
+      firstName: contact?.firstName ?? null,
+      lastName: contact?.lastName ?? null,
+      attributes: contact?.attributes ?? null,
+      subscription: contact?.subscription ?? (reasons.includes('unsubscribe') ? 'unsubscribed' : null),
+      suppressedBy:
+        (['complaint', 'hard_bounce', 'manual'] as const).find((reason) => reasons.includes(reason)) ?? null,
+    }
+  })
 }
+
+type AddressKey = { organizationId: OrganizationId; emailKey: string }
+const addressKey = ({ organizationId, emailKey }: AddressKey) => `${organizationId} ${emailKey}`
+
+const findOrganizationNames = (db: Reader, ids: OrganizationId[]) =>
+  db<{ id: OrganizationId; name: string }>`select id, name from organizations where id = any (${ids}::uuid[])`
+
+type ContactOfAddress = AddressKey & {
+  contactId: ContactId
+  email: string
+  firstName: string | null
+  lastName: string | null
+  attributes: Record<string, unknown>
+  subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed'
+}
+
+const findContacts = (db: Reader, keys: readonly AddressKey[]) => db<ContactOfAddress>`
+  select organization_id, email_key, id as contact_id, email, first_name, last_name, attributes, subscription
+  from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
+    as key (organization_id, email_key)
+  join contacts using (organization_id, email_key)`
+
+const findSuppressions = (db: Reader, keys: readonly AddressKey[]) => db<AddressKey & { reason: string }>`
+  select organization_id, email_key, reason
+  from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.emailKey)}::text[])
+    as key (organization_id, email_key)
+  join suppressions using (organization_id, email_key)`
 
 export type NewMessage = {
   organizationId: OrganizationId
@@ -69,13 +106,13 @@ export type NewMessage = {
   isTest: boolean
   contactId: ContactId
   /** Set if the contact has to be created. */
-  newContactKey: string | null
+  newContact: { emailKey: string; subscription: 'not_subscribed' | 'unsubscribed' } | null
   email: string
   subject: string
   /** JSON text. */
   context: string
-  /** JSON text of a `RecipientSnapshot`. */
-  recipient: string
+  /** JSON text of a `RecipientSnapshot`; null if it is empty. */
+  recipient: string | null
   status: 'queued' | 'suppressed'
   reason: string | null
   lane: string
@@ -92,107 +129,101 @@ export type Written = {
 }
 
 /**
- * Writes the contacts, messages, jobs and idempotency keys of a batch in one statement, and returns which messages were
- * written. A message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency
- * key was used by another request. Nothing is written for a skipped message except possibly its contact.
+ * Writes the contacts, idempotency keys, messages and jobs of a batch, and returns which messages were written. A
+ * message is skipped if, since the lookup, its flow was changed, its contact was created or its idempotency key was used
+ * by another request. Nothing is written for a skipped message except possibly its contact.
  */
-export async function insertMessages(db: Writer, messages: NewMessage[]): Promise<Written> {
-  // Most batches have neither, and a CTE costs time even if it has no rows to process.
-  const bringsContacts = messages.some(({ newContactKey }) => newContactKey !== null)
-  const bringsKeys = messages.some(({ idempotencyKey }) => idempotencyKey !== null)
-  const [row] = await db<{ ids: MessageId[] | null; queuedAt: Date }>`
-    with item as materialized (
-      select * from unnest(
-        ${messages.map((m) => m.organizationId)}::uuid[],
-        ${messages.map((m) => m.id)}::uuid[],
-        ${messages.map((m) => m.flowId)}::uuid[],
-        ${messages.map((m) => m.versionId)}::uuid[],
-        ${messages.map((m) => m.isTest)}::bool[],
-        ${messages.map((m) => m.contactId)}::uuid[],
-        ${messages.map((m) => m.newContactKey)}::text[],
-        ${messages.map((m) => m.email)}::text[],
-        ${messages.map((m) => m.subject)}::text[],
-        ${messages.map((m) => m.context)}::text[],
-        ${messages.map((m) => m.recipient)}::text[],
-        ${messages.map((m) => m.status)}::text[],
-        ${messages.map((m) => m.reason)}::text[],
-        ${messages.map((m) => m.lane)}::text[],
-        ${messages.map((m) => m.idempotencyKey)}::text[],
-        ${messages.map((m) => m.requestHash)}::text[],
-        ${messages.map((m) => m.answer)}::text[]
-      ) as item (organization_id, id, flow_id, version_id, is_test, contact_id, new_contact_key, email, subject, context,
-        recipient, status, reason, lane, idempotency_key, request_hash, answer)
-    ),
-    live as materialized (
-      select item.* from item
-      join flows on flows.organization_id = item.organization_id and flows.id = item.flow_id
-        and flows.version_id = item.version_id and (item.is_test or flows.status = 'active') and flows.deleted_at is null
-    ),
-    ${list([
-      bringsContacts ? newContacts : noNewContacts,
-      bringsKeys ? heldKeys : noHeldKeys,
-      bringsContacts || bringsKeys ? chosenByBoth : chosenAll,
-    ])},
-    written as (
-      insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context,
-        recipient, status, reason, is_test)
-      select organization_id, id, flow_id, version_id, contact_id, email, subject, context::jsonb,
-        recipient::jsonb, status, reason, is_test
-      from chosen
-      returning id
-    ),
-    new_jobs as (
-      select organization_id, 'message.send'::text as kind, lane, now() as due_at, id, null::jsonb as payload
-      from chosen
-      where status = 'queued'
-    ), ${enqueueNewJobs}
-    -- The default of messages.queued_at, and therefore the same for all rows.
-    select now() as queued_at, case when count(*) < ${messages.length} then coalesce(array_agg(id), '{}') end as ids
-    from written`
-  return { ids: row!.ids ? new Set(row!.ids) : undefined, queuedAt: row!.queuedAt }
+export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Promise<Written> {
+  const flows = new Map((await findFlowStates(tx, messages)).map((flow) => [flow.id, flow]))
+  const live = messages.filter(({ flowId, versionId, isTest }) => {
+    const flow = flows.get(flowId)
+    return flow?.versionId === versionId && (isTest || flow.status === 'active')
+  })
+  const queuedAt = flows.values().next().value?.now ?? new Date()
+  const withContact = await insertContacts(tx, live)
+  const written = await insertKeys(tx, withContact, queuedAt)
+  if (written.length > 0) {
+    insertMessages(tx, written)
+    enqueue(
+      tx,
+      written.flatMap(({ organizationId, id, lane, status }) =>
+        status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id }] : [],
+      ),
+    )
+  }
+  return { ids: written.length === messages.length ? undefined : new Set(written.map(({ id }) => id)), queuedAt }
 }
 
-// An address that unsubscribed before its contact was erased is created as unsubscribed.
-const newContacts = sql`
-  new_contacts as (
+/** Creates contacts and returns the messages whose contact exists: others may create one with the same address. */
+async function insertContacts(tx: Tx, messages: readonly NewMessage[]): Promise<readonly NewMessage[]> {
+  const contacts = [...new Map(messages.flatMap((each) => (each.newContact ? [[each.contactId, each]] : []))).values()]
+    .map(({ organizationId, contactId, email, newContact }) => ({ organizationId, contactId, email, ...newContact! }))
+    .sort((a, b) => (addressKey(a) < addressKey(b) ? -1 : 1))
+  if (contacts.length === 0) return messages
+  const rows = await tx<{ id: ContactId }>`
     insert into contacts (organization_id, id, email, email_key, subscription)
-    select distinct on (organization_id, new_contact_key) organization_id, contact_id, email, new_contact_key,
-      coalesce(${priorUnsubscription(sql`live.organization_id`, sql`live.new_contact_key`)}, 'not_subscribed')
-    from live
-    where new_contact_key is not null
-    order by organization_id, new_contact_key
+    select * from unnest(
+      ${contacts.map((contact) => contact.organizationId)}::uuid[],
+      ${contacts.map((contact) => contact.contactId)}::uuid[],
+      ${contacts.map((contact) => contact.email)}::text[],
+      ${contacts.map((contact) => contact.emailKey)}::text[],
+      ${contacts.map((contact) => contact.subscription)}::text[]
+    )
     on conflict (organization_id, email_key) do nothing
-    returning organization_id, id
-  )`
-const noNewContacts = sql`new_contacts as (select organization_id, id from item where false)`
+    returning id`
+  const created = new Set(rows.map(({ id }) => id))
+  return messages.filter(({ newContact, contactId }) => !newContact || created.has(contactId))
+}
 
-const heldKeys = sql`
-  held_keys as (
-    insert into idempotency_keys (organization_id, key, request_hash, message_id, answer)
-    select live.organization_id, idempotency_key, decode(request_hash, 'hex'), live.id, answer::jsonb
-    from live
-    left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
-    where idempotency_key is not null and (new_contact_key is null or new_contacts.id is not null)
-    order by live.organization_id, idempotency_key
+const keysHeldForMs = 24 * 60 * 60 * 1000
+
+/** Reserves idempotency keys and returns the messages without a key or whose key was free. */
+async function insertKeys(tx: Tx, messages: readonly NewMessage[], now: Date): Promise<readonly NewMessage[]> {
+  const keyed = messages
+    .filter(({ idempotencyKey }) => idempotencyKey !== null)
+    .sort((a, b) => (`${a.organizationId} ${a.idempotencyKey}` < `${b.organizationId} ${b.idempotencyKey}` ? -1 : 1))
+  if (keyed.length === 0) return messages
+  const rows = await tx<{ messageId: MessageId }>`
+    insert into idempotency_keys (organization_id, key, request_hash, message_id, answer, created_at)
+    select organization_id, key, decode(request_hash, 'hex'), message_id, answer::jsonb, now()
+    from unnest(
+      ${keyed.map((message) => message.organizationId)}::uuid[],
+      ${keyed.map((message) => message.idempotencyKey)}::text[],
+      ${keyed.map((message) => message.requestHash)}::text[],
+      ${keyed.map((message) => message.id)}::uuid[],
+      ${keyed.map((message) => message.answer)}::text[]
+    ) as held (organization_id, key, request_hash, message_id, answer)
     on conflict (organization_id, key) do update
-      set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer, created_at = now()
-      where idempotency_keys.created_at < now() - interval '24 hours'
-    returning organization_id, message_id
-  )`
-const noHeldKeys = sql`held_keys as (select organization_id, id as message_id from item where false)`
+    set request_hash = excluded.request_hash, message_id = excluded.message_id, answer = excluded.answer,
+      created_at = excluded.created_at
+    where idempotency_keys.created_at < ${new Date(+now - keysHeldForMs)}
+    returning message_id`
+  const held = new Set(rows.map(({ messageId }) => messageId))
+  return messages.filter(({ idempotencyKey, id }) => idempotencyKey === null || held.has(id))
+}
 
-// The messages to write. Jobs are built from this CTE, not from the rows that the insert returns: a join of two CTEs
-// becomes a nested loop, since the planner has no row estimates for them.
-const chosenByBoth = sql`
-  chosen as materialized (
-    select live.*
-    from live
-    left join new_contacts on new_contacts.organization_id = live.organization_id and new_contacts.id = live.contact_id
-    left join held_keys on held_keys.organization_id = live.organization_id and held_keys.message_id = live.id
-    where (live.new_contact_key is null or new_contacts.id is not null)
-      and (live.idempotency_key is null or held_keys.message_id is not null)
-  )`
-const chosenAll = sql`chosen as (select * from live)`
+function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
+  tx.send`
+    insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
+      status, reason, is_test)
+    select organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb,
+      status, reason, is_test
+    from unnest(
+      ${messages.map((message) => message.organizationId)}::uuid[],
+      ${messages.map((message) => message.id)}::uuid[],
+      ${messages.map((message) => message.flowId)}::uuid[],
+      ${messages.map((message) => message.versionId)}::uuid[],
+      ${messages.map((message) => message.contactId)}::uuid[],
+      ${messages.map((message) => message.email)}::text[],
+      ${messages.map((message) => message.subject)}::text[],
+      ${messages.map((message) => message.context)}::text[],
+      ${messages.map((message) => message.recipient)}::text[],
+      ${messages.map((message) => message.status)}::text[],
+      ${messages.map((message) => message.reason)}::text[],
+      ${messages.map((message) => message.isTest)}::bool[]
+    ) as message (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient, status,
+      reason, is_test)`
+}
 
 export type HeldKey = {
   organizationId: OrganizationId

@@ -16,9 +16,9 @@ import {
   findHeldKeys,
   findRecipients,
   type HeldKey,
-  insertMessages,
   type Recipient,
   type Written,
+  writeMessages,
 } from './accept.sql.ts'
 import { type Accepted, checkFlow, type Draft, draftMessage, type SendRequest, valuesFor } from './draft.ts'
 import type { Allowance, NewOrganizationQuota } from './new-organization-quota.ts'
@@ -68,7 +68,7 @@ export type AcceptorParts = {
 
 /**
  * Accepts emails for sending. Concurrent requests share a commit, but fail independently. Message, job, contact and
- * idempotency key are written in one statement; when it is committed, the email is accepted.
+ * idempotency key are written in one transaction; when it is committed, the email is accepted.
  */
 export class Acceptor {
   readonly #db: Db
@@ -147,9 +147,9 @@ export class Acceptor {
   async #draft(pending: Pending[]): Promise<Drafted> {
     if (pending.length === 0) return { drafts: [], settled: new Map(), twins: [], allowance: undefined }
     const requests = pending.map(({ request }) => request)
-    const [states, recipients, allowance] = await Promise.all([
-      findFlowStates(this.#db, flowsOf(requests)),
-      findRecipients(this.#db, requests),
+    const [[states, recipients], allowance] = await Promise.all([
+      // In one transaction only to use one connection.
+      this.#db.begin((tx) => Promise.all([findFlowStates(tx, requests), findRecipients(tx, requests)])),
       this.#quota?.allowanceFor(requests.map(({ organizationId }) => organizationId)),
     ])
     const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
@@ -201,7 +201,7 @@ export class Acceptor {
 
   #write(drafts: PendingDraft[]): Promise<Written> {
     const messages = drafts.map(({ message }) => message)
-    return retrying(fruitlessRoundsMax, () => insertMessages(this.#db.statement, messages))
+    return retrying(fruitlessRoundsMax, () => this.#db.begin((tx) => writeMessages(tx, messages)))
   }
 
   /** Settles requests whose idempotency key was used before, and returns them. */
@@ -240,13 +240,6 @@ const twinKey = ({ organizationId, idempotencyKey }: SendRequest) =>
 
 /** Keyed by organization as well, so a caller cannot reach another tenant's flow. */
 const flowKey = (organizationId: OrganizationId, flowId: FlowId) => `${organizationId} ${flowId}`
-
-/** Returns every flow once. */
-const flowsOf = (requests: SendRequest[]) => [
-  ...new Map(
-    requests.map(({ organizationId, flowId }) => [flowKey(organizationId, flowId), { organizationId, flowId }]),
-  ).values(),
-]
 
 function answerAgain(held: HeldKey, request: SendRequest): Accepted {
   const { contact_created: contactCreated, status, reason, warnings } = held.answer

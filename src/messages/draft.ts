@@ -108,11 +108,16 @@ export function draftMessage(
       versionId: flow.versionId,
       isTest,
       contactId,
-      newContactKey: person.contactId ? null : request.emailKey,
+      newContact: person.contactId
+        ? null
+        : {
+            emailKey: request.emailKey,
+            subscription: person.subscription === 'unsubscribed' ? 'unsubscribed' : 'not_subscribed',
+          },
       email,
       subject,
       context: request.contextText,
-      recipient: JSON.stringify(recipient),
+      recipient: isEmpty(recipient) ? null : JSON.stringify(recipient),
       status,
       reason,
       lane: String(Number.parseInt(messageId.slice(-1), 16) % lanesPerOrganization),
@@ -124,6 +129,11 @@ export function draftMessage(
           : JSON.stringify({ contact_created: contactCreated, status, reason, warnings }),
     },
   }
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
 }
 
 /** Names under `contact` belong to the contact; the context cannot provide them. */

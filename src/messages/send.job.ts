@@ -230,13 +230,11 @@ function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
 async function settle({ db, hints }: SendParts, results: SendResult[]): Promise<void> {
   const changes = results.map(({ change }) => change)
   const inbox = results.flatMap((result) => result.inbox ?? [])
-  const write = async () => {
-    if (inbox.length === 0) return settleMessages(db.statement, changes)
-    return db.begin(async (tx) => {
-      await insertQueuedIntoInbox(tx, inbox)
+  const write = () =>
+    db.begin(async (tx) => {
+      if (inbox.length > 0) await insertQueuedIntoInbox(tx, inbox)
       await settleMessages(tx, changes)
     })
-  }
   await persisting(() => retrying(settleTries, write, mayRecordAgain))
   hints.notify('webhook.deliver')
 }

@@ -1,6 +1,5 @@
-import type { Reader, Writer } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
-import { dataText, insertEventsAfter, type NewEvent } from '../events/record.ts'
+import type { Reader, Tx } from '../db/db.ts'
+import { type NewEvent, recordEvents } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
@@ -57,43 +56,36 @@ export type MessageChange = {
 }
 
 /**
- * Settles the jobs, updates their messages and records their events in one statement; in a transaction of several
- * statements, the counter rows would stay locked between them. Has no effect on messages whose lane another worker has
- * taken over.
+ * Settles the jobs, updates their messages and records their events. Has no effect on messages whose lane another worker
+ * has taken over.
  */
-export async function settleMessages(db: Writer, changes: MessageChange[]): Promise<void> {
-  const outcomes = {
-    columns: sql`status, reason, relay_reply, queue_id, event_id, event_name, occurred_at, flow_id, contact_id, data`,
-    arrays: sql`
+export async function settleMessages(tx: Tx, changes: readonly MessageChange[]): Promise<void> {
+  const settled = await settleJobs(
+    tx,
+    changes.map(({ settlement }) => settlement),
+  )
+  const ours = changes.filter(({ settlement }) => settled.has(settlement.claim.id))
+  updateMessages(tx, ours)
+  await recordEvents(
+    tx,
+    ours.flatMap(({ event }) => event ?? []),
+    { messagesAreUpdated: true },
+  )
+}
+
+function updateMessages(tx: Tx, changes: readonly MessageChange[]): void {
+  if (changes.length === 0) return
+  tx.send`
+    update messages
+    set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
+      sent_at = case change.status when 'sent' then now() end
+    from unnest(
+      ${changes.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
+      ${changes.map(({ settlement }) => settlement.claim.id)}::uuid[],
       ${changes.map(({ status }) => status)}::text[],
       ${changes.map(({ reason }) => reason)}::text[],
       ${changes.map(({ relayReply }) => relayReply)}::text[],
-      ${changes.map(({ queueId }) => queueId)}::text[],
-      ${changes.map(({ event }) => event?.id)}::uuid[],
-      ${changes.map(({ event }) => event?.eventName)}::text[],
-      ${changes.map(({ event }) => event?.occurredAt)}::timestamptz[],
-      ${changes.map(({ event }) => event?.flowId)}::uuid[],
-      ${changes.map(({ event }) => event?.contactId)}::uuid[],
-      ${changes.map(({ event }) => event && dataText(event.data))}::text[]`,
-  }
-  const settled = settleJobs(
-    changes.map(({ settlement }) => settlement),
-    outcomes,
-  )
-  const newEvents = changes.flatMap(({ event }) => event ?? [])
-  await insertEventsAfter(db, newEvents, {
-    ctes: settled,
-    source: sql`
-      select organization_id, event_id as id, event_name, occurred_at, id as message_id, flow_id, contact_id,
-        false as machine, null::text as machine_reason, data
-      from ours where event_id is not null`,
-    messagesChanged: sql`
-      messages_changed as (
-        update messages
-        set status = ours.status, reason = ours.reason, relay_reply = ours.relay_reply, queue_id = ours.queue_id,
-          sent_at = case ours.status when 'sent' then now() end
-        from ours
-        where messages.organization_id = ours.organization_id and messages.id = ours.id and messages.status = 'queued'
-      )`,
-  })
+      ${changes.map(({ queueId }) => queueId)}::text[]
+    ) as change (organization_id, id, status, reason, relay_reply, queue_id)
+    where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'`
 }

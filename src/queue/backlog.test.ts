@@ -22,7 +22,9 @@ test('counts due and postponed jobs of all organizations up to a limit, without 
     id: newId('dlv'),
     delayMs,
   })
-  await enqueue(db.statement, [job(first, 'a'), job(first, 'a', 60_000), job(second, 'a'), job(second, 'paused')])
+  await db.begin(async (tx) =>
+    enqueue(tx, [job(first, 'a'), job(first, 'a', 60_000), job(second, 'a'), job(second, 'paused')]),
+  )
   await setLanePaused(db.statement, second, kind, 'paused', true)
 
   const backlog = await findBacklog(db, kind, limits)
@@ -37,7 +39,7 @@ test('the lag is that of the oldest job, not the time since its lane was claimed
   const { db } = testDb
   const organizationId = newId('org')
   const job = () => ({ organizationId, kind, lane: 'busy', id: newId('dlv') })
-  await enqueue(db.statement, [job()])
+  await db.begin(async (tx) => enqueue(tx, [job()]))
   // An hour ago a worker claimed the lane, and has been busy with it since.
   await db.statement`update jobs set due_at = due_at - interval '1 hour'`
   await db.statement`update lanes set next_due_at = next_due_at - interval '1 hour'`
@@ -47,7 +49,7 @@ test('the lag is that of the oldest job, not the time since its lane was claimed
   await claimLanes(db.statement, kind, token, 10_000, 10)
   const read = { organizationId, lane: 'busy', token, afterDue: new Date(0), afterId: organizationId, limit: 10 }
   const [row] = await readJobs(db, kind, [read])
-  await endJobs(db.statement, [{ claim: { kind, token, ...row! }, retryInMs: null }])
-  await enqueue(db.statement, [job()])
+  await endJobs(db, [{ claim: { kind, token, ...row! }, retryInMs: null }])
+  await db.begin(async (tx) => enqueue(tx, [job()]))
   expect((await findBacklog(db, kind, limits)).lagSeconds).toBeLessThan(60)
 })

@@ -1,5 +1,4 @@
-import type { Tx, Writer } from '../db/db.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import type { Db, Tx, Writer } from '../db/db.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** All kinds of jobs. app.ts starts a worker for each. */
@@ -30,87 +29,105 @@ export type Claim = {
   token: string
 }
 
-/**
- * CTEs that insert the rows of a preceding CTE `new_jobs (organization_id, kind, lane, due_at, id, payload)` as jobs
- * and mark their lanes due. Lanes are written in key order, so that two such statements cannot deadlock.
- */
-export const enqueueNewJobs: Sql = sql`
-  jobs_written as (
+/** Inserts jobs and marks their lanes due. Lanes are written in key order, so that two transactions cannot deadlock. */
+export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
+  if (jobs.length === 0) return
+  // The time of the statement, not of the transaction: jobs that become visible late could be skipped for a second.
+  // Truncated to the milliseconds of the column: rounding up would make a job due after its lane.
+  tx.send`
     insert into jobs (organization_id, kind, lane, due_at, id, payload)
-    -- Truncated to the milliseconds of the column: rounding up would make a job due after its lane.
-    -- No "on conflict": ids are always new, and the clause costs 10 of 60 µs per recorded event.
-    select organization_id, kind, lane, date_trunc('milliseconds', due_at), id, payload from new_jobs
-  ),
-  lanes_woken as (
+    select organization_id, kind, lane,
+      date_trunc('milliseconds', statement_timestamp() + delay_ms * interval '1 ms'), id, payload::jsonb
+    from unnest(
+      ${jobs.map((job) => job.organizationId)}::uuid[],
+      ${jobs.map((job) => job.kind)}::text[],
+      ${jobs.map((job) => job.lane)}::text[],
+      ${jobs.map((job) => job.delayMs ?? 0)}::int8[],
+      ${jobs.map((job) => job.id)}::uuid[],
+      ${jobs.map((job) => (job.payload === undefined ? null : JSON.stringify(job.payload)))}::text[]
+    ) as job (organization_id, kind, lane, delay_ms, id, payload)`
+  const lanes = lanesOf(jobs)
+  tx.send`
     insert into lanes (organization_id, kind, lane, next_due_at)
-    select organization_id, kind, lane, min(due_at) from new_jobs
-    group by organization_id, kind, lane
-    order by organization_id, kind, lane
+    select organization_id, kind, lane, statement_timestamp() + delay_ms * interval '1 ms'
+    from unnest(
+      ${lanes.map((lane) => lane.organizationId)}::uuid[],
+      ${lanes.map((lane) => lane.kind)}::text[],
+      ${lanes.map((lane) => lane.lane)}::text[],
+      ${lanes.map((lane) => lane.delayMs ?? 0)}::int8[]
+    ) as lane (organization_id, kind, lane, delay_ms)
     on conflict (organization_id, kind, lane) do update set next_due_at = excluded.next_due_at
-    where lanes.next_due_at is null or lanes.next_due_at > excluded.next_due_at
-  )`
+    where lanes.next_due_at is null or lanes.next_due_at > excluded.next_due_at`
+}
 
-export async function enqueue(db: Writer, jobs: NewJob[]): Promise<void> {
-  await db`
-    with new_jobs as (
-      select organization_id, kind, lane, now() + delay_ms * interval '1 ms' as due_at, id, payload::jsonb
-      from unnest(
-        ${jobs.map((job) => job.organizationId)}::uuid[],
-        ${jobs.map((job) => job.kind)}::text[],
-        ${jobs.map((job) => job.lane)}::text[],
-        ${jobs.map((job) => job.delayMs ?? 0)}::int8[],
-        ${jobs.map((job) => job.id)}::uuid[],
-        ${jobs.map((job) => (job.payload === undefined ? null : JSON.stringify(job.payload)))}::text[]
-      ) as job (organization_id, kind, lane, delay_ms, id, payload)
-    ), ${enqueueNewJobs}
-    select`
+/** The first job of each lane, in key order. */
+function lanesOf(jobs: readonly NewJob[]): NewJob[] {
+  const lanes = new Map<string, NewJob>()
+  for (const job of jobs) {
+    const key = `${job.organizationId} ${job.kind} ${job.lane}`
+    const known = lanes.get(key)
+    if (!known || (job.delayMs ?? 0) < (known.delayMs ?? 0)) lanes.set(key, job)
+  }
+  return [...lanes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, job]) => job)
 }
 
 /** The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. */
 export type Settlement = { claim: Claim; retryInMs: number | null }
 
-/** Additional columns to record for each settled job: their names, and one array per column. */
-export type Outcomes = { columns: Sql; arrays: Sql }
-
 /**
- * CTEs that delete or postpone jobs in the statement that records their outcome. `ours (organization_id, id,
- * retry_in_ms, …)` holds the settlements whose lane is still claimed by this worker. The rest of the statement must
- * select from `ours`, so that a worker that lost its lease changes nothing.
+ * Deletes or postpones jobs whose lanes this worker still holds, and returns their ids. Another worker runs the others,
+ * so their outcome must not be recorded.
  */
-export function settleJobs(settlements: Settlement[], outcomes?: Outcomes): Sql {
-  return sql`
-    settled as (
-      select * from unnest(
-        ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
-        ${settlements.map(({ claim }) => claim.kind)}::text[],
-        ${settlements.map(({ claim }) => claim.lane)}::text[],
-        ${settlements.map(({ claim }) => claim.ctid)}::tid[],
-        ${settlements.map(({ claim }) => claim.id)}::uuid[],
-        ${settlements.map(({ claim }) => claim.token)}::uuid[],
-        ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]${outcomes ? sql`, ${outcomes.arrays}` : sql``}
-      ) as settled (organization_id, kind, lane, row_ctid, id, token, retry_in_ms${outcomes ? sql`, ${outcomes.columns}` : sql``})
-    ),
-    ours as materialized (
-      select settled.* from settled
-      join lanes using (organization_id, kind, lane, token)
-    ),
-    -- By ctid, since comparing the five key columns takes a tenth of the statement's time. The id is compared as well:
-    -- if the lane was dropped, the ctid may belong to another job.
-    jobs_ended as (
-      delete from jobs using ours
-      where jobs.ctid = ours.row_ctid and jobs.id = ours.id and ours.retry_in_ms is null
-    ),
-    jobs_postponed as (
-      update jobs
-      set due_at = now() + ours.retry_in_ms * interval '1 ms', attempt = jobs.attempt + 1
-      from ours
-      where jobs.ctid = ours.row_ctid and jobs.id = ours.id and ours.retry_in_ms is not null
-    )`
+export async function settleJobs(tx: Tx, settlements: readonly Settlement[]): Promise<Set<string>> {
+  const done = settlements.filter(({ retryInMs }) => retryInMs === null)
+  const postponed = settlements.filter(({ retryInMs }) => retryInMs !== null)
+  const rows = await Promise.all([
+    done.length > 0 ? deleteJobs(tx, done) : [],
+    postponed.length > 0 ? postponeJobs(tx, postponed) : [],
+  ])
+  return new Set(rows.flat().map(({ id }) => id))
 }
 
 /** Settles jobs that have nothing else to record. */
-export async function endJobs(db: Writer, settlements: Settlement[]): Promise<void> {
-  await db`with ${settleJobs(settlements)} select`
+export async function endJobs(db: Db, settlements: readonly Settlement[]): Promise<void> {
+  await db.begin((tx) => settleJobs(tx, settlements))
+}
+
+// By ctid: if the statistics of the queue are out of date, the planner would look the keys up by reading the whole queue
+// of an organization. The id is compared as well: if the lane was dropped, the ctid may belong to another job.
+
+function deleteJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
+  return tx<{ id: string }>`
+    delete from jobs
+    using unnest(
+      ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
+      ${settlements.map(({ claim }) => claim.kind)}::text[],
+      ${settlements.map(({ claim }) => claim.lane)}::text[],
+      ${settlements.map(({ claim }) => claim.token)}::uuid[],
+      ${settlements.map(({ claim }) => claim.ctid)}::tid[],
+      ${settlements.map(({ claim }) => claim.id)}::uuid[]
+    ) as settled (organization_id, kind, lane, token, row_ctid, id)
+    join lanes using (organization_id, kind, lane, token)
+    where jobs.ctid = settled.row_ctid and jobs.id = settled.id
+    returning jobs.id`
+}
+
+function postponeJobs(tx: Tx, settlements: readonly Settlement[]): Promise<{ id: string }[]> {
+  return tx<{ id: string }>`
+    update jobs
+    set due_at = now() + settled.retry_in_ms * interval '1 ms', attempt = attempt + 1
+    from unnest(
+      ${settlements.map(({ claim }) => claim.organizationId)}::uuid[],
+      ${settlements.map(({ claim }) => claim.kind)}::text[],
+      ${settlements.map(({ claim }) => claim.lane)}::text[],
+      ${settlements.map(({ claim }) => claim.token)}::uuid[],
+      ${settlements.map(({ claim }) => claim.ctid)}::tid[],
+      ${settlements.map(({ claim }) => claim.id)}::uuid[],
+      ${settlements.map(({ retryInMs }) => retryInMs)}::int8[]
+    ) as settled (organization_id, kind, lane, token, row_ctid, id, retry_in_ms)
+    join lanes using (organization_id, kind, lane, token)
+    where jobs.ctid = settled.row_ctid and jobs.id = settled.id
+    returning jobs.id`
 }
 
 /**

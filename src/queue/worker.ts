@@ -198,7 +198,7 @@ export class Worker<Work> {
     })
     if (gone.length > 0)
       await endJobs(
-        this.#db.statement,
+        this.#db,
         gone.map((claim) => ({ claim, retryInMs: null })),
       )
   }
@@ -252,7 +252,7 @@ export class Worker<Work> {
       await recorded
     } catch (error) {
       this.#log.error({ err: error, job: claim.id, attempt: claim.attempt }, 'Job failed; it will be retried')
-      await endJobs(this.#db.statement, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
+      await endJobs(this.#db, [{ claim, retryInMs: faultRetryMs }]).catch(() => {})
       if (!isFreed) free('unresponsive')
     }
     this.#inFlight--

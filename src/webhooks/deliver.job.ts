@@ -11,12 +11,12 @@ import { toText } from '../values/ids.ts'
 import { type DeliveryResult, type DeliveryRow, findDeliveriesToSend, recordAttempts } from './deliver.sql.ts'
 import { type Attempt, failDeliveries } from './deliveries.sql.ts'
 import { webhookBody } from './envelope.ts'
+import { deliverKind } from './fan-out.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { type PostOutcome, reasonInWords } from './post-outcome.ts'
 import type { RetryDelays, RetrySchedule } from './retry-schedules.ts'
 import type { SafePost } from './safe-post.ts'
 import { openSecrets, unreadableSecret } from './signing-secrets.ts'
-import { deliverKind } from './webhooks.ts'
 
 export type DeliverParts = {
   db: Db
@@ -48,7 +48,7 @@ export function deliverJob(parts: DeliverParts): WorkerSpec<ToAttempt> {
     waitingMax: recordWaitingMax,
     paceMs: recordPaceMs,
     run: async (results) => {
-      await persisting(() => retrying(recordTries, () => recordAttempts(parts.db.statement, results)))
+      await persisting(() => retrying(recordTries, () => parts.db.begin((tx) => recordAttempts(tx, results))))
       return results.map(() => ({ ok: true, value: undefined }))
     },
   })

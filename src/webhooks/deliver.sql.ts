@@ -1,7 +1,7 @@
-import type { Reader, Writer } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
+import type { Reader, Tx } from '../db/db.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
+import { groupBy } from '../values/group-by.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { type Attempt, type DeliveryStatus, keptBody } from './deliveries.sql.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
@@ -62,60 +62,83 @@ export type DeliveryResult = {
 }
 
 /**
- * Records attempts, updates their deliveries and webhooks, and settles their jobs in one statement. A worker that lost
- * its lane records nothing; the new owner of the lane attempts again.
+ * Records attempts, updates their deliveries and webhooks, and settles their jobs. A worker that lost its lane records
+ * nothing; the new owner of the lane attempts again.
  */
-export async function recordAttempts(db: Writer, endings: DeliveryResult[]): Promise<void> {
-  const outcomes = {
-    columns: sql`body, status, is_test, number, at, duration_ms, status_code, outcome, reason, signature, response_body`,
-    arrays: sql`
-      ${endings.map(({ body }) => body)}::text[],
-      ${endings.map(({ status }) => status)}::text[],
-      ${endings.map(({ isTest }) => isTest)}::bool[],
-      ${endings.map(({ attempt }) => attempt.number)}::int[],
-      ${endings.map(({ attempt }) => attempt.at)}::timestamptz[],
-      ${endings.map(({ attempt }) => attempt.durationMs)}::int[],
-      ${endings.map(({ attempt }) => attempt.statusCode)}::int[],
-      ${endings.map(({ attempt }) => attempt.outcome)}::text[],
-      ${endings.map(({ attempt }) => attempt.reason)}::text[],
-      ${endings.map(({ attempt }) => attempt.signature)}::text[],
-      ${endings.map(({ attempt }) => attempt.responseBody)}::text[]`,
-  }
-  const settled = settleJobs(
-    endings.map(({ settlement }) => settlement),
-    outcomes,
+export async function recordAttempts(tx: Tx, results: readonly DeliveryResult[]): Promise<void> {
+  const settled = await settleJobs(
+    tx,
+    results.map(({ settlement }) => settlement),
   )
-  await db`
-    with ${settled},
-    endpoints as (
-      update webhooks
-      set last_attempt_at = now(), last_delivery_at = case when tally.succeeded then now() else last_delivery_at end,
-        failing_since = case when tally.succeeded then null else coalesce(failing_since, now()) end
-      from (
-        select organization_id, lane::uuid as webhook_id, bool_or(status = 'delivered') as succeeded
-        from ours where not is_test group by organization_id, lane order by organization_id, lane
-      ) tally
-      where webhooks.organization_id = tally.organization_id and webhooks.id = tally.webhook_id
-        -- The row of a busy endpoint is updated once a second, not with every batch.
-        and (last_attempt_at is null or last_attempt_at < now() - interval '1 second'
-          or (failing_since is null) <> tally.succeeded)
-    ),
-    recorded as (
-      update deliveries
-      set status = ours.status, attempt_count = ours.number, reason = ours.reason,
-        body = coalesce(deliveries.body, ours.body),
-        next_attempt_at = now() + ours.retry_in_ms * interval '1 ms',
-        delivered_at = case ours.status when 'delivered' then ours.at end
-      from ours
-      where deliveries.organization_id = ours.organization_id and deliveries.id = ours.id
-      returning ours.organization_id, ours.id, ours.number, ours.at, ours.duration_ms, ours.status_code, ours.outcome,
-        ours.reason, ours.signature,
-        -- The response may repeat the request body, and the contact may have been erased since.
-        case when deliveries.body <> '' then ours.response_body end as response_body
-    )
+  const ours = results.filter(({ settlement }) => settled.has(settlement.claim.id))
+  if (ours.length === 0) return
+  updateEndpoints(tx, ours)
+  insertAttempts(tx, ours, await updateDeliveries(tx, ours))
+}
+
+/** Returns the deliveries whose contact was erased during the attempt. */
+async function updateDeliveries(tx: Tx, results: readonly DeliveryResult[]): Promise<Set<string>> {
+  const rows = await tx<{ id: string; isErased: boolean }>`
+    update deliveries
+    set status = result.status, attempt_count = result.number, reason = result.reason,
+      body = coalesce(deliveries.body, result.body),
+      next_attempt_at = now() + result.retry_in_ms * interval '1 ms',
+      delivered_at = case result.status when 'delivered' then result.at end
+    from unnest(
+      ${results.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
+      ${results.map(({ settlement }) => settlement.claim.id)}::uuid[],
+      ${results.map(({ settlement }) => settlement.retryInMs)}::int8[],
+      ${results.map(({ status }) => status)}::text[],
+      ${results.map(({ body }) => body)}::text[],
+      ${results.map(({ attempt }) => attempt.number)}::int[],
+      ${results.map(({ attempt }) => attempt.at)}::timestamptz[],
+      ${results.map(({ attempt }) => attempt.reason)}::text[]
+    ) as result (organization_id, id, retry_in_ms, status, body, number, at, reason)
+    where deliveries.organization_id = result.organization_id and deliveries.id = result.id
+    returning deliveries.id, deliveries.body = '' as is_erased`
+  return new Set(rows.flatMap(({ id, isErased }) => (isErased ? [id] : [])))
+}
+
+/** The response may repeat the request body, so it is not stored for erased contacts. */
+function insertAttempts(tx: Tx, results: readonly DeliveryResult[], erased: ReadonlySet<string>): void {
+  tx.send`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
       signature, response_body)
-    select organization_id, id, number, at, duration_ms, status_code, outcome, reason, signature, response_body
-    from recorded
+    select * from unnest(
+      ${results.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
+      ${results.map(({ settlement }) => settlement.claim.id)}::uuid[],
+      ${results.map(({ attempt }) => attempt.number)}::int[],
+      ${results.map(({ attempt }) => attempt.at)}::timestamptz[],
+      ${results.map(({ attempt }) => attempt.durationMs)}::int[],
+      ${results.map(({ attempt }) => attempt.statusCode)}::int[],
+      ${results.map(({ attempt }) => attempt.outcome)}::text[],
+      ${results.map(({ attempt }) => attempt.reason)}::text[],
+      ${results.map(({ attempt }) => attempt.signature)}::text[],
+      ${results.map(({ settlement, attempt }) => (erased.has(settlement.claim.id) ? null : attempt.responseBody))}::text[]
+    )
     on conflict do nothing`
+}
+
+/** The row of a busy endpoint is updated once a second, not with every batch. Tests do not count. */
+function updateEndpoints(tx: Tx, results: readonly DeliveryResult[]): void {
+  const endpoints = groupBy(
+    results.filter(({ isTest }) => !isTest),
+    ({ settlement: { claim } }) => `${claim.organizationId} ${claim.lane}`,
+  ).map(([, own]) => {
+    const { organizationId, lane } = own[0]!.settlement.claim
+    return { organizationId, id: lane, succeeded: own.some(({ status }) => status === 'delivered') }
+  })
+  if (endpoints.length === 0) return
+  tx.send`
+    update webhooks
+    set last_attempt_at = now(), last_delivery_at = case when endpoint.succeeded then now() else last_delivery_at end,
+      failing_since = case when endpoint.succeeded then null else coalesce(failing_since, now()) end
+    from unnest(
+      ${endpoints.map(({ organizationId }) => organizationId)}::uuid[],
+      ${endpoints.map(({ id }) => id)}::uuid[],
+      ${endpoints.map(({ succeeded }) => succeeded)}::bool[]
+    ) as endpoint (organization_id, id, succeeded)
+    where webhooks.organization_id = endpoint.organization_id and webhooks.id = endpoint.id
+      and (last_attempt_at is null or last_attempt_at < now() - interval '1 second'
+        or (failing_since is null) <> endpoint.succeeded)`
 }

@@ -21,7 +21,8 @@ import {
   selectAttempts,
   selectDeliveries,
 } from './deliveries.sql.ts'
-import { deliverKind, getWebhook } from './webhooks.ts'
+import { deliverKind } from './fan-out.ts'
+import { getWebhook } from './webhooks.ts'
 
 const DeliveryOut = Type.Object({
   id: Type.String(),
@@ -135,11 +136,10 @@ export function deliveryRoutes({
         const organizationId = organizationIdOf(request)
         const delivery = await findDelivery(db, organizationId, parseIdParam('dlv', request.params.id))
         if (!delivery) throw notFound('delivery')
-        const replayed = await replayDelivery(db.statement, organizationId, delivery.id)
-        if (replayed === 0)
-          throw new Refusal('conflict', 'This delivery is already pending, or its webhook was deleted.')
+        const replayed = await db.begin((tx) => replayDelivery(tx, organizationId, delivery.id))
+        if (!replayed) throw new Refusal('conflict', 'This delivery is already pending, or its webhook was deleted.')
         hints.notify(deliverKind)
-        return ok({ replayed })
+        return ok({ replayed: 1 })
       },
     )
 
@@ -164,11 +164,12 @@ export function deliveryRoutes({
         // endless.
         const range = { since, until: new Date(), limit: replayBatchMax }
         let replayed = 0
-        for (let after: DeliveryId | null | undefined; after !== null; ) {
-          const batch = await replayFailed(db.statement, organizationId, webhook.id, { ...range, after })
+        for (let after: DeliveryId | undefined; ; ) {
+          const ids = await db.begin((tx) => replayFailed(tx, organizationId, webhook.id, { ...range, after }))
+          if (ids.length === 0) break
           hints.notify(deliverKind)
-          replayed += batch.count
-          after = batch.lastId
+          replayed += ids.length
+          after = ids.at(-1)
         }
         return ok({ replayed })
       },

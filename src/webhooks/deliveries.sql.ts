@@ -1,8 +1,9 @@
-import type { Reader, Writer } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
-import { enqueueNewJobs } from '../queue/queue.ts'
+import { enqueue } from '../queue/queue.ts'
 import type { EventName } from '../values/event-types.ts'
 import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../values/ids.ts'
+import { deliverKind } from './fan-out.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
@@ -118,39 +119,30 @@ export async function insertTestDelivery(
       ${attempt.statusCode}, ${attempt.outcome}, ${attempt.reason}, ${attempt.signature}, ${attempt.responseBody})`
 }
 
-const replayJobs = sql`
-  new_jobs as (
-    select organization_id, 'webhook.deliver'::text as kind, webhook_id::text as lane, now() as due_at, id, null::jsonb as payload
-    from replayed
-  ), ${enqueueNewJobs}
-  select count(*), (array_agg(id order by id desc))[1] as last_id from replayed`
+type Replayed = { id: DeliveryId; webhookId: WebhookId }
 
-/** The number of replayed deliveries and the last id. */
-export type Replayed = { count: number; lastId: DeliveryId | null }
-
-/** Replays a delivery with any outcome. Returns 0 if it is already pending or its webhook was deleted. */
-export async function replayDelivery(db: Writer, organizationId: OrganizationId, id: DeliveryId): Promise<number> {
-  const [row] = await db<Replayed>`
-    with replayed as (
-      update deliveries set status = 'pending', next_attempt_at = now(), reason = null
-      where organization_id = ${organizationId} and id = ${id} and status <> 'pending'
-        and exists (select from webhooks where webhooks.organization_id = deliveries.organization_id and webhooks.id = webhook_id)
-      returning organization_id, id, webhook_id
-    ), ${replayJobs}`
-  return row!.count
+/** Replays a delivery with any outcome. Returns false if it is already pending or its webhook was deleted. */
+export async function replayDelivery(tx: Tx, organizationId: OrganizationId, id: DeliveryId): Promise<boolean> {
+  const rows = await tx<Replayed>`
+    update deliveries set status = 'pending', next_attempt_at = now(), reason = null
+    where organization_id = ${organizationId} and id = ${id} and status <> 'pending'
+      and exists (select from webhooks where webhooks.organization_id = ${organizationId} and webhooks.id = webhook_id)
+    returning id, webhook_id`
+  enqueueReplayed(tx, organizationId, rows)
+  return rows.length > 0
 }
 
 /**
- * Replays up to `limit` failed deliveries, in order of id after `after`. Skips tests, whose ids are not derived from an
- * event. A delivery without attempts counts as failed when it was created.
+ * Replays up to `limit` failed deliveries, in order of id after `after`, and returns their ids in this order. Skips
+ * tests, whose ids are not derived from an event. A delivery without attempts counts as failed when it was created.
  */
 export async function replayFailed(
-  db: Writer,
+  tx: Tx,
   organizationId: OrganizationId,
   webhookId: WebhookId,
   { since, until, after, limit }: { since: Date; until: Date; after?: DeliveryId | undefined; limit: number },
-): Promise<Replayed> {
-  const [row] = await db<Replayed>`
+): Promise<DeliveryId[]> {
+  const rows = await tx<Replayed>`
     with chosen as materialized (
       select id from deliveries
       where organization_id = ${organizationId} and webhook_id = ${webhookId} and status = 'failed'
@@ -163,14 +155,20 @@ export async function replayFailed(
       order by id
       limit ${limit}
       for update skip locked
-    ),
-    replayed as (
-      update deliveries set status = 'pending', next_attempt_at = now(), reason = null
-      from chosen
-      where deliveries.organization_id = ${organizationId} and deliveries.id = chosen.id
-      returning deliveries.organization_id, deliveries.id, deliveries.webhook_id
-    ), ${replayJobs}`
-  return row!
+    )
+    update deliveries set status = 'pending', next_attempt_at = now(), reason = null
+    from chosen
+    where deliveries.organization_id = ${organizationId} and deliveries.id = chosen.id
+    returning deliveries.id, webhook_id`
+  enqueueReplayed(tx, organizationId, rows)
+  return rows.map(({ id }) => id).sort()
+}
+
+function enqueueReplayed(tx: Tx, organizationId: OrganizationId, rows: readonly Replayed[]): void {
+  enqueue(
+    tx,
+    rows.map(({ id, webhookId }) => ({ organizationId, kind: deliverKind, lane: webhookId, id })),
+  )
 }
 
 export async function failDeliveries(

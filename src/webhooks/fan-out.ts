@@ -1,27 +1,87 @@
-import { type Sql, sql } from '../db/sql.ts'
-import { enqueueNewJobs } from '../queue/queue.ts'
+import { hash } from 'node:crypto'
+import type { Reader, Tx } from '../db/db.ts'
+import { enqueue } from '../queue/queue.ts'
+import type { EventName } from '../values/event-types.ts'
+import type { DeliveryId, EventId, OrganizationId, WebhookId } from '../values/ids.ts'
+
+/** The kind of the jobs that post deliveries. The lane is the id of the webhook. */
+export const deliverKind = 'webhook.deliver' as const
+
+export type Subscription = {
+  organizationId: OrganizationId
+  id: WebhookId
+  status: 'active' | 'paused'
+  allEvents: boolean
+  eventTypes: EventName[]
+}
+
+/** Returns all webhooks of these organizations. */
+export async function findSubscriptions(db: Reader, organizationIds: OrganizationId[]): Promise<Subscription[]> {
+  return db<Subscription>`
+    select organization_id, id, status, all_events, event_types
+    from webhooks
+    where organization_id = any (${organizationIds}::uuid[])`
+}
+
+type RecordedEvent = { organizationId: OrganizationId; id: EventId; eventName: EventName }
 
 /**
- * CTEs that follow a CTE `recorded (organization_id, id, event_name)`. They create one delivery and one job for each
- * webhook subscribed to the event, in the statement that records the event. Deliveries to a paused webhook are created
- * as failed, so that they can be replayed after it is resumed.
+ * Creates one delivery and one job for each webhook subscribed to an event. Deliveries to a paused webhook are created
+ * as failed, so that they can be replayed after it is resumed. Returns whether there are jobs.
  */
-export const fanOut: Sql = sql`
-  new_deliveries as (
+export function fanOut(tx: Tx, events: readonly RecordedEvent[], subscriptions: readonly Subscription[]): boolean {
+  const deliveries = deliveriesOf(events, subscriptions)
+  if (deliveries.length === 0) return false
+  tx.send`
     insert into deliveries (organization_id, id, webhook_id, event_id, event_name, status, next_attempt_at, reason)
-    select recorded.organization_id, delivery_id(recorded.id, webhooks.id), webhooks.id, recorded.id, recorded.event_name,
-      case webhooks.status when 'active' then 'pending' else 'failed' end,
-      case webhooks.status when 'active' then now() end,
-      case webhooks.status when 'active' then null else 'not sent: the webhook was paused' end
-    from recorded
-    join webhooks on webhooks.organization_id = recorded.organization_id
-      and (webhooks.all_events or recorded.event_name = any (webhooks.event_types))
-    on conflict do nothing
-    returning organization_id, id, webhook_id, status
-  ),
-  new_jobs as (
-    select organization_id, 'webhook.deliver'::text as kind, webhook_id::text as lane, now() as due_at, id,
-      null::jsonb as payload
-    from new_deliveries
-    where status = 'pending'
-  ), ${enqueueNewJobs}`
+    select organization_id, id, webhook_id, event_id, event_name,
+      case when is_active then 'pending' else 'failed' end,
+      case when is_active then now() end,
+      case when not is_active then 'not sent: the webhook was paused' end
+    from unnest(
+      ${deliveries.map(({ event }) => event.organizationId)}::uuid[],
+      ${deliveries.map(({ id }) => id)}::uuid[],
+      ${deliveries.map(({ webhook }) => webhook.id)}::uuid[],
+      ${deliveries.map(({ event }) => event.id)}::uuid[],
+      ${deliveries.map(({ event }) => event.eventName)}::text[],
+      ${deliveries.map(({ webhook }) => webhook.status === 'active')}::bool[]
+    ) as delivery (organization_id, id, webhook_id, event_id, event_name, is_active)`
+  const due = deliveries.filter(({ webhook }) => webhook.status === 'active')
+  enqueue(
+    tx,
+    due.map(({ event: { organizationId }, id, webhook }) => ({
+      organizationId,
+      kind: deliverKind,
+      lane: webhook.id,
+      id,
+    })),
+  )
+  return due.length > 0
+}
+
+type NewDelivery = { id: DeliveryId; event: RecordedEvent; webhook: Subscription }
+
+function deliveriesOf(events: readonly RecordedEvent[], subscriptions: readonly Subscription[]): NewDelivery[] {
+  if (subscriptions.length === 0) return []
+  const byOrganization = new Map<OrganizationId, Subscription[]>()
+  for (const webhook of subscriptions) {
+    const own = byOrganization.get(webhook.organizationId)
+    if (own) own.push(webhook)
+    else byOrganization.set(webhook.organizationId, [webhook])
+  }
+  const deliveries: NewDelivery[] = []
+  for (const event of events)
+    for (const webhook of byOrganization.get(event.organizationId) ?? [])
+      if (webhook.allEvents || webhook.eventTypes.includes(event.eventName))
+        deliveries.push({ id: deliveryId(event.id, webhook.id), event, webhook })
+  return deliveries
+}
+
+/**
+ * The id of the delivery of one event to one webhook: the time of the event and a hash of both ids, so that ids sort by
+ * time. The function delivery_id() of the database returns the same.
+ */
+export function deliveryId(eventId: EventId, webhookId: WebhookId): DeliveryId {
+  const digest = hash('md5', eventId + webhookId)
+  return `${eventId.slice(0, 13)}-7${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20)}` as DeliveryId
+}

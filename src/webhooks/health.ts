@@ -3,8 +3,8 @@ import type { Hints } from '../queue/hints.ts'
 import { setLanePaused } from '../queue/queue.ts'
 import type { Log } from '../runtime/log.ts'
 import { deleteOldDeliveries, deleteOrphanDeliveries } from './deliveries.sql.ts'
+import { deliverKind } from './fan-out.ts'
 import { type FailingWebhook, markFailingReported, type PausedWebhook, pauseFailing } from './health.sql.ts'
-import { deliverKind } from './webhooks.ts'
 
 const pauseAfterDays = 3
 const reason = `Paused automatically: every delivery failed for ${pauseAfterDays} days.`

@@ -8,6 +8,7 @@ import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
 import { newId, type OrganizationId, type UserId, type WebhookId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
+import { deliverKind } from './fan-out.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 import {
@@ -27,8 +28,6 @@ export type { Webhook } from './webhooks.sql.ts'
 const webhooksMax = 50
 const overlapHoursMax = 24 * 30
 const secretBytes = 32
-
-export const deliverKind = 'webhook.deliver' as const
 
 export type WebhookInput = {
   name: string

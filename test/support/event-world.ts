@@ -98,7 +98,10 @@ export const click = (world: World, index: number, url: string, happening: Happe
   eventIn(world, index, 'emailClick', { ...happening, data: { url: `https://shop.example/${url}`, user_agent: null } })
 
 /** Returns the ids that were new. */
-export const record = (db: Db, events: NewEvent[]): Promise<EventId[]> => db.begin((tx) => recordEvents(tx, events))
+export async function record(db: Db, events: NewEvent[]): Promise<EventId[]> {
+  const { fresh } = await db.begin((tx) => recordEvents(tx, events))
+  return fresh.map(({ id }) => id)
+}
 
 export async function createWebhook(
   db: Db,

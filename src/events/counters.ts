@@ -1,0 +1,58 @@
+import type { EventName } from '../values/event-types.ts'
+import type { FlowId, OrganizationId } from '../values/ids.ts'
+import { allFlows } from './all-flows.ts'
+
+/** The counters of an event: those of its flow, or only those of all flows if the event has no message. */
+export type Counted = { organizationId: OrganizationId; eventName: EventName; flowId: FlowId | null }
+
+export type CounterRow = Counted & {
+  flowId: FlowId
+  grain: keyof typeof grains
+  startsAt: Date
+  total: number
+  uniques: number
+  machine: number
+}
+
+const grains = { day: 86_400_000, hour: 3_600_000, quarter: 900_000 }
+
+/** Sums of changes to the counters, to be written at once. */
+export class CounterChanges {
+  /** Summed by quarter-hour first: hundreds of events become a few rows before they are multiplied by grain and flow. */
+  readonly #quarters = new Map<string, CounterRow>()
+
+  add(event: Counted, at: Date, change: { total?: number; uniques?: number; machine?: number }): void {
+    sum(this.#quarters, event, event.flowId ?? allFlows, 'quarter', +at, change)
+  }
+
+  /** In key order, so that concurrent transactions lock the counters in one order. */
+  rows(): CounterRow[] {
+    const rows = new Map<string, CounterRow>()
+    for (const quarter of this.#quarters.values())
+      for (const flowId of new Set([quarter.flowId, allFlows]))
+        for (const grain of ['day', 'hour', 'quarter'] as const)
+          sum(rows, quarter, flowId, grain, +quarter.startsAt, quarter)
+    return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  }
+}
+
+function sum(
+  rows: Map<string, CounterRow>,
+  { organizationId, eventName }: Counted,
+  flowId: FlowId,
+  grain: keyof typeof grains,
+  atMs: number,
+  { total = 0, uniques = 0, machine = 0 }: { total?: number; uniques?: number; machine?: number },
+): void {
+  const startsAtMs = Math.floor(atMs / grains[grain]) * grains[grain]
+  const key = `${organizationId}${eventName}${flowId}${grain}${startsAtMs}`
+  const row = rows.get(key)
+  if (row) {
+    row.total += total
+    row.uniques += uniques
+    row.machine += machine
+  } else {
+    const startsAt = new Date(startsAtMs)
+    rows.set(key, { organizationId, eventName, flowId, grain, startsAt, total, uniques, machine })
+  }
+}
