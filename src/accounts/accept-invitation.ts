@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
-import { parseEmail } from '../values/email.ts'
+import { type EmailAddress, parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { newId, type OrganizationId } from '../values/ids.ts'
 import { type Account, findUserByEmail, insertUser, lockOrganization, type Role } from './accounts.sql.ts'
@@ -20,7 +20,7 @@ export type Acceptance = { token: string; email: string | undefined; name: strin
 export async function acceptInvitation(db: Db, { token, email, name, password }: Acceptance): Promise<Account> {
   const link = readInvitationToken(token)
   const { email: invited, role } = await getInvitation(db, token)
-  const { address, key } = addressFor(invited, email)
+  const address = addressFor(invited, email)
   checkNewPassword(password)
   const passwordHash = await hashPassword(password)
 
@@ -28,14 +28,14 @@ export async function acceptInvitation(db: Db, { token, email, name, password }:
     await lockOrganization(tx, link.organizationId)
     await use(tx, link)
     const { organizationId } = link
-    const draft = { id: newId('usr'), organizationId, email: address, emailKey: key, name, passwordHash, role }
+    const draft = { id: newId('usr'), organizationId, ...address, name, passwordHash, role }
     const user = await insertUser(tx, draft)
     if (!user)
       throw new Refusal(
         'conflict',
         'An account with this email address already exists. Choose “I already have an account” and enter its password.',
       )
-    await deleteInvitationsOf(tx, organizationId, key)
+    await deleteInvitationsOf(tx, organizationId, address.emailKey)
     return user
   })
 }
@@ -52,7 +52,7 @@ export async function acceptWithAccount(
 ): Promise<Account> {
   const link = readInvitationToken(token)
   const { email: invited, role } = await getInvitation(db, token)
-  const { key } = addressFor(invited, email)
+  const { emailKey: key } = addressFor(invited, email)
   if (!(await isPasswordOf(db, throttle, { email: key }, { password, address })))
     throw new Refusal('unauthorized', 'The email address or password is incorrect.')
   const account = await findUserByEmail(db, key)
@@ -92,10 +92,9 @@ async function use(tx: Tx, { organizationId, tokenHash }: LinkToken): Promise<vo
 }
 
 /** Throws `Refusal` if the invitation is limited to another address. */
-function addressFor(invited: string | null, given: string | undefined): { address: string; key: string } {
-  const email = parseEmail(given ?? invited ?? '')
-  if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
-  if (invited !== null && email.key !== invited.toLowerCase())
+function addressFor(invited: string | null, given: string | undefined): EmailAddress {
+  const address = parseEmailField('email', given ?? invited ?? '')
+  if (invited !== null && address.emailKey !== invited.toLowerCase())
     throw invalid({ path: 'email', problem: 'must be the address that was invited' })
-  return email
+  return address
 }

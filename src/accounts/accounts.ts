@@ -1,5 +1,5 @@
 import type { Db } from '../db/db.ts'
-import { parseEmail } from '../values/email.ts'
+import { parseEmail, parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { newId, type UserId } from '../values/ids.ts'
 import type { MailQueue } from './account-mails.ts'
@@ -28,8 +28,7 @@ export type Signup = 'first-user' | 'open' | 'operator'
 export async function register(db: Db, signup: Signup, registration: Registration): Promise<Account> {
   const organizationName = registration.organizationName.trim()
   if (organizationName === '') throw invalid({ path: 'organization_name', problem: 'must not be empty' })
-  const email = parseEmail(registration.email)
-  if (!email.ok) throw invalid({ path: 'email', problem: email.problem })
+  const address = parseEmailField('email', registration.email)
   checkNewPassword(registration.password)
   if (signup === 'first-user' && (await hasUsers(db))) throw signupClosed()
   const passwordHash = await hashPassword(registration.password)
@@ -47,8 +46,7 @@ export async function register(db: Db, signup: Signup, registration: Registratio
     const user = await insertUser(tx, {
       id: newId('usr') as UserId,
       organizationId,
-      email: email.address,
-      emailKey: email.key,
+      ...address,
       passwordHash,
       role: 'owner',
     })
@@ -114,11 +112,10 @@ export async function changePassword(
 
 /** For operators: does not require the current password. Ends all sessions of the account. */
 export async function resetPassword(db: Db, email: string, newPassword: string): Promise<Account> {
-  const parsed = parseEmail(email)
-  if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
+  const address = parseEmailField('email', email)
   checkNewPassword(newPassword)
-  const user = await findUserByEmail(db, parsed.key)
-  if (!user) throw new Refusal('not_found', `No account found for ${parsed.address}.`)
+  const user = await findUserByEmail(db, address.emailKey)
+  if (!user) throw new Refusal('not_found', `No account found for ${address.email}.`)
   const passwordHash = await hashPassword(newPassword)
   await updatePassword(db.statement, user, passwordHash)
   return { ...user, passwordHash }

@@ -1,6 +1,6 @@
 import { type Db, isUniqueViolation } from '../db/db.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
-import { parseEmail } from '../values/email.ts'
+import { parseEmailField } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import type { MailQueue } from './account-mails.ts'
 import { type Account, findUserByEmail } from './accounts.sql.ts'
@@ -45,21 +45,20 @@ export async function requestEmailChange(
   user: Account,
   { email, currentPassword, address }: EmailChange,
 ): Promise<PendingEmail> {
-  const parsed = parseEmail(email)
-  if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
-  if (parsed.address === user.email) throw invalid({ path: 'email', problem: 'is already your email address' })
+  const requested = parseEmailField('email', email)
+  if (requested.email === user.email) throw invalid({ path: 'email', problem: 'is already your email address' })
   if (!(await isPasswordOf(db, throttle, user, { password: currentPassword, address })))
     throw invalid({ path: 'current_password', problem: 'is incorrect' })
   emailChangeLimit.take(user.id)
   const { organizationId } = user
   const { token, tokenHash } = createLinkToken('eml', organizationId)
   return db.begin(async (tx) => {
-    const change = { email: parsed.address, emailKey: parsed.key, tokenHash }
+    const change = { ...requested, tokenHash }
     const pending = await insertEmailChange(tx, user, change, validMinutes)
-    const holder = await findUserByEmail(tx, parsed.key)
+    const holder = await findUserByEmail(tx, requested.emailKey)
     await accountMails.add(
       tx,
-      { organizationId, email: parsed.address },
+      { organizationId, email: requested.email },
       holder && holder.id !== user.id
         ? { kind: 'email_taken' }
         : { kind: 'email_confirmation', token, oldEmail: user.email, minutes: validMinutes },

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
-import { parseEmail } from '../values/email.ts'
+import { parseEmailField } from '../values/email.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type InvitationId, newId, type OrganizationId } from '../values/ids.ts'
 import type { MailQueue } from './account-mails.ts'
@@ -132,12 +132,11 @@ async function addMail(tx: Tx, mails: MailQueue, member: Member, invitation: Inv
 
 /** Does not reveal accounts of other organizations. They are detected when the invitation is accepted. */
 async function freeAddress(db: Db, organizationId: OrganizationId, email: string): Promise<string> {
-  const parsed = parseEmail(email)
-  if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
-  const user = await findUserByEmail(db, parsed.key)
+  const address = parseEmailField('email', email)
+  const user = await findUserByEmail(db, address.emailKey)
   if (user?.organizationId === organizationId)
     throw new Refusal('conflict', 'A member with this email address already exists.')
-  return parsed.address
+  return address.email
 }
 
 export async function withdrawInvitation(db: Db, organizationId: OrganizationId, id: InvitationId): Promise<void> {

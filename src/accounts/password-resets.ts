@@ -1,8 +1,8 @@
 import type { Db } from '../db/db.ts'
 import { RateLimit } from '../runtime/rate-limit.ts'
 import { clientNetwork } from '../values/client-address.ts'
-import { parseEmail } from '../values/email.ts'
-import { invalid, Refusal } from '../values/errors.ts'
+import { parseEmailField } from '../values/email.ts'
+import { Refusal } from '../values/errors.ts'
 import type { MailQueue } from './account-mails.ts'
 import { type Account, findUserByEmail } from './accounts.sql.ts'
 import { updatePassword } from './credentials.sql.ts'
@@ -57,10 +57,9 @@ export async function requestPasswordReset(
   limit: ResetLimit,
   { email, address }: { email: string; address: string },
 ): Promise<void> {
-  const parsed = parseEmail(email)
-  if (!parsed.ok) throw invalid({ path: 'email', problem: parsed.problem })
-  limit.take(parsed.key, address)
-  await insertResetRequest(db.statement, parsed.key)
+  const { emailKey } = parseEmailField('email', email)
+  limit.take(emailKey, address)
+  await insertResetRequest(db.statement, emailKey)
 }
 
 /** Creates the emails for requested resets. Requests for addresses without an account are discarded. */

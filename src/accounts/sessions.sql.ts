@@ -70,7 +70,3 @@ export async function deleteSession(
     returning id`
   return rows.length > 0
 }
-
-export async function deleteSessionsOf(db: Writer, { organizationId, id: userId }: SessionOwner): Promise<void> {
-  await db`delete from sessions where organization_id = ${organizationId} and user_id = ${userId}`
-}

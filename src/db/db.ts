@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import { listen } from './listen.ts'
 import { connectSession } from './session.ts'
 import { type Sql, sql } from './sql.ts'
 
@@ -87,7 +88,6 @@ const noJit = '-c jit=off'
 /** Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. */
 const timeFormats = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
 const ourOptions = `${noJit} ${timeFormats}`
-const relistenDelayMs = 1_000
 const namedStatementsMax = 500
 const statementNameLength = 20
 
@@ -273,45 +273,6 @@ function toObjects<Row>({ fields, rows }: pg.QueryArrayResult): Row[] {
     for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]
     return row as Row
   })
-}
-
-async function listen(settings: pg.ClientConfig, channel: string, heard: (payload: string) => void) {
-  let client: pg.Client | undefined
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-
-  const connect = async () => {
-    if (stopped) return
-    const next = new pg.Client(settings)
-    let isReplaced = false
-    // If the connection is lost during `listen`, both the query and `end` report it; reconnect only once.
-    const reconnect = () => {
-      if (isReplaced) return
-      isReplaced = true
-      if (client === next) client = undefined
-      if (!stopped) timer = setTimeout(connect, relistenDelayMs)
-    }
-    next.on('error', () => {})
-    next.on('notification', ({ payload }) => heard(payload ?? ''))
-    try {
-      await next.connect()
-      next.once('end', reconnect)
-      await next.query(`listen ${next.escapeIdentifier(channel)}`)
-      client = next
-      if (stopped) await next.end()
-    } catch {
-      // Notifications are hints. Listeners also poll, so a missed one only adds latency.
-      next.end().catch(() => {})
-      reconnect()
-    }
-  }
-  await connect()
-
-  return async () => {
-    stopped = true
-    clearTimeout(timer)
-    await client?.end().catch(() => {})
-  }
 }
 
 /** Returns true if the database or the connection failed rather than the statement, so that a retry may succeed. */

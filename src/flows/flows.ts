@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
 import type { SenderPolicy } from '../mail/sender-policy.ts'
-import { parseEmail } from '../values/email.ts'
+import { parseEmailField } from '../values/email.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type FlowId, newId, type OrganizationId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
@@ -207,8 +207,7 @@ function checkSender({ fromName, fromEmail, replyTo }: FlowContent, senders: Sen
     ['from_email', fromEmail],
     ['reply_to', replyTo],
   ] as const) {
-    const parsed = value === null ? undefined : parseEmail(value)
-    if (parsed && !parsed.ok) throw invalid({ path, problem: parsed.problem })
+    if (value !== null) parseEmailField(path, value)
   }
   senders.check(fromEmail)
   if (fromName !== null && isLongerThan(fromName, senderNameMax))

@@ -1,0 +1,47 @@
+import pg from 'pg'
+
+const relistenDelayMs = 1_000
+
+/** Calls `heard` for each notification until the returned function is called. Reconnects if the connection is lost. */
+export async function listen(
+  settings: pg.ClientConfig,
+  channel: string,
+  heard: (payload: string) => void,
+): Promise<() => Promise<void>> {
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+
+  const connect = async () => {
+    if (stopped) return
+    const next = new pg.Client(settings)
+    let isReplaced = false
+    // If the connection is lost during `listen`, both the query and `end` report it; reconnect only once.
+    const reconnect = () => {
+      if (isReplaced) return
+      isReplaced = true
+      if (client === next) client = undefined
+      if (!stopped) timer = setTimeout(connect, relistenDelayMs)
+    }
+    next.on('error', () => {})
+    next.on('notification', ({ payload }) => heard(payload ?? ''))
+    try {
+      await next.connect()
+      next.once('end', reconnect)
+      await next.query(`listen ${next.escapeIdentifier(channel)}`)
+      client = next
+      if (stopped) await next.end()
+    } catch {
+      // Notifications are hints. Listeners also poll, so a missed one only adds latency.
+      next.end().catch(() => {})
+      reconnect()
+    }
+  }
+  await connect()
+
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await client?.end().catch(() => {})
+  }
+}
