@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
 import pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import { listen } from './listen.ts'
+import { reader } from './reader.ts'
 import { connectSession } from './session.ts'
-import { type Sql, sql } from './sql.ts'
+import type { Sql } from './sql.ts'
 
 /**
  * Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as
@@ -88,8 +88,6 @@ const noJit = '-c jit=off'
 /** Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. */
 const timeFormats = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
 const ourOptions = `${noJit} ${timeFormats}`
-const namedStatementsMax = 500
-const statementNameLength = 20
 
 // Counts and byte sizes are int8 and far below 2^53.
 const int8Oid = 20
@@ -202,77 +200,6 @@ function beginText(unlimited: boolean, statementTimeoutMs: number | undefined): 
   if (unlimited) return 'begin; set local statement_timeout = 0'
   if (statementTimeoutMs === undefined) return 'begin'
   return `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}`
-}
-
-function reader(target: pg.Pool | pg.ClientBase, answerWithinMs?: number): Reader {
-  const run = async <Row>(query: Sql): Promise<Row[]> => {
-    const config: Timed<pg.QueryArrayConfig> = {
-      text: query.text,
-      values: query.values as unknown[],
-      rowMode: 'array',
-    }
-    const name = nameOf(query.text)
-    if (name) config.name = name
-    if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
-    // The caller continues in a later turn of the event loop, where another section may have been entered.
-    const section = currentSection()
-    const result = await target.query(config)
-    enterSection(section)
-    return toObjects<Row>(result)
-  }
-  const script = async (text: string) => {
-    const config: Timed<pg.QueryConfig> = { text }
-    if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
-    await target.query(config)
-  }
-  return Object.assign(
-    <Row>(strings: TemplateStringsArray, ...values: unknown[]) => run<Row>(sql(strings, ...values)),
-    {
-      run,
-      script,
-    },
-  ) as Reader
-}
-
-/** pg accepts a timeout per query, but its types do not declare it. */
-type Timed<Config> = Config & { query_timeout?: number }
-
-/**
- * Statements are planned at each execution, for the tables as they are: a plan kept from a time when a queue was empty
- * would read the whole table when it is full. Only plain inserts are prepared, since their plan does not depend on the
- * size of a table.
- */
-const isPlainInsert = (text: string) => /^\s*insert\s/.test(text) && !/\bjoin\b|\bfrom\s+(?!unnest\()/.test(text)
-
-/**
- * The names of prepared statements by text. Derived from the text, so that processes that share connections through a
- * pooler use the same name for the same statement.
- */
-const statementNames = new Map<string, string | undefined>()
-function nameOf(text: string): string | undefined {
-  if (!statementNames.has(text) && statementNames.size < namedStatementsMax)
-    statementNames.set(text, isPlainInsert(text) ? hash('sha1', text).slice(0, statementNameLength) : undefined)
-  return statementNames.get(text)
-}
-
-const camelNames = new Map<string, string>()
-function toCamel(column: string): string {
-  let name = camelNames.get(column)
-  if (name === undefined) {
-    name = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-    camelNames.set(column, name)
-  }
-  return name
-}
-
-function toObjects<Row>({ fields, rows }: pg.QueryArrayResult): Row[] {
-  if (rows.length === 0) return []
-  const names = fields.map((field) => toCamel(field.name))
-  return rows.map((values: unknown[]) => {
-    const row: Record<string, unknown> = {}
-    for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]
-    return row as Row
-  })
 }
 
 /** Returns true if the database or the connection failed rather than the statement, so that a retry may succeed. */
