@@ -62,15 +62,18 @@ test('while sending is paused, emails are accepted and stay queued, and are sent
   expect(relay.mails).toHaveLength(sentBefore)
   expect(await statusOf(app, id)).toEqual({ status: 'queued', reason: null })
 
+  const status = async () => (await app.manage('GET', '/organization/sending')).body.data
+  expect((await status()).paused_since).toBe((await findPause(app.db))!.since.toISOString())
+
   await resumeSending(app.db.statement)
+  expect((await status()).paused_since).toBe(null)
   await until('all emails', () => relay.mails.length === sentBefore + queued + 1)
   expect(await findPause(app.db)).toBeUndefined()
 })
 
 test('what was queued before the pause can be discarded, and later emails are sent', async () => {
   await using paused = await startPaused()
-  const { app, relay, receiver, flowId, sentBefore, queued } = paused
-  await until('deliveries before the pause', () => receiver.posts.length === sentBefore)
+  const { app, relay, flowId, sentBefore, queued } = paused
   // As in a restored database: what is queued is older than the pause. One email is scheduled for later.
   const { message_id: later } = (await send(app, flowId, { contact_email: 'later@example.com' })).body.data
   await app.db.statement`
@@ -87,13 +90,18 @@ test('what was queued before the pause can be discarded, and later emails are se
   const { message_id: newer } = (await send(app, flowId)).body.data
 
   expect(await discardQueuedMessages(app.db, since)).toBe(queued)
-  expect(await discardQueuedDeliveries(app.db, since)).toBe(1)
+  // Deliveries of emails that were sent just before the pause may be pending as well.
+  const pending = (await app.db`select from deliveries where status = 'pending'`).length
+  expect(pending).toBeGreaterThan(0)
+  expect(await discardQueuedDeliveries(app.db, since)).toBe(pending)
   await resumeSending(app.db.statement)
   await until('the newer email', () => relay.mails.length === sentBefore + 1)
   expect((await statusOf(app, newer)).status).toBe('sent')
   expect((await statusOf(app, later)).status).toBe('queued')
   const failed = await app.db`select distinct reason from messages where status = 'failed'`
   expect(failed).toEqual([{ reason: 'Discarded by the operator while sending was paused' }])
-  expect(await app.db`select attempt_count from deliveries where status = 'failed'`).toEqual([{ attemptCount: 0 }])
+  expect(await app.db`select distinct attempt_count from deliveries where status = 'failed'`).toEqual([
+    { attemptCount: 0 },
+  ])
   await until('the discarded jobs to be deleted', async () => (await app.db`select from jobs`).length === 1)
 })

@@ -7,6 +7,7 @@ import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import type { DkimSigner } from '../mail/dkim.ts'
 import { type MailSettings, mailboxText } from '../messages/outgoing.ts'
 import { liveProblems } from './going-live.ts'
+import { findPause } from './sending-pause.ts'
 import { findSendingQueue } from './sending-status.sql.ts'
 import type { SendingStatus } from './sending-status.ts'
 
@@ -33,6 +34,13 @@ const SendingOut = Type.Object({
   last_error: Nullable(Type.String({ description: forOperators })),
   next_attempt_at: Nullable(
     Type.String({ format: 'date-time', description: 'When the unreachable mail server is retried.' }),
+  ),
+  paused_since: Nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Set while the operator has paused sending, or since a backup was restored: emails and webhooks are accepted and stay queued.',
+    }),
   ),
   last_sent_at: Nullable(Timestamp),
   queued: Type.Integer({ description: `Pending emails. Counted up to ${queuedMax}.` }),
@@ -98,7 +106,10 @@ async function sendingOut(
   member: Member,
 ) {
   const { organizationId } = member
-  const queue = await read(organizationId, (tx) => findSendingQueue(tx, organizationId, queuedMax))
+  const { queue, pause } = await read(organizationId, async (tx) => ({
+    queue: await findSendingQueue(tx, organizationId, queuedMax),
+    pause: await findPause(tx),
+  }))
   const { queued, lastSentAt } = queue
   const { state, lastError, nextTryAt } = sending.health(queue)
   const details = isOperator(member)
@@ -110,6 +121,7 @@ async function sendingOut(
     state,
     last_error: details ? lastError : null,
     next_attempt_at: nextTryAt?.toISOString() ?? null,
+    paused_since: pause?.since.toISOString() ?? null,
     last_sent_at: lastSentAt?.toISOString() ?? null,
     queued,
     problems: details ? liveProblems(config) : [],

@@ -28,6 +28,7 @@ test('without a relay emails go to the inbox, and no records are needed', async 
     state: 'ok',
     last_error: null,
     next_attempt_at: null,
+    paused_since: null,
     last_sent_at: null,
     queued: 0,
     problems: [],

@@ -9352,6 +9352,7 @@ export interface operations {
                      *         "state": "ok",
                      *         "last_error": null,
                      *         "next_attempt_at": null,
+                     *         "paused_since": null,
                      *         "last_sent_at": "2026-03-02T10:15:00.480Z",
                      *         "queued": 0,
                      *         "problems": [],
@@ -9405,6 +9406,11 @@ export interface operations {
                              * @description When the unreachable mail server is retried.
                              */
                             next_attempt_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Set while the operator has paused sending, or since a backup was restored: emails and webhooks are accepted and stay queued.
+                             */
+                            paused_since: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
                             /** @description Pending emails. Counted up to 10000. */
@@ -9474,6 +9480,7 @@ export interface operations {
                      *         "state": "ok",
                      *         "last_error": null,
                      *         "next_attempt_at": null,
+                     *         "paused_since": null,
                      *         "last_sent_at": "2026-03-02T10:15:00.480Z",
                      *         "queued": 0,
                      *         "problems": [],
@@ -9527,6 +9534,11 @@ export interface operations {
                              * @description When the unreachable mail server is retried.
                              */
                             next_attempt_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Set while the operator has paused sending, or since a backup was restored: emails and webhooks are accepted and stay queued.
+                             */
+                            paused_since: string | null;
                             /** Format: date-time */
                             last_sent_at: string | null;
                             /** @description Pending emails. Counted up to 10000. */

@@ -10,6 +10,7 @@ type Waiting = NonNullable<Message['waiting']>
 const titles = {
   mail_server_unreachable: 'Can’t connect to the mail server',
   deferred: 'Deferred by the mail server',
+  paused: 'Sending is paused',
 } as const
 
 /** Why a queued email is delayed. Undefined if it will be sent in a moment. */
@@ -17,6 +18,8 @@ function useDelay(message: Pick<Message, 'status' | 'waiting'>) {
   const isQueued = message.status === 'queued' && message.waiting !== null
   const { data: sending } = useQuery({ ...sendingQuery, enabled: isQueued })
   if (!isQueued) return undefined
+  if (sending?.paused_since)
+    return { title: titles.paused, detail: 'It is sent when the operator resumes sending', next: null }
   const { cause, detail, next_attempt_at: next } = message.waiting as Waiting
   if (cause !== 'queued') return { title: titles[cause], detail, next }
   // Another process sends the emails, and reports no progress.
@@ -53,7 +56,7 @@ export function WaitingNotice({ message }: { message: Pick<Message, 'status' | '
           Next attempt <Time at={delay.next} />.
         </>
       ) : (
-        'It will be sent as soon as the connection works again.'
+        delay.title !== titles.paused && 'It will be sent as soon as the connection works again.'
       )}
     </Notice>
   )

@@ -9,9 +9,10 @@ import classes from './sending-banner.module.css'
 
 const refetchMs = 20_000
 
-/** On every page while emails are queued that cannot be sent. */
+/** On every page while sending is paused, or emails are queued that cannot be sent. */
 export function SendingBanner() {
   const { data: sending } = useQuery({ ...sendingQuery, refetchInterval: refetchMs })
+  if (sending?.paused_since) return <PausedBanner since={sending.paused_since} />
   if (sending?.state !== 'failing' || sending.queued === 0) return null
   return (
     <div className={classes.banner}>
@@ -29,6 +30,17 @@ export function SendingBanner() {
         ) : (
           'They will be sent as soon as the connection works again.'
         )}
+      </Notice>
+    </div>
+  )
+}
+
+function PausedBanner({ since }: { since: string }) {
+  return (
+    <div className={classes.banner}>
+      <Notice tone="warn" role="status" title="Sending is paused">
+        Paused <Time at={since} />. Emails and webhooks are accepted and stay queued until the operator of this
+        installation runs <code>waxwing resume-sending</code>.
       </Notice>
     </div>
   )
