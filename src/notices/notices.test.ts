@@ -201,3 +201,15 @@ test('owners get one email when an endpoint starts failing, and another only for
   await failing()
   expect(await waiting(app)).toHaveLength(1)
 })
+
+test('an address that cannot be used in an email does not prevent the emails to others', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  await join(app, 'second@acme.example', 'owner')
+  await app.db.statement`update users set email = 'jörg@acme.example' where email = 'second@acme.example'`
+  const webhook = await subscribe(app)
+  await app.db.begin((tx) => recordPausedWebhook(tx, webhook))
+  await mail(app)
+  const inbox = (await app.manage('GET', '/organization/inbox')).body.data
+  expect(inbox.map(({ to }: { to: string }) => to)).toEqual(['owner@acme.example'])
+  expect(await waiting(app)).toEqual([])
+})

@@ -7,6 +7,7 @@ import type { MailSettings, OutgoingMail } from '../messages/outgoing.ts'
 import { compose } from '../mime/compose.ts'
 import type { Log } from '../runtime/log.ts'
 import { within } from '../runtime/within.ts'
+import { Refusal } from '../values/errors.ts'
 import type { MessageId, OrganizationId } from '../values/ids.ts'
 import { type MailContent, renderMail } from './mail-layout.ts'
 
@@ -45,12 +46,16 @@ export async function sendSystemMails(
   mails: SystemMail[],
   finish: (db: Writer, keys: MailKey[]) => Promise<void>,
 ): Promise<void> {
-  const { db, relay, settings } = parts
+  const { db, relay } = parts
+  const composed = mails.flatMap((mail) => {
+    const outgoing = tryToCompose(parts, mail)
+    return outgoing ? [{ mail, outgoing }] : []
+  })
   if (!relay) {
-    const inbox = mails.map((mail) => ({
+    const inbox = composed.map(({ mail, outgoing }) => ({
       organizationId: mail.organizationId,
       messageId: mail.id,
-      ...composeSystemMail(mail, settings),
+      ...outgoing,
       ownersOnly: mail.kind === 'account',
     }))
     await db.begin(async (tx) => {
@@ -61,8 +66,8 @@ export async function sendSystemMails(
   }
   const toRetry = new Set<string>()
   await Promise.all(
-    mails.map(async (mail) => {
-      if (!(await send(parts, relay, mail))) toRetry.add(mail.id)
+    composed.map(async ({ mail, outgoing }) => {
+      if (!(await send(parts, relay, mail, outgoing))) toRetry.add(mail.id)
     }),
   )
   await finish(
@@ -72,9 +77,12 @@ export async function sendSystemMails(
 }
 
 /** Returns false if the email has to be tried again. */
-async function send(parts: SystemMailParts, relay: Transport, mail: SystemMail): Promise<boolean> {
-  const { dkim, log, senders, settings } = parts
-  const { raw, sender, recipient } = composeSystemMail(mail, settings)
+async function send(
+  { dkim, log, senders, settings }: SystemMailParts,
+  relay: Transport,
+  mail: SystemMail,
+  { raw, sender, recipient }: OutgoingMail,
+): Promise<boolean> {
   const outcome = await within(
     sendWithinMs,
     relay.send({
@@ -96,8 +104,19 @@ async function send(parts: SystemMailParts, relay: Transport, mail: SystemMail):
   }
 }
 
+/** Returns undefined if the address cannot be used in an email. It must not prevent the emails to others. */
+function tryToCompose({ log, settings }: SystemMailParts, mail: SystemMail): OutgoingMail | undefined {
+  try {
+    return composeSystemMail(mail, settings)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    log.warn({ mail: mail.id, kind: mail.kind, problem: error.message }, 'An email to a user cannot be composed')
+    return undefined
+  }
+}
+
 /** `Auto-Submitted` and `X-Auto-Response-Suppress` prevent automatic replies. */
-export function composeSystemMail(mail: SystemMail, { mailFrom }: MailSettings): OutgoingMail {
+function composeSystemMail(mail: SystemMail, { mailFrom }: MailSettings): OutgoingMail {
   const { subject } = mail.content
   const { raw, recipient } = compose({
     id: mail.id,

@@ -73,7 +73,7 @@ test('an invitation by email leads to the team', async () => {
   await dialog.getByRole('button', { name: 'Send invitation' }).click()
   await dialog.getByText('The email is on its way.').waitFor()
   await dialog.getByRole('button', { name: 'Done' }).click()
-  await owner.page.getByRole('button', { name: 'Send the invitation to bob@acme.example again' }).click()
+  await owner.page.getByRole('button', { name: 'Resend the invitation to bob@acme.example' }).click()
   await owner.page.getByRole('alert').getByText('This invitation was just sent').waitFor()
 
   const { mail } = await until('the email', () => relay.mails[0])

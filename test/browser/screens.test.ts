@@ -79,11 +79,13 @@ test.each(['light', 'dark'] as const)('no dialog has a serious accessibility pro
   expect(found).toEqual({})
 })
 
-test('the sign-in page has no serious accessibility problem', async () => {
+test('the pages for signing in and for a forgotten password have no serious accessibility problem', async () => {
   for (const theme of ['light', 'dark'] as const) {
     await using tab = await openTab(browser, service, { theme })
-    await show(tab.page, 'login')
-    expect([theme, await barriers(tab.page)]).toEqual([theme, []])
+    for (const path of ['login', 'forgot-password', 'reset-password#rst_wrong', 'confirm-email#eml_wrong']) {
+      await show(tab.page, path)
+      expect([theme, path, await barriers(tab.page)]).toEqual([theme, path, []])
+    }
   }
 })
 
@@ -195,6 +197,7 @@ async function fill(service: Service, account: Account): Promise<Record<string, 
     sending: 'settings/sending',
     team: 'settings/team',
     organization: 'settings/organization',
+    profile: 'settings/profile',
     nowhere: 'no/such/page',
   }
 }

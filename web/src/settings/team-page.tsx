@@ -243,7 +243,7 @@ function Invitations() {
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={`Send the invitation to ${invitation.email} again`}
+              aria-label={`Resend the invitation to ${invitation.email}`}
               loading={resend.isPending && resend.variables === invitation.id}
               onClick={() => resend.mutate(invitation.id)}
             >
