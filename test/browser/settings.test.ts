@@ -263,3 +263,26 @@ test('time zones are found with spaces and with underscores', async () => {
     .toBe('America/New_York')
   expect(tab.problems).toEqual([])
 })
+
+test('a new API key has the permissions that are checked, which most apps need by default', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+  await page.goto('developers/api-keys')
+  await page.getByRole('button', { name: 'Create key' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create API key' })
+  await dialog.getByLabel('Name').fill('Back office')
+  const checked = dialog.getByRole('checkbox', { checked: true })
+  expect(await checked.count()).toBe(3)
+  await dialog.getByRole('checkbox', { name: 'Read contacts' }).check()
+  await dialog.getByRole('checkbox', { name: 'Send email' }).uncheck()
+  await dialog.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'I’ve copied it' }).click()
+  await page.getByText('contacts:write, metrics:read, contacts:read').waitFor()
+  const keys = await service.manage(account.session, 'GET', '/organization/api-keys')
+  expect(keys.body.data).toMatchObject([
+    { name: 'Back office', scopes: ['contacts:write', 'metrics:read', 'contacts:read'], public_only: false },
+  ])
+  expect(tab.problems).toEqual([])
+})
