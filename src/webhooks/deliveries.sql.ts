@@ -186,7 +186,7 @@ export async function failDeliveries(
 }
 
 /**
- * Follows a CTE `doomed (organization_id, id, place)`. Attempts are looked up by key ("offset 0"), and rows are deleted
+ * Follows a CTE `doomed (organization_id, id, row_ctid)`. Attempts are looked up by key ("offset 0"), and rows are deleted
  * by ctid: the planner overestimates the number of rows and would otherwise scan whole tables.
  */
 const deleteDoomed = sql`
@@ -194,14 +194,14 @@ const deleteDoomed = sql`
     delete from delivery_attempts
     using doomed
     cross join lateral (
-      select ctid as place from delivery_attempts
+      select ctid as row_ctid from delivery_attempts
       where delivery_attempts.organization_id = doomed.organization_id and delivery_attempts.delivery_id = doomed.id
       offset 0
     ) attempt
-    where delivery_attempts.ctid = attempt.place
+    where delivery_attempts.ctid = attempt.row_ctid
   )
   delete from deliveries using doomed
-  where deliveries.ctid = doomed.place
+  where deliveries.ctid = doomed.row_ctid
   returning 1`
 
 /**
@@ -219,7 +219,7 @@ export async function deleteOldDeliveries(
       select finished.*
       from organizations
       cross join lateral (
-        select organization_id, id, ctid as place from deliveries
+        select organization_id, id, ctid as row_ctid from deliveries
         where deliveries.organization_id = organizations.id
           and deliveries.id < ${leastId('dlv', before.getTime())} and created_at < ${before} and status <> 'pending'
         limit ${limit}
@@ -249,7 +249,7 @@ export async function deleteOrphanDeliveries(db: Writer, limit: number): Promise
       select orphan.*
       from logged
       cross join lateral (
-        select organization_id, id, ctid as place from deliveries
+        select organization_id, id, ctid as row_ctid from deliveries
         where deliveries.organization_id = logged.organization_id and deliveries.webhook_id = logged.webhook_id
         limit ${limit}
       ) orphan
