@@ -1,4 +1,5 @@
 import { Marked, type Tokens } from 'marked'
+import { highlight } from './highlight.ts'
 
 export type Heading = { level: number; id: string; text: string }
 /** The text below one heading, for the search. */
@@ -44,7 +45,8 @@ export function renderGuide(name: string, title: string, markdown: string): Rend
         const language = languageOf(lang)
         const label = languageTitles[language] ?? ''
         const isOutput = language === 'output'
-        return `<div class="code${isOutput ? ' output' : ''}"><div class="code-title">${label}</div><pre tabindex="0" aria-label="${label || 'Code'}"><code data-language="${escapeHtml(language)}">${escapeHtml(text)}\n</code></pre></div>\n`
+        const shown = highlight(text, language) ?? escapeHtml(text)
+        return `<div class="code${isOutput ? ' output' : ''}"><div class="code-title">${label}</div><pre tabindex="0" aria-label="${label || 'Code'}"><code data-language="${escapeHtml(language)}">${shown}\n</code></pre></div>\n`
       },
       link({ href, tokens }: Tokens.Link) {
         return `<a href="${escapeHtml(targetOf(href))}">${this.parser.parseInline(tokens)}</a>`
