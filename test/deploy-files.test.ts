@@ -1,14 +1,12 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
-import { parse, parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import { type Environment, readConfig, settings } from '../src/config/config.ts'
 import { checkSettings } from '../src/parts.ts'
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
-const commands = ['start', 'serve', 'work']
 
 /** Fails if a name is not a setting, or if the service would not start with these values. */
 function checkEnvironment(environment: Environment): void {
@@ -109,65 +107,6 @@ test('the schema of the chart accepts its values, and rejects misspelt ones and 
   expect(isAccepted({ exisitingSecret: 'waxwing' })).toBe(false)
   expect(isAccepted({ settings: { TRUST_PROXY: true } })).toBe(false)
   expect(isAccepted({ work: { ...readValues().work, replica: 3 } })).toBe(false)
-})
-
-const hasGo = spawnSync('go', ['version']).status === 0
-
-function render(change: (values: ReturnType<typeof readValues>) => void) {
-  const values = readValues()
-  change(values)
-  const { name: Name, version: Version, appVersion: AppVersion } = chart
-  const release = { Name: 'prod', Namespace: 'mail', Service: 'Helm' }
-  const input = JSON.stringify({ Values: values, Chart: { Name, Version, AppVersion }, Release: release })
-  const { stdout, stderr } = spawnSync('go', ['run', 'test/support/helm/main.go', chartFolder], {
-    input,
-    encoding: 'utf8',
-  })
-  const documents = parseAllDocuments(stdout.replace(/---\n# Source: NOTES.txt[\s\S]*?(?=\n---|$)/, ''))
-  for (const { errors } of documents) expect(errors).toEqual([])
-  return { stderr, objects: documents.map((each) => each.toJS()).filter(Boolean) }
-}
-
-// Needs the template engine of Go, which is not part of the project.
-test.runIf(hasGo)('the chart renders objects that refer to each other, and requires its secrets', () => {
-  const { stderr, objects } = render((values) => {
-    Object.assign(values.secretSettings, { DATABASE_URL: 'postgres://u:p@db/waxwing', APP_SECRET: 'x'.repeat(32) })
-    values.ingress.enabled = true
-    values.ingress.tlsSecret = 'certificate'
-    values.serviceMonitor.enabled = true
-    values.serviceMonitor.labels = { release: 'prometheus' }
-    values.serve.tolerations = [{ key: 'mail', operator: 'Exists' }]
-  })
-  expect(stderr).toBe('')
-  const byKind = (kind: string) => objects.filter((each) => each.kind === kind)
-  const nameOf = (kind: string) => byKind(kind)[0].metadata.name
-  expect(byKind('PodDisruptionBudget')).toHaveLength(2)
-  expect(byKind('ServiceMonitor')[0].metadata.labels.release).toBe('prometheus')
-  expect(byKind('Ingress')[0].spec.tls[0].secretName).toBe('certificate')
-  expect(byKind('Deployment').map(({ spec }) => spec.template.spec.containers[0].args)).toEqual([['serve'], ['work']])
-  for (const { spec } of byKind('Deployment')) {
-    const pod = spec.template
-    const [container] = pod.spec.containers
-    expect(pod.metadata.labels).toMatchObject(spec.selector.matchLabels)
-    expect(container.envFrom).toEqual([
-      { configMapRef: { name: nameOf('ConfigMap') } },
-      { secretRef: { name: nameOf('Secret') } },
-    ])
-    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
-    const { startupProbe, livenessProbe, readinessProbe } = container
-    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
-      expect(['/health', '/ready']).toContain(httpGet.path)
-      expect(httpGet.port).toBe(container.ports[0].name)
-    }
-    expect(commands).toContain(container.args[0])
-  }
-  for (const { spec } of byKind('Service')) {
-    const chosen = byKind('Deployment').filter(({ spec: { template } }) =>
-      Object.entries(spec.selector).every(([name, value]) => template.metadata.labels[name] === value),
-    )
-    expect(chosen).toHaveLength(1)
-  }
-  expect(render(() => {}).stderr).toContain('Set existingSecret, or secretSettings.DATABASE_URL')
 })
 
 test('the deployment guide names only files, settings and commands that exist', () => {
