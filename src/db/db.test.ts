@@ -152,3 +152,37 @@ test('distinguishes connection errors from statement errors', async () => {
   expect(error).toMatchObject({ code: 'ENOTDIR', syscall: 'connect' })
   expect(isConnectionFault(error)).toBe(true)
 })
+
+test('a statement that was sent without waiting and fails rolls the transaction back and is the error', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  await db.statement.script('create table numbers (n integer primary key)')
+  const insert = (tx: Tx, n: number) => tx.send`insert into numbers (n) values (${n})`
+  const unique = expect.objectContaining({ code: '23505' })
+  // With the commit, before another statement, and before an error of the caller.
+  const twice = async (tx: Tx) => {
+    insert(tx, 1)
+    insert(tx, 1)
+  }
+  await expect(db.begin(twice)).rejects.toEqual(unique)
+  await expect(
+    db.begin(async (tx) => {
+      await twice(tx)
+      await tx`select 1`
+    }),
+  ).rejects.toEqual(unique)
+  const refused = new Error('refused')
+  await expect(
+    db.begin(async (tx) => {
+      insert(tx, 1)
+      throw refused
+    }),
+  ).rejects.toBe(refused)
+  expect(await db`select n from numbers`).toEqual([])
+
+  await db.begin(async (tx) => {
+    insert(tx, 1)
+    insert(tx, 2)
+  })
+  expect(await db`select n from numbers order by n`).toEqual([{ n: 1 }, { n: 2 }])
+})

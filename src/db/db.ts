@@ -151,22 +151,22 @@ async function begin<Result>(
     broken = error
   }
   client.on('error', lost)
-  let isCommitting = false
+  let ended: Promise<unknown> | undefined
   const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined)
   try {
     // Sent together with the first statement. If it fails, so does that one.
     client.query(beginText(unlimited, statementTimeoutMs)).catch(() => {})
     const result = await work(tx)
-    isCommitting = true
     // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
-    await Promise.all([...tx.sent, client.query('commit')])
+    ended = client.query('commit')
+    await Promise.all([...tx.sent, ended])
     enterSection(section)
     return result
   } catch (error) {
-    if (!isCommitting)
-      await client.query('rollback').catch((rollbackError: Error) => {
-        broken = rollbackError
-      })
+    ended ??= client.query('rollback')
+    await ended.catch((endError: Error) => {
+      broken = endError
+    })
     throw await causeOf(error, tx.sent)
   } finally {
     client.off('error', lost)
