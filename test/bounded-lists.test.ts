@@ -4,7 +4,7 @@ import { until } from './support/until.ts'
 
 const dates = 'start_date=2026-01-01&end_date=2026-12-31'
 /** Tables read by the guards. */
-const readByGuards = ['users', 'organizations', 'api_keys']
+const readByGuards = ['users', 'organizations', 'api_keys', 'sessions']
 /** Lists that read only these tables, or none, cannot be blocked in this test. */
 const notHeldUp = ['/members', '/api-keys', '/webhooks/retry-schedules']
 const together = 2
