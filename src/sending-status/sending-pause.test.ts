@@ -96,7 +96,7 @@ test('what was queued before the pause can be discarded, and later emails are se
   expect(await discardQueuedDeliveries(app.db, since)).toBe(pending)
   await resumeSending(app.db.statement)
   await until('the newer email', () => relay.mails.length === sentBefore + 1)
-  expect((await statusOf(app, newer)).status).toBe('sent')
+  await until('it to be recorded', async () => (await statusOf(app, newer)).status === 'sent')
   expect((await statusOf(app, later)).status).toBe('queued')
   const failed = await app.db`select distinct reason from messages where status = 'failed'`
   expect(failed).toEqual([{ reason: 'Discarded by the operator while sending was paused' }])
