@@ -22,6 +22,8 @@ test('every list, search and report is cancelled after a few seconds if the data
   const names = tables.map(({ name }) => name).filter((name) => !readByGuards.includes(name))
   const statuses: Record<string, number> = {}
   await app.db.begin(async (tx) => {
+    // On a slow machine the calls take longer than a transaction may be idle.
+    await tx.script('set local idle_in_transaction_session_timeout = 0')
     await tx.script(`lock table ${names.join(', ')} in access exclusive mode`)
     for (let at = 0; at < paths.length; at += together)
       await Promise.all(

@@ -90,8 +90,8 @@ test('what was queued before the pause can be discarded, and later emails are se
   const { message_id: newer } = (await send(app, flowId)).body.data
 
   expect(await discardQueuedMessages(app.db, since)).toBe(queued)
-  // Deliveries of emails that were sent just before the pause may be pending as well.
-  const pending = (await app.db`select from deliveries where status = 'pending'`).length
+  // Deliveries of emails that were sent just before the pause may be pending as well, and some may follow.
+  const pending = (await app.db`select from deliveries where status = 'pending' and created_at < ${since}`).length
   expect(pending).toBeGreaterThan(0)
   expect(await discardQueuedDeliveries(app.db, since)).toBe(pending)
   await resumeSending(app.db.statement)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { seeded } from './seeded.ts'
 import { callUrl } from './test-app.ts'
 import { until } from './until.ts'
 
@@ -21,12 +21,22 @@ export type Service = AsyncDisposable & {
   output(): string
 }
 
+/** Below the ports that the system gives to outgoing connections, which could occupy one before the service starts. */
+const portMin = 12_000
+const portMax = 31_999
+const ports = seeded(process.pid)
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = ports.int(portMin, portMax)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await new Promise((resolve) => {
+      server.once('listening', () => resolve(true)).once('error', () => resolve(false))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 /** Creates a directory that the database user can access, even if the tests run as root. */
