@@ -120,10 +120,9 @@ function wrapped(text: string): string[] {
   return lines
 }
 
-/** Writes the client and the types of the SDK. The types are those of the web app. */
+/** Writes the client of the SDK. */
 export function writeSdkClient(): void {
   const document: OpenApiDocument = JSON.parse(readFileSync(join(packageRoot, 'docs/openapi.json'), 'utf8'))
   const folder = join(packageRoot, 'sdk/src/generated')
   writeFileSync(join(folder, 'management-client.ts'), managementClientCode(document))
-  writeFileSync(join(folder, 'schema.ts'), readFileSync(join(packageRoot, 'web/src/api/schema.d.ts')))
 }

@@ -31,9 +31,7 @@ test('has a method for every operation of the API', () => {
 })
 
 test('is generated from the OpenAPI document (npm run openapi writes it)', () => {
-  const generated = (name: string) => readFileSync(`sdk/src/generated/${name}.ts`, 'utf8')
-  expect(generated('management-client')).toBe(managementClientCode(openapi))
-  expect(generated('schema')).toBe(readFileSync('web/src/api/schema.d.ts', 'utf8'))
+  expect(readFileSync('sdk/src/generated/management-client.ts', 'utf8')).toBe(managementClientCode(openapi))
 })
 
 test('signs in, and creates, reads, updates and deletes', async () => {

@@ -2,10 +2,10 @@ import { expectTypeOf, test } from 'vitest'
 import type { RefusalType } from '../../src/values/errors.ts'
 import type { BounceDetail, EventData } from '../../src/values/event-types.ts'
 import type { WebhookEvent } from '../../src/webhooks/envelope.ts'
-import type { operations } from '../../web/src/api/schema.d.ts'
 import type { EmailAccepted, EmailEventMetric, GroupMembersAdded, TokenCheck } from './client.ts'
 import type { WaxwingErrorType } from './errors.ts'
 import type { EventContact, EventDataByName } from './events.ts'
+import type { operations } from './generated/schema.ts'
 
 // Checked by the compiler: everything the service may send must be covered by the types.
 

@@ -1,4 +1,4 @@
-import type { paths } from './schema.d.ts'
+import type { paths } from '../../../sdk/src/generated/schema.ts'
 
 // Names for the request and response types, all derived from the OpenAPI document.
 
