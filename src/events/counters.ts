@@ -3,9 +3,9 @@ import type { FlowId, OrganizationId } from '../values/ids.ts'
 import { allFlows } from './all-flows.ts'
 
 /** The counters of an event: those of its flow, or only those of all flows if the event has no message. */
-export type Counted = { organizationId: OrganizationId; eventName: EventName; flowId: FlowId | null }
+type Counted = { organizationId: OrganizationId; eventName: EventName; flowId: FlowId | null }
 
-export type CounterRow = Counted & {
+type CounterRow = Counted & {
   flowId: FlowId
   grain: keyof typeof grains
   startsAt: Date

@@ -39,7 +39,7 @@ export type Recorded = {
   fannedOut: boolean
 }
 
-export type RecordOptions = {
+type RecordOptions = {
   /** True if the caller has updated the state of the messages. */
   messagesAreUpdated?: boolean
 }

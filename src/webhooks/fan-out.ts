@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Reader, Tx } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
 import type { EventName } from '../values/event-types.ts'
+import { groupBy } from '../values/group-by.ts'
 import type { DeliveryId, EventId, OrganizationId, WebhookId } from '../values/ids.ts'
 
 /** The kind of the jobs that post deliveries. The lane is the id of the webhook. */
@@ -63,12 +64,7 @@ type NewDelivery = { id: DeliveryId; event: RecordedEvent; webhook: Subscription
 
 function deliveriesOf(events: readonly RecordedEvent[], subscriptions: readonly Subscription[]): NewDelivery[] {
   if (subscriptions.length === 0) return []
-  const byOrganization = new Map<OrganizationId, Subscription[]>()
-  for (const webhook of subscriptions) {
-    const own = byOrganization.get(webhook.organizationId)
-    if (own) own.push(webhook)
-    else byOrganization.set(webhook.organizationId, [webhook])
-  }
+  const byOrganization = new Map(groupBy(subscriptions, ({ organizationId }) => organizationId))
   const deliveries: NewDelivery[] = []
   for (const event of events)
     for (const webhook of byOrganization.get(event.organizationId) ?? [])
@@ -81,7 +77,7 @@ function deliveriesOf(events: readonly RecordedEvent[], subscriptions: readonly 
  * The id of the delivery of one event to one webhook: the time of the event and a hash of both ids, so that ids sort by
  * time. The function delivery_id() of the database returns the same.
  */
-export function deliveryId(eventId: EventId, webhookId: WebhookId): DeliveryId {
+function deliveryId(eventId: EventId, webhookId: WebhookId): DeliveryId {
   const digest = hash('md5', eventId + webhookId)
   return `${eventId.slice(0, 13)}-7${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20)}` as DeliveryId
 }
