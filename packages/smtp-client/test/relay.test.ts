@@ -179,7 +179,8 @@ test('emails are sent over further connections if every connection waits for the
       })
   })
   expect(server.mails).toHaveLength(16)
-  expect(server.connections()).toBe(4)
+  // The first further connection may have sent everything before the second was open.
+  expect([3, 4]).toContain(server.connections())
 })
 
 test('returns interrupted for an email that breaks every connection', async () => {
