@@ -28,6 +28,8 @@ const owners: Record<string, string> = {
   events_default: 'events',
   events_kept: 'events',
   first_occurrences: 'events',
+  flow_counter_values: 'events',
+  flow_counters: 'events',
   flow_versions: 'flows',
   flows: 'flows',
   inbox: 'inbox',

@@ -136,7 +136,14 @@ export async function findClicks(db: Reader, list: readonly ClickWindow[]): Prom
   return clicks
 }
 
-export type Relabelled = { messageId: MessageId; contactId: ContactId; flowId: FlowId | null; occurredAt: Date }
+export type Relabelled = {
+  id: EventId
+  messageId: MessageId
+  contactId: ContactId
+  flowId: FlowId | null
+  occurredAt: Date
+  link: string | null
+}
 
 /** Labels human clicks of one organization as made by a machine and returns those that were not labelled before. */
 export async function labelAsMachine(
@@ -148,7 +155,7 @@ export async function labelAsMachine(
     update events
     set machine = true, machine_reason = ${burst}
     where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and not machine
-    returning message_id, contact_id, flow_id, occurred_at`
+    returning id, message_id, contact_id, flow_id, occurred_at, link`
 }
 
 export type FirstClick = {

@@ -11,6 +11,7 @@ import {
   lockFirstClicks,
   moveFirstClicks,
 } from './bursts.sql.ts'
+import { countLabelled, type LabelledClicks } from './count-by-flow.ts'
 import { addToCounters } from './counters.sql.ts'
 import { CounterChanges } from './counters.ts'
 import type { NewEvent } from './record.sql.ts'
@@ -87,6 +88,7 @@ export async function detectBursts(tx: Tx, clicks: readonly NewEvent[]): Promise
 /** Labels clicks as made by a machine, and corrects the first click of their messages and the counters. */
 async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void> {
   const changes = new CounterChanges()
+  const labelled: LabelledClicks[] = []
   for (const [organizationId, own] of groupBy(clicks, (click) => click.organizationId)) {
     const click = { organizationId, eventName: 'emailClick' as const }
     const relabelled = await labelAsMachine(
@@ -99,6 +101,7 @@ async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void>
     const moved = (await findFirstClicks(tx, organizationId, messages)).filter(
       ({ occurredAt, remainingAt }) => remainingAt === null || occurredAt < remainingAt,
     )
+    labelled.push({ organizationId, clicks: relabelled, moved })
     if (moved.length === 0) continue
     moveFirstClicks(tx, organizationId, moved)
     for (const { flowId, occurredAt, remainingAt } of moved) {
@@ -106,5 +109,7 @@ async function relabelAsMachine(tx: Tx, clicks: readonly Click[]): Promise<void>
       if (remainingAt) changes.add({ ...click, flowId }, remainingAt, { uniques: 1 })
     }
   }
+  const writeFlowCounters = await countLabelled(tx, labelled)
+  writeFlowCounters()
   addToCounters(tx, changes)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { click, createWorld, eventIdAt, eventIn, record, type World } from '../../test/support/event-world.ts'
-import { recountDays, settled } from '../../test/support/recount.ts'
+import { recountDays, recountFlow, settled } from '../../test/support/recount.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import type { Db } from '../db/db.ts'
 import { emailEventMetric } from '../reports/metrics.ts'
@@ -86,7 +86,22 @@ function eventOf(world: World, date: string, { message, name, hours, ms, machine
   }
   // The id of a bounce contains the time of its message, however late the bounce arrives.
   const id = name === 'emailOpen' ? eventIdAt(at) : derivedEventId(messageId, `${name} ${hours} ${ms}`)
-  return eventIn(world, message, name, { at, id, machine: machine && name === 'emailOpen' })
+  const bounce = { type: 'soft' as const, status: null, reply_code: null, reason: `reason ${link}`, diagnostic: null }
+  const data = name === 'emailSoftBounce' ? { bounce } : {}
+  return eventIn(world, message, name, { at, id, machine: machine && name === 'emailOpen', data })
+}
+
+/** What is counted of flows, by UTC day and by quarter of an hour, without rows of zeros. */
+async function expectSameFlowCounters(db: Db, world: World, events: NewEvent[]) {
+  const rows = await db<{ flowId: string; grain: 'day' | 'quarter'; startsAt: Date; total: number }>`
+    select flow_id, grain, kind, starts_at, value, event_name, total, uniques as unique, machine from flow_counters
+    where organization_id = ${world.organizationId} and (total, uniques, machine) <> (0, 0, 0)`
+  const byKey = ({ startsAt, total, unique, machine, ...key }: Record<string, unknown>) => [
+    JSON.stringify({ ...key, startsAt }, Object.keys({ ...key, startsAt }).sort()),
+    { total, unique, machine },
+  ]
+  const expected = recountFlow(events, world)
+  expect(Object.fromEntries(rows.map(byKey))).toEqual(Object.fromEntries(expected.map(byKey)))
 }
 
 async function expectSameDays(db: Db, world: World, events: NewEvent[], zone: string, date: string, flowId?: FlowId) {
@@ -122,6 +137,7 @@ test('counters and metrics equal a plain recount for any events in any order and
       const counted = settled(given)
       await expectSameDays(db, world, counted, where, date)
       await expectSameDays(db, world, counted, zone, date, world.flowIds[1])
+      await expectSameFlowCounters(db, world, counted)
     }),
     { numRuns: 50 },
   )

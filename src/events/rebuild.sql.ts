@@ -12,7 +12,8 @@ export async function prepareToCompare(tx: Tx, isolation: 'repeatable read' | 'r
 
 /** Blocks recording until the end of the transaction. */
 export async function stopRecording(tx: Tx): Promise<void> {
-  await tx.script('lock table events, first_occurrences, event_counters in share row exclusive mode')
+  await tx.script(`
+    lock table events, first_occurrences, flow_counter_values, flow_counters, event_counters in share row exclusive mode`)
 }
 
 /** Computes the expected first occurrences and counters from the stored events since `since`. */

@@ -47,6 +47,8 @@ const tamperings = {
   'a moved first occurrence': `update first_occurrences set occurred_at = occurred_at + interval '1 day'`,
   'a first occurrence of nothing': `insert into first_occurrences (organization_id, subject_id, event_name, occurred_at)
     select organization_id, gen_random_uuid(), event_name, occurred_at from first_occurrences limit 1`,
+  'a changed count of a link': `update flow_counters set total = total + 1 where kind = 'link' and grain = 'day'`,
+  'a missing count of a version': `delete from flow_counters where kind = 'version' and event_name = 'emailSent'`,
   'a relabelled event': `update events set machine = true where event_name = 'emailOpen'`,
 }
 
@@ -66,6 +68,29 @@ for (const [what, statement] of Object.entries(tamperings)) {
     expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0, corrected: false })
   })
 }
+
+test('events from before the counters of flows are counted, with the most frequent values', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  await recorded(testDb)
+  const before = await db`select * from flow_counters order by flow_id, grain, kind, starts_at, value, event_name`
+  const counted = await db`select flow_id, kind, day from flow_counter_values order by flow_id, kind, day`
+  await db.statement`delete from flow_counters`
+  await db.statement`delete from flow_counter_values`
+  expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: before.length, corrected: true })
+  expect(await db`select * from flow_counters order by flow_id, grain, kind, starts_at, value, event_name`).toEqual(
+    before,
+  )
+  expect(await db`select flow_id, kind, day from flow_counter_values order by flow_id, kind, day`).toEqual(counted)
+})
+
+test('days with erased contacts are not compared by domain', async () => {
+  await using testDb = await createTestDb()
+  const { db } = testDb
+  await recorded(testDb)
+  await db.statement`update messages set email = ''`
+  expect(await rebuildCounters(db)).toMatchObject({ countersDifferent: 0, firstsDifferent: 0 })
+})
 
 test('events recorded during a rebuild are neither lost nor reported', async () => {
   await using testDb = await createTestDb()

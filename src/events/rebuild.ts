@@ -9,6 +9,7 @@ import {
   recount,
   stopRecording,
 } from './rebuild.sql.ts'
+import { compareFlows, correctFlows, describeFlowDifferences, recountFlows } from './rebuild-flows.sql.ts'
 
 const describedMax = 100
 const theBeginning = new Date(0)
@@ -37,6 +38,7 @@ export async function rebuildCounters(db: Db, { correct: mayCorrect = true } = {
     await stopRecording(tx)
     const again = await compareAll(tx)
     await correct(tx)
+    await correctFlows(tx)
     return { ...again, corrected: true }
   }, unlimited)
 }
@@ -45,6 +47,16 @@ async function compareAll(tx: Tx): Promise<RebuildReport> {
   const since = await findKeptSince(tx)
   await recount(tx, since ?? theBeginning)
   const counted = await compare(tx, since ?? theBeginning)
+  await recountFlows(tx, since ?? theBeginning)
+  const ofFlows = await compareFlows(tx, since ?? theBeginning)
   const differences = await describeDifferences(tx, describedMax)
-  return { ...counted, since: since ?? null, differences, corrected: false }
+  differences.push(...(await describeFlowDifferences(tx, describedMax - differences.length)))
+  return {
+    ...counted,
+    counters: counted.counters + ofFlows.counters,
+    countersDifferent: counted.countersDifferent + ofFlows.different,
+    since: since ?? null,
+    differences,
+    corrected: false,
+  }
 }

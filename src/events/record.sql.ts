@@ -1,6 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import { linkOf } from './link.ts'
 
 export type NewEvent = {
   id: EventId
@@ -46,9 +47,9 @@ export async function insertEvents(
 ): Promise<EventId[]> {
   const rows = await tx<{ id: EventId }>`
     insert into events (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine,
-      machine_reason, data, contact_email, contact_first_name)
+      machine_reason, data, contact_email, contact_first_name, link)
     select organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
-      data::jsonb, contact_email, contact_first_name
+      data::jsonb, contact_email, contact_first_name, link
     from unnest(
       ${events.map((event) => event.organizationId)}::uuid[],
       ${events.map((event) => event.id)}::uuid[],
@@ -61,13 +62,18 @@ export async function insertEvents(
       ${events.map((event) => event.machineReason)}::text[],
       ${events.map(({ contactId, data }) => dataText(contacts.has(contactId) ? data : withoutPersonalData(data)))}::text[],
       ${events.map(({ contactId }) => contacts.get(contactId)?.email)}::text[],
-      ${events.map(({ contactId }) => contacts.get(contactId)?.firstName)}::text[]
+      ${events.map(({ contactId }) => contacts.get(contactId)?.firstName)}::text[],
+      ${events.map(clickedLink)}::text[]
     ) as event (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
-      data, contact_email, contact_first_name)
+      data, contact_email, contact_first_name, link)
     on conflict do nothing
     returning id`
   return rows.map(({ id }) => id)
 }
+
+/** Returns null for events other than clicks. */
+export const clickedLink = ({ eventName, data }: NewEvent): string | null =>
+  eventName === 'emailClick' && data.url !== undefined ? linkOf(data.url) : null
 
 /**
  * After a contact is erased, its old emails can still be opened and clicked. Such an event is counted, but keeps no more

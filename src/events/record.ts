@@ -7,8 +7,10 @@ import type { EventId, MessageId } from '../values/ids.ts'
 import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
 import { changeMessages, suppressAddresses } from './consequences.ts'
+import { countByFlow } from './count-by-flow.ts'
 import { addToCounters } from './counters.sql.ts'
 import { CounterChanges } from './counters.ts'
+import { findCountedMessages } from './flow-counters.sql.ts'
 import {
   type FirstOccurrence,
   findContactsOf,
@@ -68,16 +70,19 @@ async function writeEvents(
   { messagesAreUpdated = false }: RecordOptions = {},
 ): Promise<Recorded> {
   if (events.length === 0) return { fresh: [], laterClickIds: new Set(), fannedOut: false }
-  const [subscriptions, contacts] = await Promise.all([
+  const [subscriptions, contacts, messages] = await Promise.all([
     findSubscriptions(tx, [...new Set(events.map(({ organizationId }) => organizationId))]),
     findContactsOf(tx, events),
+    findCountedMessages(tx, events),
   ])
   const inserted = await insertEvents(tx, inKeyOrder(events), contacts)
   const fresh = inserted.length === events.length ? [...events] : only(events, inserted)
   const firsts = await recordFirstOccurrences(tx, fresh)
   if (!messagesAreUpdated) changeMessages(tx, fresh)
   await suppressAddresses(tx, fresh, contacts)
+  const writeFlowCounters = await countByFlow(tx, fresh, firsts, messages)
   const fannedOut = fanOut(tx, fresh, subscriptions)
+  writeFlowCounters()
   addToCounters(tx, counterChanges(fresh, firsts))
   return { fresh, laterClickIds: laterClicks(fresh, firsts), fannedOut }
 }

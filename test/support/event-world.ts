@@ -12,6 +12,9 @@ import {
   type OrganizationId,
 } from '../../src/values/ids.ts'
 
+/** Before all events of the tests: an email is opened after it was accepted. */
+const acceptedAtMs = Date.UTC(2026, 0, 1)
+
 export type WorldMessage = { id: MessageId; flowId: FlowId; contactId: ContactId; email: string }
 export type World = { organizationId: OrganizationId; flowIds: FlowId[]; messages: WorldMessage[] }
 
@@ -34,7 +37,7 @@ export async function createWorld(
   const made = Array.from({ length: messages }, (_, index): WorldMessage => {
     const contactId = newId('con')
     return {
-      id: newId('msg'),
+      id: eventIdAt(new Date(acceptedAtMs + index)) as string as MessageId,
       flowId: flowIds[index % flows]!,
       contactId,
       email: `Reader.${contactId.slice(-12)}@example.com`,

@@ -11,6 +11,7 @@ const largeTables = new Set([
   'event_counters',
   'events',
   'first_occurrences',
+  'flow_counters',
   'group_members',
   'idempotency_keys',
   'inbox',

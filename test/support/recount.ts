@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../src/events/record.ts'
 import type { EventName } from '../../src/values/event-types.ts'
 import type { FlowId } from '../../src/values/ids.ts'
-import type { Counts } from './event-world.ts'
+import type { Counts, World } from './event-world.ts'
 
 // Computes the expected counters from the events in the simplest way.
 
@@ -49,4 +49,62 @@ export function recountDays(
     })
   }
   return days
+}
+
+type FlowCount = Counts & {
+  flowId: FlowId
+  grain: 'day' | 'quarter'
+  kind: string
+  startsAt: Date
+  value: string
+  eventName: EventName
+}
+
+/**
+ * Counts by version, domain, link and bounce reason. In these worlds the id of a version is that of its flow, and no
+ * link needs to be shortened.
+ */
+export function recountFlow(events: readonly NewEvent[], world: World): FlowCount[] {
+  const rows = new Map<string, FlowCount>()
+  const emailOf = new Map(world.messages.map(({ id, email }) => [id, email]))
+  const seen = new Set<string>()
+  for (const event of events.toSorted((a, b) => +a.occurredAt - +b.occurredAt)) {
+    const { eventName, flowId, messageId, machine, data, occurredAt } = event
+    if (!flowId || !messageId) continue
+    const isFirst = (what: string) => {
+      const key = `${messageId} ${eventName} ${what}`
+      const first = !machine && !seen.has(key)
+      if (first) seen.add(key)
+      return first
+    }
+    const ofMessage = isFirst('')
+    const values: [kind: string, value: string | undefined, isFirst: boolean][] = [
+      ['version', flowId, ofMessage],
+      ['domain', emailOf.get(messageId)!.split('@')[1], ofMessage],
+      ['link', data.url, data.url !== undefined && isFirst(data.url)],
+      ['reason', data.bounce?.reason, false],
+    ]
+    for (const [kind, value, first] of values)
+      for (const [grain, ms] of [['day', 86_400_000] as const, ['quarter', 900_000] as const]) {
+        if (value === undefined) continue
+        const startsAt = new Date(Math.floor(+occurredAt / ms) * ms)
+        const key = `${flowId} ${grain} ${kind} ${+startsAt} ${eventName} ${value}`
+        const row = rows.get(key) ?? {
+          flowId,
+          grain,
+          kind,
+          startsAt,
+          value,
+          eventName,
+          total: 0,
+          unique: 0,
+          machine: 0,
+        }
+        row.total += 1
+        row.unique += first ? 1 : 0
+        row.machine += machine ? 1 : 0
+        rows.set(key, row)
+      }
+  }
+  return [...rows.values()]
 }

@@ -1,0 +1,141 @@
+import type { Tx } from '../db/db.ts'
+import type { EventName } from '../values/event-types.ts'
+import { groupBy } from '../values/group-by.ts'
+import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
+import { countValues, findCountedValues } from './counted-values.ts'
+import { addToFlowCounters, findCountedMessages } from './flow-counters.sql.ts'
+import { type Dimension, FlowCounterChanges, type IsCounted } from './flow-counters.ts'
+import { type FirstOnLink, findFirstsAfterClicks, findFirstsAfterLabels } from './link-clicks.sql.ts'
+import { clickedLink, type FirstOccurrence, type NewEvent } from './record.sql.ts'
+
+type First = FirstOccurrence & { event: NewEvent }
+type CountedMessages = ReadonlyMap<MessageId, readonly Dimension[]>
+
+/** The writing part, called when the other rows of the transaction are written. */
+export type WriteFlowCounters = () => void
+
+/** Counts new events by version, domain, link and bounce reason. */
+export async function countByFlow(
+  tx: Tx,
+  events: readonly NewEvent[],
+  firsts: readonly First[],
+  messages: CountedMessages,
+): Promise<WriteFlowCounters> {
+  const changes = new FlowCounterChanges()
+  for (const event of events)
+    changes.add(event, event.occurredAt, both(ofMessage(messages, event), ofEvent(event)), {
+      total: 1,
+      uniques: event.eventName === 'emailSent' ? 1 : 0,
+      machine: event.machine ? 1 : 0,
+    })
+  for (const { event, previousAt } of firsts) {
+    changes.add(event, event.occurredAt, ofMessage(messages, event), { uniques: 1 })
+    // Infinity means that only machines clicked before: nothing was counted.
+    if (previousAt instanceof Date) changes.add(event, previousAt, ofMessage(messages, event), { uniques: -1 })
+  }
+  await countFirstsOnLinks(tx, changes, events, firsts)
+  return writer(tx, changes, changes.isEmpty ? () => false : await countValues(tx, changes.values()))
+}
+
+const none: readonly Dimension[] = []
+
+const both = (a: readonly Dimension[], b: readonly Dimension[]) =>
+  b.length === 0 ? a : a.length === 0 ? b : [...a, ...b]
+
+const ofMessage = (messages: CountedMessages, { messageId }: Pick<NewEvent, 'messageId'>): readonly Dimension[] =>
+  (messageId && messages.get(messageId)) || none
+
+/** Reasons are short codes of the classifier. Any other text is not counted by reason. */
+const reasonPattern = /^[ -~]{1,100}$/
+
+function ofEvent(event: NewEvent): readonly Dimension[] {
+  const link = clickedLink(event)
+  if (link !== null) return [{ kind: 'link', value: link }]
+  const reason = event.data.bounce?.reason
+  return reason !== undefined && reasonPattern.test(reason) ? [{ kind: 'reason', value: reason }] : none
+}
+
+/** The only human click on a message is the first on its link. Any other needs a look at the clicks before it. */
+async function countFirstsOnLinks(
+  tx: Tx,
+  changes: FlowCounterChanges,
+  events: readonly NewEvent[],
+  firsts: readonly First[],
+): Promise<void> {
+  const clicks = events.filter((event) => event.eventName === 'emailClick' && !event.machine && event.messageId)
+  if (clicks.length === 0) return
+  const firstOn = new Set(firsts.flatMap(({ event, previousAt }) => (previousAt === null ? [event] : [])))
+  const others: NewEvent[] = []
+  for (const [, [first, ...rest]] of groupBy(clicks, ({ messageId }) => messageId!))
+    if (rest.length === 0 && firstOn.has(first!))
+      changes.add(first!, first!.occurredAt, ofEvent(first!), { uniques: 1 })
+    else others.push(first!, ...rest)
+  for (const [organizationId, own] of groupBy(others, (event) => event.organizationId)) {
+    const messages = groupBy(own, ({ messageId }) => messageId!).map(([messageId, [first]]) => ({
+      ...{ messageId, contactId: first!.contactId, flowId: first!.flowId },
+    }))
+    const found = await findFirstsAfterClicks(tx, { organizationId, messages, ids: own.map(({ id }) => id) })
+    moveFirstsOnLinks(changes, organizationId, messages, found)
+  }
+}
+
+function moveFirstsOnLinks(
+  changes: FlowCounterChanges,
+  organizationId: OrganizationId,
+  messages: readonly { messageId: MessageId; flowId: FlowId | null }[],
+  moves: readonly FirstOnLink[],
+): void {
+  const flowOf = new Map(messages.map(({ messageId, flowId }) => [messageId, flowId]))
+  for (const { messageId, link, beforeAt, afterAt } of moves) {
+    const click = { organizationId, flowId: flowOf.get(messageId)!, eventName: 'emailClick' as const }
+    const dimensions = [{ kind: 'link' as const, value: link }]
+    if (afterAt) changes.add(click, afterAt, dimensions, { uniques: 1 })
+    if (beforeAt) changes.add(click, beforeAt, dimensions, { uniques: -1 })
+  }
+}
+
+export type LabelledClicks = {
+  organizationId: OrganizationId
+  clicks: readonly {
+    id: NewEvent['id']
+    messageId: MessageId
+    contactId: ContactId
+    flowId: FlowId | null
+    occurredAt: Date
+    link: string | null
+  }[]
+  /** The messages whose first human click is another one now. */
+  moved: readonly { messageId: MessageId; flowId: FlowId | null; occurredAt: Date; remainingAt: Date | null }[]
+}
+
+/** Counts clicks as made by a machine that had been counted as human. */
+export async function countLabelled(tx: Tx, labelled: readonly LabelledClicks[]): Promise<WriteFlowCounters> {
+  const changes = new FlowCounterChanges()
+  const eventName: EventName = 'emailClick'
+  for (const { organizationId, clicks, moved } of labelled) {
+    const messages = await findCountedMessages(
+      tx,
+      clicks.map(({ messageId }) => ({ organizationId, messageId })),
+    )
+    for (const { link, occurredAt, ...click } of clicks) {
+      const dimensions = both(ofMessage(messages, click), link === null ? none : [{ kind: 'link', value: link }])
+      changes.add({ ...click, organizationId, eventName }, occurredAt, dimensions, { machine: 1 })
+    }
+    for (const { occurredAt, remainingAt, ...message } of moved) {
+      const click = { ...message, organizationId, eventName }
+      changes.add(click, occurredAt, ofMessage(messages, message), { uniques: -1 })
+      if (remainingAt) changes.add(click, remainingAt, ofMessage(messages, message), { uniques: 1 })
+    }
+    const found = await findFirstsAfterLabels(tx, {
+      ...{ organizationId, ids: clicks.map(({ id }) => id) },
+      messages: [...new Map(clicks.map((click) => [click.messageId, click])).values()],
+    })
+    moveFirstsOnLinks(changes, organizationId, clicks, found)
+  }
+  return writer(tx, changes, changes.isEmpty ? () => false : await findCountedValues(tx, changes.values()))
+}
+
+const writer =
+  (tx: Tx, changes: FlowCounterChanges, isCounted: IsCounted): WriteFlowCounters =>
+  () =>
+    addToFlowCounters(tx, changes.rows(isCounted))

@@ -1,0 +1,97 @@
+import type { Reader, Tx } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { Dimension, DimensionKind, FlowCounterRow } from './flow-counters.ts'
+
+/** How many values of each kind are counted individually for a flow on a UTC day. */
+export const valuesMax: Record<DimensionKind, number> = { domain: 50, link: 50, reason: 50, version: 20 }
+
+/** The domain that an address belongs to; null for the empty address of an erased contact. */
+export const domainOf = (email: Sql): Sql => sql`nullif(lower(substring(${email} from '[^@]*$')), '')`
+
+/** Returns what is counted of the messages of events: their version and the domain of their recipient. */
+export async function findCountedMessages(
+  db: Reader,
+  events: readonly { organizationId: OrganizationId; messageId: MessageId | null }[],
+): Promise<Map<MessageId, readonly Dimension[]>> {
+  const keys = new Map<MessageId, OrganizationId>()
+  for (const { organizationId, messageId } of events) if (messageId) keys.set(messageId, organizationId)
+  if (keys.size === 0) return new Map()
+  const rows = await db<{ id: MessageId; versionId: FlowVersionId; domain: string | null }>`
+    select message.id, message.flow_version_id as version_id, ${domainOf(sql`message.email`)} as domain
+    from unnest(${[...keys.values()]}::uuid[], ${[...keys.keys()]}::uuid[]) as key (organization_id, id)
+    -- "offset 0" keeps the planner from scanning the whole table while its statistics are out of date.
+    cross join lateral (
+      select id, flow_version_id, email from messages
+      where messages.organization_id = key.organization_id and messages.id = key.id offset 0
+    ) as message`
+  return new Map(
+    rows.map(({ id, versionId, domain }) => {
+      const version: Dimension = { kind: 'version', value: versionId }
+      return [id, domain === null ? [version] : [version, { kind: 'domain', value: domain }]]
+    }),
+  )
+}
+
+export type CountedValues = {
+  organizationId: OrganizationId
+  flowId: FlowId
+  kind: DimensionKind
+  /** As YYYY-MM-DD. */
+  day: string
+  counted: string[]
+}
+
+const keysOf = (rows: readonly Omit<CountedValues, 'counted'>[]): Sql => sql`
+  ${rows.map((row) => row.organizationId)}::uuid[],
+  ${rows.map((row) => row.flowId)}::uuid[],
+  ${rows.map((row) => row.kind)}::text[],
+  ${rows.map((row) => row.day)}::date[]`
+
+export async function selectCountedValues(
+  db: Reader,
+  keys: readonly Omit<CountedValues, 'counted'>[],
+): Promise<CountedValues[]> {
+  return db<CountedValues>`
+    select organization_id, flow_id, kind, day::text, counted
+    from unnest(${keysOf(keys)}) as key (organization_id, flow_id, kind, day)
+    join flow_counter_values using (organization_id, flow_id, kind, day)`
+}
+
+/** Adds values while there is room, and returns all values that are counted. The rows must be in key order. */
+export async function addCountedValues(tx: Tx, rows: readonly CountedValues[]): Promise<CountedValues[]> {
+  return tx<CountedValues>`
+    insert into flow_counter_values as known (organization_id, flow_id, kind, day, counted)
+    select organization_id, flow_id, kind, day, array(select jsonb_array_elements_text(counted::jsonb))
+    from unnest(${keysOf(rows)}, ${rows.map(({ counted }) => JSON.stringify(counted))}::text[])
+      as row (organization_id, flow_id, kind, day, counted)
+    on conflict (organization_id, flow_id, kind, day) do update
+    set counted = known.counted || array(
+      select value from unnest(excluded.counted) as value
+      where value <> all (known.counted)
+      limit greatest(0, (${JSON.stringify(valuesMax)}::jsonb ->> known.kind)::int - cardinality(known.counted)))
+    returning organization_id, flow_id, kind, day::text, counted`
+}
+
+/** Counters are shared by all writers, so they are written last, before those of the organization. */
+export function addToFlowCounters(tx: Tx, rows: readonly FlowCounterRow[]): void {
+  if (rows.length === 0) return
+  tx.send`
+    insert into flow_counters (organization_id, flow_id, grain, kind, starts_at, value, event_name, total, uniques, machine)
+    select * from unnest(
+      ${rows.map((row) => row.organizationId)}::uuid[],
+      ${rows.map((row) => row.flowId)}::uuid[],
+      ${rows.map((row) => row.grain)}::text[],
+      ${rows.map((row) => row.kind)}::text[],
+      ${rows.map((row) => row.startsAt)}::timestamptz[],
+      ${rows.map((row) => row.value)}::text[],
+      ${rows.map((row) => row.eventName)}::text[],
+      ${rows.map((row) => row.total)}::int8[],
+      ${rows.map((row) => row.uniques)}::int8[],
+      ${rows.map((row) => row.machine)}::int8[]
+    )
+    on conflict (organization_id, flow_id, grain, kind, starts_at, value, event_name) do update
+    set total = flow_counters.total + excluded.total,
+      uniques = flow_counters.uniques + excluded.uniques,
+      machine = flow_counters.machine + excluded.machine`
+}

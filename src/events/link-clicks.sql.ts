@@ -1,0 +1,45 @@
+import type { Reader } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import { type ContactId, type EventId, leastId, type MessageId, type OrganizationId } from '../values/ids.ts'
+import { timeOfId } from './id-time.ts'
+
+/** Messages and clicks are given ids by processes whose clocks may differ by this much. */
+const idSlackMs = 60_000
+
+/** The first human click on a link of a message, before and after a change of its events. Null if there is none. */
+export type FirstOnLink = { messageId: MessageId; link: string; beforeAt: Date | null; afterAt: Date | null }
+
+type Changed = {
+  organizationId: OrganizationId
+  messages: readonly { messageId: MessageId; contactId: ContactId }[]
+  ids: readonly EventId[]
+}
+
+/** Human clicks were added. Must be called after `first_occurrences` of their messages are locked. */
+export const findFirstsAfterClicks = (db: Reader, changed: Changed): Promise<FirstOnLink[]> =>
+  findFirsts(db, changed, sql`not machine and id <> all (${changed.ids}::uuid[])`)
+
+/** Clicks that had been counted as human were labelled as made by a machine. */
+export const findFirstsAfterLabels = (db: Reader, changed: Changed): Promise<FirstOnLink[]> =>
+  findFirsts(db, changed, sql`not machine or id = any (${changed.ids}::uuid[])`)
+
+async function findFirsts(db: Reader, { organizationId, messages }: Changed, wasHuman: Sql): Promise<FirstOnLink[]> {
+  // Keeps the query out of the partitions of the months before the messages.
+  const fromId = leastId('evt', Math.min(...messages.map(({ messageId }) => timeOfId(messageId))) - idSlackMs)
+  return db<FirstOnLink>`
+    select message.id as message_id, click.link, click.before_at, click.after_at
+    from unnest(
+      ${messages.map(({ messageId }) => messageId)}::uuid[],
+      ${messages.map(({ contactId }) => contactId)}::uuid[]
+    ) as message (id, contact_id)
+    cross join lateral (
+      select link, min(occurred_at) filter (where ${wasHuman}) as before_at,
+        min(occurred_at) filter (where not machine) as after_at
+      from events
+      where organization_id = ${organizationId} and contact_id = message.contact_id and message_id = message.id
+        -- Written so that no index on event_name can be used, as in bursts.sql.ts.
+        and (event_name = 'emailClick') is true and link is not null and id >= ${fromId}
+      group by link
+    ) as click
+    where click.before_at is distinct from click.after_at`
+}
