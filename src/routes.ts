@@ -31,12 +31,14 @@ import { registerWebApp } from './http/web-app.ts'
 import { inboxRoutes } from './inbox/inbox.routes.ts'
 import { unquoteIdempotencyKey } from './messages/idempotency.ts'
 import { messageRoutes } from './messages/messages.routes.ts'
+import { sendAgainRoutes } from './messages/send-again.routes.ts'
 import { sendEmailRoutes, testSendRoutes } from './messages/send-email.routes.ts'
 import { noticeRoutes } from './notices/notices.routes.ts'
 import type { Parts } from './parts.ts'
 import { privacyRoutes } from './privacy/privacy.routes.ts'
 import { activityRoutes } from './reports/activity.routes.ts'
 import { eventTypeRoutes } from './reports/event-types.routes.ts'
+import { flowResultRoutes } from './reports/flow-results.routes.ts'
 import { metricRoutes } from './reports/metrics.routes.ts'
 import { overviewRoutes } from './reports/overview.routes.ts'
 import { timelineRoutes } from './reports/timeline.routes.ts'
@@ -138,6 +140,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(previewRoutes({ db, runner: parts.runner }))
           await organization.register(testSendRoutes({ acceptor }))
           await organization.register(messageRoutes({ ...parts, read, mailFrom: parts.mail.mailFrom }))
+          await organization.register(sendAgainRoutes({ db, acceptor }))
           await organization.register(inboxRoutes({ db, read }))
           await organization.register(
             sendingRoutes({ ...parts, settings: parts.mail, bounceProviders: providerTitles(config) }),
@@ -145,6 +148,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(noticeRoutes({ read }))
           await organization.register(activityRoutes({ read }))
           await organization.register(overviewRoutes({ read }))
+          await organization.register(flowResultRoutes({ read }))
           await organization.register(webhookRoutes(webhooks))
           await organization.register(deliveryRoutes({ db, read, hints }))
           await organization.register(privacyRoutes(parts))

@@ -6,7 +6,7 @@ import { type Person, password, registerOther } from './support/people.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 import { until } from './support/until.ts'
 
-const dates = 'start_date=2026-01-01&end_date=2026-12-31'
+const dates = 'start_date=2026-01-01&end_date=2026-12-31&link=https://shop.example/'
 
 /** Creates one record of every kind, and returns their ids by path parameter. */
 async function fill(app: TestApp): Promise<Record<string, string>> {

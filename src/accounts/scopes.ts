@@ -52,6 +52,7 @@ const exceptions: Readonly<Record<string, Scope | undefined>> = {
   'POST /api/v1/organization/flows/preview': 'flows:read',
   'POST /api/v1/organization/flows/:id/preview': 'flows:read',
   // Programs send through the public API.
+  'POST /api/v1/organization/messages/:id/send-again': undefined,
   'POST /api/v1/organization/flows/:id/test': undefined,
 }
 

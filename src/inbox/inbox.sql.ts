@@ -52,6 +52,12 @@ export async function findInInbox(
   return row
 }
 
+/** Returns whether the email of a message is in the inbox. */
+export async function inboxHolds(db: Reader, organizationId: OrganizationId, messageId: MessageId): Promise<boolean> {
+  const rows = await db`select from inbox where organization_id = ${organizationId} and message_id = ${messageId}`
+  return rows.length > 0
+}
+
 /** Deletes the emails that the reader can see. */
 export async function emptyInbox(db: Writer, organizationId: OrganizationId, reader: InboxReader): Promise<number> {
   const rows = await db.run(

@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { trimInboxes } from './inbox.sql.ts'
 
-export { type InboxRow, insertIntoInbox, insertQueuedIntoInbox } from './inbox.sql.ts'
+export { type InboxRow, inboxHolds, insertIntoInbox, insertQueuedIntoInbox } from './inbox.sql.ts'
 
 /** The value of `messages.relay_reply` for emails that were delivered to the built-in inbox. Exposed as `delivered_to`. */
 export const inboxReply = 'kept in the built-in inbox'

@@ -9,11 +9,12 @@ import type { TemplateRunner } from '../flows/template-runner.ts'
 import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
-import { inboxReply } from '../inbox/inbox.ts'
+import { inboxHolds, inboxReply } from '../inbox/inbox.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
+import { deliveryStatuses, type EventDelivery, selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
 import {
   findMessage,
   type MessageDetail,
@@ -81,6 +82,25 @@ const MessageDetailOut = Type.Object({
     description: 'Where the email was delivered; null until then, and after the contact was erased.',
   }),
   relay_response: Nullable(Type.String({ description: 'The last reply of the mail server.' })),
+  context: Nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The variables that the email was sent with; null after the contact was erased.',
+    }),
+  ),
+  in_inbox: Type.Boolean({ description: 'Whether the email is in the built-in inbox.' }),
+  webhook_deliveries: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      webhook_id: Type.String(),
+      webhook_name: Type.String(),
+      event_name: oneOf(...eventNames),
+      status: oneOf(...deliveryStatuses),
+      attempt_count: Type.Integer(),
+      next_attempt_at: Nullable(Timestamp),
+      reason: Nullable(Type.String()),
+    }),
+    { description: 'Deliveries of its events to webhooks, oldest first, at most 200.' },
+  ),
 })
 const tags = ['Messages']
 
@@ -156,11 +176,17 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         const organizationId = organizationIdOf(request)
         const message = await findMessage(db, organizationId, parseIdParam('msg', request.params.id))
         if (!message) throw notFound('message')
-        const [events, waiting, content] = await Promise.all([
+        const [events, waiting, content, isInInbox] = await Promise.all([
           selectEventsOf(db, organizationId, [message]),
           findWaiting(db, organizationId, [message], waitingContext(request)),
           contentOf(templates, runner, message),
+          inboxHolds(db, organizationId, message.id),
         ])
+        const deliveries = await selectDeliveriesOfEvents(
+          db,
+          organizationId,
+          events.map(({ id }) => id),
+        )
         return ok({
           ...messageOut(message, events, waiting.get(message.id)),
           flow_version: message.flowVersion,
@@ -168,6 +194,9 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
           ...content,
           delivered_to: deliveredTo(message),
           relay_response: message.relayReply === inboxReply ? null : message.relayReply,
+          context: message.context,
+          in_inbox: isInInbox,
+          webhook_deliveries: deliveries.map(deliveryOut),
         })
       },
     )
@@ -198,6 +227,17 @@ async function contentOf(
     throw error
   }
 }
+
+const deliveryOut = (delivery: EventDelivery) => ({
+  id: toText('dlv', delivery.id),
+  webhook_id: toText('whk', delivery.webhookId),
+  webhook_name: delivery.webhookName,
+  event_name: delivery.eventName,
+  status: delivery.status,
+  attempt_count: delivery.attemptCount,
+  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+  reason: delivery.reason,
+})
 
 const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waiting | undefined) => ({
   id: toText('msg', message.id),

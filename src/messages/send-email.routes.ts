@@ -14,7 +14,7 @@ const contextBytesMax = 64 * 1024
 const contextDepthMax = 50
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
-const AcceptedOut = Type.Object({
+export const AcceptedOut = Type.Object({
   message_id: Type.String(),
   flow_id: Type.String(),
   contact_id: Type.String(),
@@ -143,7 +143,7 @@ function hashOf(body: unknown): string {
   return createHash('sha256').update(JSON.stringify(body, sorted)).digest('hex')
 }
 
-const acceptedOut = (accepted: Accepted) => ({
+export const acceptedOut = (accepted: Accepted) => ({
   message_id: toText('msg', accepted.messageId),
   flow_id: toText('flw', accepted.flowId),
   contact_id: toText('con', accepted.contactId),

@@ -9,11 +9,11 @@ import { findChecklist } from './metrics.sql.ts'
 import { getOverview, type TopFlow } from './overview.ts'
 import { readFlowId, readPeriod } from './period.ts'
 
-const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
+export const counts = Object.fromEntries(eventNames.map((name) => [name, CountOut])) as Record<
   (typeof eventNames)[number],
   typeof CountOut
 >
-const CountsOut = Type.Object(counts)
+export const CountsOut = Type.Object(counts)
 
 const OverviewOut = Type.Object({
   start_date: Day,

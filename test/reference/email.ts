@@ -102,6 +102,11 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
   await recorder.record('getInboxEmail', { params: { id }, shorten: shortenMail })
   await recorder.record('getSendingStatus')
   await recorder.record('checkSending')
+  const again = await recorder.record('sendMessageAgain', { params: { id } })
+  await until('the email sent again', async () => {
+    const { body } = await app.manage('GET', `/organization/messages/${again.data.message_id}`)
+    return body.data.status === 'sent'
+  })
 }
 
 /** Reads the email as a person would: loads the image and follows the link. */

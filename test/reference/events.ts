@@ -59,6 +59,11 @@ export async function recordMetrics(recorder: Recorder, flowId: string): Promise
     status: 422,
   })
   await recorder.record('getOverview', { query: { ...period, timezone: 'UTC' } })
+  await recorder.record('getFlowResults', { params: { id: flowId }, query: { ...period, timezone: 'UTC' } })
+  await recorder.record('listLinkClicks', {
+    params: { id: flowId },
+    query: { ...period, link: 'https://shop.example.com/orders/1042', machine: 'false' },
+  })
   return { today, yesterday }
 }
 

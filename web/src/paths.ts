@@ -10,6 +10,7 @@ export const paths = {
   flows: '/flows',
   newFlow: '/flows/new',
   flow: (id: string) => `/flows/${id}`,
+  flowResults: (id: string) => `/flows/${id}/results`,
   flowTab: (id: string, tab: 'edit' | 'versions' | 'use') => `/flows/${id}/${tab}`,
   contacts: '/contacts',
   contact: (id: string) => `/contacts/${id}`,

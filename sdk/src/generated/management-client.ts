@@ -655,6 +655,16 @@ export class WaxwingManagement {
   }
 
   /**
+   * Send a message again.
+   *
+   * Sends a new message through the same flow to the same contact, with the same context. It uses the current version of
+   * the flow and the current address of the contact.
+   */
+  sendMessageAgain(id: string, options?: RequestOptions): Promise<Data<'sendMessageAgain'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/messages/${encodeURIComponent(id)}/send-again`, options })
+  }
+
+  /**
    * List emails in the built-in inbox.
    *
    * Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password
@@ -734,6 +744,24 @@ export class WaxwingManagement {
    */
   getChecklist(options?: RequestOptions): Promise<Data<'getChecklist'>> {
     return this.#caller.call({ method: 'GET', path: '/api/v1/organization/checklist', options })
+  }
+
+  /**
+   * Get the results of a flow.
+   *
+   * Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version.
+   */
+  getFlowResults(id: string, query: Query<'getFlowResults'>, options?: RequestOptions): Promise<Data<'getFlowResults'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/results`, query, options })
+  }
+
+  /**
+   * List the clicks on a link of a flow.
+   *
+   * Newest first.
+   */
+  listLinkClicks(id: string, query: Query<'listLinkClicks'>, options?: RequestOptions): PagedList<Item<'listLinkClicks'>> {
+    return this.#caller.list({ method: 'GET', path: `/api/v1/organization/flows/${encodeURIComponent(id)}/link-clicks`, query, options })
   }
 
   /**

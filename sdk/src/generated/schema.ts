@@ -1589,13 +1589,44 @@ export interface paths {
          * Get a message
          * @description Includes its events and the email as it was sent.
          *
-         *     `html` and `text` are null after the contact was erased.
+         *     `html`, `text` and `context` are null after the contact was erased.
          *
          *     **Permission**: any member, or an API key with the scope `messages:read`.
          */
         get: operations["getMessage"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/messages/{id}/send-again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message again
+         * @description Sends a new message through the same flow to the same contact, with the same context. It uses the current version of the flow and the current address of the contact.
+         *
+         *     For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.
+         *
+         *     **Permission**: any member of the organization.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The message is a test email, or its contact was erased.
+         *     - **409** `flow_not_active`: The flow is paused or archived.
+         *     - **422** `missing_variables`: The current version of the flow needs variables that the message was not sent with.
+         *     - **422** `sender_not_verified`: The sender of the flow is not in a verified domain.
+         */
+        post: operations["sendMessageAgain"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1791,6 +1822,62 @@ export interface paths {
          *     **Permission**: any member of the organization.
          */
         get: operations["getChecklist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/flows/{id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the results of a flow
+         * @description Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version.
+         *
+         *     Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.
+         *
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
+         *
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: A date or the time zone is invalid, or the period is longer than 731 days.
+         */
+        get: operations["getFlowResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/flows/{id}/link-clicks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the clicks on a link of a flow
+         * @description Newest first.
+         *
+         *     Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.
+         *
+         *     **Permission**: any member, or an API key with the scope `flows:read`.
+         *
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: `link` is missing, or a date or the time zone is invalid.
+         */
+        get: operations["listLinkClicks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9021,7 +9108,12 @@ export interface operations {
                      *         "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
                      *         "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
                      *         "delivered_to": "inbox",
-                     *         "relay_response": null
+                     *         "relay_response": null,
+                     *         "context": {
+                     *           "order_id": 1042
+                     *         },
+                     *         "in_inbox": true,
+                     *         "webhook_deliveries": []
                      *       }
                      *     }
                      */
@@ -9110,6 +9202,26 @@ export interface operations {
                             delivered_to: "inbox" | "mail_server" | null;
                             /** @description The last reply of the mail server. */
                             relay_response: string | null;
+                            /** @description The variables that the email was sent with; null after the contact was erased. */
+                            context: {
+                                [key: string]: unknown;
+                            } | null;
+                            /** @description Whether the email is in the built-in inbox. */
+                            in_inbox: boolean;
+                            /** @description Deliveries of its events to webhooks, oldest first, at most 200. */
+                            webhook_deliveries: {
+                                id: string;
+                                webhook_id: string;
+                                webhook_name: string;
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                /** @enum {string} */
+                                status: "pending" | "delivered" | "failed";
+                                attempt_count: number;
+                                /** Format: date-time */
+                                next_attempt_at: string | null;
+                                reason: string | null;
+                            }[];
                         };
                     };
                 };
@@ -9117,6 +9229,90 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendMessageAgain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Email queued",
+                     *       "data": {
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "contact_email": "ada@example.com",
+                     *         "contact_created": false,
+                     *         "status": "queued",
+                     *         "reason": null,
+                     *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "warnings": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            message_id: string;
+                            flow_id: string;
+                            contact_id: string;
+                            contact_email: string;
+                            contact_created: boolean;
+                            /** @enum {string} */
+                            status: "queued" | "suppressed";
+                            reason: string | null;
+                            /** Format: date-time */
+                            queued_at: string;
+                            warnings: string[];
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The message is a test email, or its contact was erased. `flow_not_active`: The flow is paused or archived. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `missing_variables`: The current version of the flow needs variables that the message was not sent with. `sender_not_verified`: The sender of the flow is not in a verified domain. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9213,7 +9409,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "deleted": 2
+                     *         "deleted": 3
                      *       }
                      *     }
                      */
@@ -9790,8 +9986,8 @@ export interface operations {
                      *         "timezone": "UTC",
                      *         "totals": {
                      *           "emailSent": {
-                     *             "total": 2,
-                     *             "unique": 2,
+                     *             "total": 3,
+                     *             "unique": 3,
                      *             "machine": 0
                      *           },
                      *           "emailOpen": {
@@ -9904,8 +10100,8 @@ export interface operations {
                      *           {
                      *             "date": "2026-03-02",
                      *             "emailSent": {
-                     *               "total": 2,
-                     *               "unique": 2,
+                     *               "total": 3,
+                     *               "unique": 3,
                      *               "machine": 0
                      *             },
                      *             "emailOpen": {
@@ -9944,7 +10140,7 @@ export interface operations {
                      *           {
                      *             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *             "name": "Order shipped",
-                     *             "sent": 2,
+                     *             "sent": 3,
                      *             "opens_unique": 1,
                      *             "clicks_unique": 1,
                      *             "bounces": 0,
@@ -10243,6 +10439,602 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFlowResults: {
+        parameters: {
+            query: {
+                /** @example 2026-03-01 */
+                start_date: string;
+                /**
+                 * @description Inclusive. At most 731 days.
+                 * @example 2026-03-02
+                 */
+                end_date: string;
+                /**
+                 * @description IANA time zone.
+                 * @example UTC
+                 */
+                timezone?: string;
+            };
+            header?: never;
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "start_date": "2026-03-01",
+                     *         "end_date": "2026-03-02",
+                     *         "timezone": "UTC",
+                     *         "totals": {
+                     *           "emailSent": {
+                     *             "total": 3,
+                     *             "unique": 3,
+                     *             "machine": 0
+                     *           },
+                     *           "emailOpen": {
+                     *             "total": 1,
+                     *             "unique": 1,
+                     *             "machine": 0
+                     *           },
+                     *           "emailClick": {
+                     *             "total": 1,
+                     *             "unique": 1,
+                     *             "machine": 0
+                     *           },
+                     *           "emailSoftBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailHardBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailComplaint": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "contactUnsubscribe": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           }
+                     *         },
+                     *         "previous": {
+                     *           "emailSent": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailOpen": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailClick": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailSoftBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailHardBounce": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "emailComplaint": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           },
+                     *           "contactUnsubscribe": {
+                     *             "total": 0,
+                     *             "unique": 0,
+                     *             "machine": 0
+                     *           }
+                     *         },
+                     *         "series": [
+                     *           {
+                     *             "date": "2026-03-01",
+                     *             "emailSent": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailOpen": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailClick": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailSoftBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailHardBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailComplaint": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "contactUnsubscribe": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             }
+                     *           },
+                     *           {
+                     *             "date": "2026-03-02",
+                     *             "emailSent": {
+                     *               "total": 3,
+                     *               "unique": 3,
+                     *               "machine": 0
+                     *             },
+                     *             "emailOpen": {
+                     *               "total": 1,
+                     *               "unique": 1,
+                     *               "machine": 0
+                     *             },
+                     *             "emailClick": {
+                     *               "total": 1,
+                     *               "unique": 1,
+                     *               "machine": 0
+                     *             },
+                     *             "emailSoftBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailHardBounce": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "emailComplaint": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             },
+                     *             "contactUnsubscribe": {
+                     *               "total": 0,
+                     *               "unique": 0,
+                     *               "machine": 0
+                     *             }
+                     *           }
+                     *         ],
+                     *         "links": [
+                     *           {
+                     *             "link": "https://shop.example.com/orders/1042",
+                     *             "clicks": 1,
+                     *             "clicks_unique": 1,
+                     *             "clicks_machine": 0
+                     *           }
+                     *         ],
+                     *         "domains": [
+                     *           {
+                     *             "domain": "example.com",
+                     *             "sent": 2,
+                     *             "opens_unique": 1,
+                     *             "clicks_unique": 1,
+                     *             "hard_bounces": 0,
+                     *             "soft_bounces": 0,
+                     *             "complaints": 0
+                     *           },
+                     *           {
+                     *             "domain": "acme.example",
+                     *             "sent": 1,
+                     *             "opens_unique": 0,
+                     *             "clicks_unique": 0,
+                     *             "hard_bounces": 0,
+                     *             "soft_bounces": 0,
+                     *             "complaints": 0
+                     *           }
+                     *         ],
+                     *         "bounce_reasons": [],
+                     *         "versions": [
+                     *           {
+                     *             "version": 2,
+                     *             "sent": 3,
+                     *             "opens_unique": 1,
+                     *             "clicks_unique": 1,
+                     *             "hard_bounces": 0,
+                     *             "soft_bounces": 0,
+                     *             "complaints": 0,
+                     *             "unsubscribes": 0
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /**
+                             * Format: date
+                             * @example 2026-01-31
+                             */
+                            start_date: string;
+                            /**
+                             * Format: date
+                             * @example 2026-01-31
+                             */
+                            end_date: string;
+                            timezone: string;
+                            totals: {
+                                emailSent: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailOpen: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailClick: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailSoftBounce: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailHardBounce: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailComplaint: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                contactUnsubscribe: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                            };
+                            /** @description The preceding period of the same length. */
+                            previous: {
+                                emailSent: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailOpen: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailClick: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailSoftBounce: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailHardBounce: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailComplaint: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                contactUnsubscribe: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                            };
+                            series: {
+                                /**
+                                 * Format: date
+                                 * @example 2026-01-31
+                                 */
+                                date: string;
+                                emailSent: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailOpen: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailClick: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailSoftBounce: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailHardBounce: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                emailComplaint: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                                contactUnsubscribe: {
+                                    /** @description All events. */
+                                    total: number;
+                                    /** @description Messages, counted at the first occurrence made by a person. Adds up over days. */
+                                    unique: number;
+                                    /** @description Events of the total that were made by a scanner or privacy proxy. */
+                                    machine: number;
+                                };
+                            }[];
+                            links: {
+                                /** @description The URL, with … in place of parts that are different for every recipient, such as ids and tokens. Null for all others together: only a limited number is counted individually on each day. */
+                                link: string | null;
+                                /** @description Clicks by people. */
+                                clicks: number;
+                                /** @description Messages in which a person clicked this link. */
+                                clicks_unique: number;
+                                /** @description Clicks by scanners. */
+                                clicks_machine: number;
+                            }[];
+                            domains: {
+                                /** @description The domain of the recipients. Null for all others together: only a limited number is counted individually on each day. */
+                                domain: string | null;
+                                sent: number;
+                                /** @description Messages that a person opened. */
+                                opens_unique: number;
+                                /** @description Messages in which a person clicked a link. */
+                                clicks_unique: number;
+                                hard_bounces: number;
+                                soft_bounces: number;
+                                complaints: number;
+                            }[];
+                            bounce_reasons: {
+                                /** @description Null for all others together: only a limited number is counted individually on each day. */
+                                reason: string | null;
+                                hard_bounces: number;
+                                soft_bounces: number;
+                            }[];
+                            versions: {
+                                /** @description Null for all others together: only a limited number is counted individually on each day. */
+                                version: number | null;
+                                sent: number;
+                                /** @description Messages that a person opened. */
+                                opens_unique: number;
+                                /** @description Messages in which a person clicked a link. */
+                                clicks_unique: number;
+                                hard_bounces: number;
+                                soft_bounces: number;
+                                complaints: number;
+                                unsubscribes: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `validation_failed`: A date or the time zone is invalid, or the period is longer than 731 days. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLinkClicks: {
+        parameters: {
+            query: {
+                /** @example 2026-03-01 */
+                start_date: string;
+                /**
+                 * @description Inclusive. At most 731 days.
+                 * @example 2026-03-02
+                 */
+                end_date: string;
+                /** @description IANA time zone. */
+                timezone?: string;
+                /**
+                 * @description A link as returned by the results of the flow.
+                 * @example https://shop.example.com/orders/1042
+                 */
+                link: string;
+                /** @example false */
+                machine?: "true" | "false";
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description 1 to 100. Defaults to 50. */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                /** @example flw_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "occurred_at": "2026-03-02T10:15:00.480Z",
+                     *           "machine": false,
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "contact": {
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *             "email": "ada@example.com",
+                     *             "first_name": "Ada"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** Format: date-time */
+                            occurred_at: string;
+                            /** @description Whether the click was made by a scanner. */
+                            machine: boolean;
+                            message_id: string | null;
+                            contact: {
+                                id: string;
+                                email: string;
+                                first_name: string | null;
+                            } | null;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `validation_failed`: `link` is missing, or a date or the time zone is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

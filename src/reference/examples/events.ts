@@ -242,8 +242,8 @@ export const examples: Examples = {
             "timezone": "UTC",
             "totals": {
               "emailSent": {
-                "total": 2,
-                "unique": 2,
+                "total": 3,
+                "unique": 3,
                 "machine": 0
               },
               "emailOpen": {
@@ -356,8 +356,8 @@ export const examples: Examples = {
               {
                 "date": "2026-03-02",
                 "emailSent": {
-                  "total": 2,
-                  "unique": 2,
+                  "total": 3,
+                  "unique": 3,
                   "machine": 0
                 },
                 "emailOpen": {
@@ -396,7 +396,7 @@ export const examples: Examples = {
               {
                 "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                 "name": "Order shipped",
-                "sent": 2,
+                "sent": 3,
                 "opens_unique": 1,
                 "clicks_unique": 1,
                 "bounces": 0,

@@ -457,5 +457,266 @@ export const examples: Examples = {
         }
       }
     }
+  ],
+  "getFlowResults": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/results",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "query": {
+          "start_date": "2026-03-01",
+          "end_date": "2026-03-02",
+          "timezone": "UTC"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "start_date": "2026-03-01",
+            "end_date": "2026-03-02",
+            "timezone": "UTC",
+            "totals": {
+              "emailSent": {
+                "total": 3,
+                "unique": 3,
+                "machine": 0
+              },
+              "emailOpen": {
+                "total": 1,
+                "unique": 1,
+                "machine": 0
+              },
+              "emailClick": {
+                "total": 1,
+                "unique": 1,
+                "machine": 0
+              },
+              "emailSoftBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailHardBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailComplaint": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "contactUnsubscribe": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              }
+            },
+            "previous": {
+              "emailSent": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailOpen": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailClick": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailSoftBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailHardBounce": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "emailComplaint": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              },
+              "contactUnsubscribe": {
+                "total": 0,
+                "unique": 0,
+                "machine": 0
+              }
+            },
+            "series": [
+              {
+                "date": "2026-03-01",
+                "emailSent": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailOpen": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailClick": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailSoftBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailHardBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailComplaint": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "contactUnsubscribe": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                }
+              },
+              {
+                "date": "2026-03-02",
+                "emailSent": {
+                  "total": 3,
+                  "unique": 3,
+                  "machine": 0
+                },
+                "emailOpen": {
+                  "total": 1,
+                  "unique": 1,
+                  "machine": 0
+                },
+                "emailClick": {
+                  "total": 1,
+                  "unique": 1,
+                  "machine": 0
+                },
+                "emailSoftBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailHardBounce": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "emailComplaint": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                },
+                "contactUnsubscribe": {
+                  "total": 0,
+                  "unique": 0,
+                  "machine": 0
+                }
+              }
+            ],
+            "links": [
+              {
+                "link": "https://shop.example.com/orders/1042",
+                "clicks": 1,
+                "clicks_unique": 1,
+                "clicks_machine": 0
+              }
+            ],
+            "domains": [
+              {
+                "domain": "example.com",
+                "sent": 2,
+                "opens_unique": 1,
+                "clicks_unique": 1,
+                "hard_bounces": 0,
+                "soft_bounces": 0,
+                "complaints": 0
+              },
+              {
+                "domain": "acme.example",
+                "sent": 1,
+                "opens_unique": 0,
+                "clicks_unique": 0,
+                "hard_bounces": 0,
+                "soft_bounces": 0,
+                "complaints": 0
+              }
+            ],
+            "bounce_reasons": [],
+            "versions": [
+              {
+                "version": 2,
+                "sent": 3,
+                "opens_unique": 1,
+                "clicks_unique": 1,
+                "hard_bounces": 0,
+                "soft_bounces": 0,
+                "complaints": 0,
+                "unsubscribes": 0
+              }
+            ]
+          }
+        }
+      }
+    }
+  ],
+  "listLinkClicks": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/flows/flw_01kjt5r2g0e0t8vz1q0m3w0001/link-clicks",
+        "params": {
+          "id": "flw_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "query": {
+          "start_date": "2026-03-01",
+          "end_date": "2026-03-02",
+          "link": "https://shop.example.com/orders/1042",
+          "machine": "false"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+              "occurred_at": "2026-03-02T10:15:00.480Z",
+              "machine": false,
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+              "contact": {
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                "email": "ada@example.com",
+                "first_name": "Ada"
+              }
+            }
+          ],
+          "next_cursor": null
+        }
+      }
+    }
   ]
 }

@@ -138,7 +138,42 @@ export const examples: Examples = {
             "html": "<p>Hello Ada,</p><p>your order is on its way. <a href=\"https://shop.example.com/orders/1042\">Track it</a>.</p>",
             "text": "Hello Ada,\n\nyour order is on its way. Track it [https://shop.example.com/orders/1042].",
             "delivered_to": "inbox",
-            "relay_response": null
+            "relay_response": null,
+            "context": {
+              "order_id": 1042
+            },
+            "in_inbox": true,
+            "webhook_deliveries": []
+          }
+        }
+      }
+    }
+  ],
+  "sendMessageAgain": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0001/send-again",
+        "params": {
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Email queued",
+          "data": {
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+            "contact_email": "ada@example.com",
+            "contact_created": false,
+            "status": "queued",
+            "reason": null,
+            "queued_at": "2026-03-02T10:15:00.120Z",
+            "warnings": []
           }
         }
       }

@@ -53,6 +53,16 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
     },
   },
   deleteFlow: { details: 'Messages that were sent through the flow and their counts are kept.' },
+  getFlowResults: {
+    details:
+      'Counts come from counters, so the response does not depend on how many events there are. `unique` counts messages at their first occurrence made by a person. A link is counted without the parts of its URL that are different for every recipient. On each day, the first 50 links, 50 domains and 20 versions of a flow are counted individually, and all others together.',
+    errors: { validation_failed: 'A date or the time zone is invalid, or the period is longer than 731 days.' },
+  },
+  listLinkClicks: {
+    details:
+      'Needs the exact `link` of the results. Clicks on days on which the link was counted together with others are not listed.',
+    errors: { validation_failed: '`link` is missing, or a date or the time zone is invalid.' },
+  },
   listFlowVersions: { details: '`created_by` is the email address of the author.' },
   getFlowVersion: {
     details: 'Returns the content of one version, for example to compare or restore it.',
@@ -79,7 +89,17 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
     details:
       '`status` is `queued`, `sent`, `bounced`, `suppressed` or `failed`. `query` searches in address and subject.',
   },
-  getMessage: { details: '`html` and `text` are null after the contact was erased.' },
+  getMessage: { details: '`html`, `text` and `context` are null after the contact was erased.' },
+  sendMessageAgain: {
+    details:
+      'For example after a bounce of a full mailbox. Suppressions and subscriptions are checked as for any other email.',
+    errors: {
+      conflict: 'The message is a test email, or its contact was erased.',
+      flow_not_active: 'The flow is paused or archived.',
+      missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
+      sender_not_verified: 'The sender of the flow is not in a verified domain.',
+    },
+  },
 
   listInboxEmails: { details: 'Empty if a mail server is configured.' },
   getInboxEmail: { details: 'At most 256 KiB of the email are parsed and returned.' },

@@ -31,6 +31,8 @@ export const keys = {
   flowList: (filter: object) => ['flows', 'list', filter],
   flowChoices: ['flows', 'choices'],
   flow: (id: string) => ['flows', id],
+  flowResults: (id: string, range: object, timezone: string) => ['flows', id, 'results', range, timezone],
+  linkClicks: (id: string, filter: object) => ['flows', id, 'link-clicks', filter],
   flowVersions: (id: string) => ['flows', id, 'versions'],
   flowVersion: (id: string, version: number) => ['flows', id, 'versions', version],
   flowPreview: (input: object) => ['flow-preview', input],

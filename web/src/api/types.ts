@@ -69,6 +69,8 @@ export type FlowText = Pick<
   Flow,
   'name' | 'kind' | 'subject' | 'html' | 'html_format' | 'text' | 'from_name' | 'from_email' | 'reply_to'
 >
+export type FlowResults = Data<`${Org}/flows/{id}/results`, 'get'>
+export type LinkClick = Item<Data<`${Org}/flows/{id}/link-clicks`, 'get'>>
 export type FlowVersionRow = Item<Data<`${Org}/flows/{id}/versions`, 'get'>>
 export type FlowVersion = Data<`${Org}/flows/{id}/versions/{version}`, 'get'>
 export type Preview = Data<`${Org}/flows/preview`, 'post'>

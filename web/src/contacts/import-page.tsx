@@ -5,8 +5,8 @@ import { Link, useParams } from 'react-router'
 import type { ContactImportDetail } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { downloadCsv } from '../ui/csv.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
-import { download } from '../ui/download.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { count, pluralize } from '../ui/numbers.ts'
@@ -173,9 +173,6 @@ function downloadReport(contactImport: ContactImportDetail, errors: RejectedRow[
     String(line),
     problem,
   ])
-  const text = [[...names, 'import_line', 'import_problem'], ...rows].map((row) => row.map(toCell).join(',')).join('\n')
-  download(`rejected-${contactImport.filename.replace(/\.csv$/i, '')}.csv`, 'text/csv', `${text}\n`)
+  const name = `rejected-${contactImport.filename.replace(/\.csv$/i, '')}`
+  downloadCsv(name, [...names, 'import_line', 'import_problem'], rows)
 }
-
-/** A spreadsheet would run a cell that starts like a formula. The import removes the quote before it again. */
-const toCell = (text: string) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`

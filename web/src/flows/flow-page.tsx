@@ -17,6 +17,7 @@ import { FlowStatusBadge } from './flow-status.tsx'
 import { FlowVersions } from './flow-versions.tsx'
 import { flowQuery } from './flows.api.ts'
 import { NewerVersion } from './newer-version.tsx'
+import { FlowResultsTab } from './results/flow-results-tab.tsx'
 import type { Sample } from './sample-data.ts'
 import { readSample, storeSample } from './sample-storage.ts'
 import { shownPaths } from './shown-paths.ts'
@@ -25,7 +26,7 @@ import { UnsavedGuard } from './unsaved-guard.tsx'
 import { useFlowDraft } from './use-flow-draft.ts'
 import { usePreview } from './use-preview.ts'
 
-const tabs = ['edit', 'versions', 'use']
+const tabs = ['results', 'edit', 'versions', 'use']
 const back = { to: paths.flows, label: 'Flows' }
 
 export function FlowPage() {
@@ -82,6 +83,7 @@ function FlowView({ flow }: { flow: Flow }) {
       <TabLinks label="Flow" tabs={tabsOf(flow.id)} />
       {newer && <NewerVersion newer={newer} base={base} onLoad={() => load(newer)} onSave={() => save(newer)} />}
       <ErrorLine>{formProblem(saveError, shownPaths)}</ErrorLine>
+      {tab === 'results' && <FlowResultsTab flow={flow} />}
       {tab === 'versions' && <FlowVersions flow={flow} dirty={dirty} onRestored={load} />}
       {tab === 'use' && <FlowApiTab flow={flow} context={shown.state.context} />}
       {tab === 'edit' && <FlowEditor {...{ draft, setDraft, saveError, ...shown }} />}
@@ -98,6 +100,7 @@ function FlowView({ flow }: { flow: Flow }) {
 }
 
 const tabsOf = (id: string) => [
+  { to: paths.flowResults(id), label: 'Results' },
   { to: paths.flow(id), label: 'Edit', end: true },
   { to: paths.flowTab(id, 'versions'), label: 'Versions' },
   { to: paths.flowTab(id, 'use'), label: 'API' },

@@ -1,5 +1,6 @@
 import { Anchor, Paper, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { Link, useParams } from 'react-router'
 import { detailOf, EventBadges, evidenceOf } from '../activity/event-list.tsx'
 import type { EventSummary, MessageDetail } from '../api/types.ts'
@@ -15,8 +16,11 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { MessageContext } from './message-context.tsx'
+import { MessageDeliveries } from './message-deliveries.tsx'
 import { MessageBadges } from './message-status.tsx'
 import { messageQuery } from './messages.api.ts'
+import { SendAgain } from './send-again.tsx'
 import { WaitingNotice } from './waiting.tsx'
 
 export function MessagePage() {
@@ -27,6 +31,7 @@ export function MessagePage() {
       title={message.data?.subject || 'Message'}
       beside={message.data && <MessageBadges message={message.data} />}
       back={{ to: paths.messages, label: 'Messages' }}
+      actions={message.data && <SendAgain message={message.data} />}
     >
       <Load query={message}>{(detail) => <MessageView message={detail} />}</Load>
     </Page>
@@ -57,7 +62,7 @@ function MessageView({ message }: { message: MessageDetail }) {
           [
             'Flow',
             message.flow_id ? (
-              <Anchor key="flow" component={Link} to={paths.flow(message.flow_id)}>
+              <Anchor key="flow" component={Link} to={paths.flowResults(message.flow_id)}>
                 {message.flow_name ?? message.flow_id}
                 {message.flow_version !== null && `, version ${message.flow_version}`}
               </Anchor>
@@ -82,6 +87,8 @@ function MessageView({ message }: { message: MessageDetail }) {
           <DataTable label="Events" columns={columns} rows={message.events} rowKey={(event) => event.id} />
         )}
       </Section>
+      <MessageDeliveries message={message} />
+      <MessageContext message={message} />
       <Section title="Content" description="As sent. Viewing it here doesn’t count as an open.">
         <Content message={message} />
       </Section>
@@ -91,8 +98,20 @@ function MessageView({ message }: { message: MessageDetail }) {
 
 const willBeSent = ({ status }: MessageDetail) => status !== 'suppressed' && status !== 'failed'
 
-function delivery({ delivered_to, relay_response }: MessageDetail): [string, string][] {
-  if (delivered_to === 'inbox') return [['Delivered to', 'Built-in inbox']]
+function delivery({ id, delivered_to, in_inbox, relay_response }: MessageDetail): [string, ReactNode][] {
+  if (delivered_to === 'inbox')
+    return [
+      [
+        'Delivered to',
+        in_inbox ? (
+          <Anchor key="inbox" component={Link} to={paths.inboxEmail(id)}>
+            Built-in inbox
+          </Anchor>
+        ) : (
+          'Built-in inbox'
+        ),
+      ],
+    ]
   return relay_response ? [['Mail server reply', relay_response]] : []
 }
 

@@ -1,54 +1,19 @@
-import { Select, Text } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { Message, MessageStatus } from '../api/types.ts'
+import type { MessageStatus } from '../api/types.ts'
 import { flowChoicesQuery } from '../flows/flows.api.ts'
-import { paths } from '../paths.ts'
-import { type Column, DataTable } from '../ui/data-table.tsx'
-import { emailText } from '../ui/email-text.ts'
+import { DataTable } from '../ui/data-table.tsx'
 import { Filters } from '../ui/filters.tsx'
 import { LiveBadge } from '../ui/live-badge.tsx'
 import { More } from '../ui/more.tsx'
 import { Page } from '../ui/page.tsx'
-import { RowLink } from '../ui/row-link.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
-import { MessageBadges, messageStatusOptions } from './message-status.tsx'
+import { messageColumns } from './message-columns.tsx'
+import { messageStatusOptions } from './message-status.tsx'
 import { useMessages } from './messages.api.ts'
-import { WaitingLine } from './waiting.tsx'
-
-const columns: Column<Message>[] = [
-  {
-    header: 'Message',
-    phone: 'title',
-    minWidth: '260px',
-    cell: (message) => (
-      <>
-        <RowLink to={paths.message(message.id)}>{message.subject || '(no subject)'}</RowLink>
-        <Text size="xs" c="dimmed" fw={400}>
-          to {emailText(message.contact.email)}
-        </Text>
-      </>
-    ),
-  },
-  {
-    header: 'Status',
-    cell: (message) => (
-      <>
-        <MessageBadges message={message} />
-        <WaitingLine message={message} />
-      </>
-    ),
-  },
-  {
-    header: 'Flow',
-    minWidth: '160px',
-    cell: (message) => <span className="two-lines">{message.flow_name ?? '–'}</span>,
-  },
-  { header: 'Queued', align: 'right', cell: (message) => <Time at={message.queued_at} /> },
-]
 
 export function MessagesPage() {
   const { filter, set, filtered } = useFilters('query', 'status', 'flow')
@@ -91,7 +56,7 @@ export function MessagesPage() {
           </Empty>
         }
       >
-        {(list) => <DataTable label="Messages" columns={columns} rows={list} rowKey={(message) => message.id} />}
+        {(list) => <DataTable label="Messages" columns={messageColumns} rows={list} rowKey={(message) => message.id} />}
       </Load>
       <More pages={messages} />
     </Page>

@@ -32,3 +32,5 @@ export const newestMessageQuery = (to: string) =>
       return (await pageOf(api.GET('/api/v1/organization/messages', { params: { query } }))).items[0] ?? null
     },
   })
+export const sendMessageAgain = (id: string) =>
+  dataOf(api.POST('/api/v1/organization/messages/{id}/send-again', { params: { path: { id } } }))

@@ -8,7 +8,7 @@ type Change = { by?: number; unit?: string; before: string }
 const smallRate = 0.01
 
 /** Rates are compared in percentage points, because more emails have more opens and more bounces. */
-export function changeOf(measure: Measure, { totals, previous }: Overview): Change {
+export function changeOf(measure: Measure, { totals, previous }: Pick<Overview, 'totals' | 'previous'>): Change {
   const now = measure.value(totals)
   const before = measure.value(previous)
   if (measure.rated) return changeOfRate(now, totals.emailSent.total, before, previous.emailSent.total)

@@ -20,7 +20,7 @@ const rateColumn = (measure: Measure): Column<Day> => ({
 })
 
 /** The chart of one measure, and the same data as a table. */
-export function DayPanel({ measure, series }: { measure: Measure; series: Day[] }) {
+export function DayPanel({ measure, series, mt = 'sm' }: { measure: Measure; series: Day[]; mt?: 'sm' | 0 }) {
   const [asTable, { toggle }] = useDisclosure(false)
   const columns: Column<Day>[] = [
     { header: 'Day', phone: 'title', cell: (day) => calendarDay(day.date) },
@@ -30,7 +30,7 @@ export function DayPanel({ measure, series }: { measure: Measure; series: Day[] 
     ...(measure.rated ? [rateColumn(measure)] : []),
   ]
   return (
-    <Paper withBorder p="md" mt="sm" component="section" aria-label={`${measure.label} by day`}>
+    <Paper withBorder p="md" mt={mt} component="section" aria-label={`${measure.label} by day`}>
       <Group justify="space-between" mb="xs" gap="xs">
         <div>
           <Title order={2}>{measure.label} by day</Title>

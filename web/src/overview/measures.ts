@@ -21,9 +21,9 @@ export type Measure = {
 }
 
 // Blue, vermilion and sky from the palette of Okabe and Ito, and slate. They also differ in lightness, in both themes.
-const blue = 'light-dark(#0a6aa8, #5eb1e8)'
+export const blue = 'light-dark(#0a6aa8, #5eb1e8)'
 const slate = 'light-dark(#a3b1c2, #66758a)'
-const vermilion = 'light-dark(#c2500a, #f0853f)'
+export const vermilion = 'light-dark(#c2500a, #f0853f)'
 const sky = 'light-dark(#7cc0ea, #a5d6f5)'
 
 const humanCount = (name: EventName) => (counts: Record<EventName, Count>) => counts[name].total - counts[name].machine

@@ -9,7 +9,11 @@ import { Empty } from '../ui/states.tsx'
 type TopFlow = Overview['top_flows'][number]
 
 const columns: Column<TopFlow>[] = [
-  { header: 'Flow', phone: 'title', cell: (flow) => <RowLink to={paths.flow(flow.flow_id)}>{flow.name}</RowLink> },
+  {
+    header: 'Flow',
+    phone: 'title',
+    cell: (flow) => <RowLink to={paths.flowResults(flow.flow_id)}>{flow.name}</RowLink>,
+  },
   { header: 'Sent', align: 'right', cell: (flow) => count(flow.sent) },
   { header: 'Opened', align: 'right', cell: (flow) => share(flow.opens_unique, flow.sent) },
   { header: 'Clicked', align: 'right', cell: (flow) => share(flow.clicks_unique, flow.sent) },

@@ -7,7 +7,9 @@ const soonMs = 10_000
 /** Whether the next attempt starts immediately, for example after a replay. */
 export const isDue = (nextAttemptAt: string) => Date.parse(nextAttemptAt) < Date.now() + soonMs
 
-export function DeliveryStatusBadge({ delivery }: { delivery: Delivery }) {
+type Props = { delivery: Pick<Delivery, 'status' | 'attempt_count' | 'next_attempt_at'> }
+
+export function DeliveryStatusBadge({ delivery }: Props) {
   if (delivery.status === 'delivered') return <StatusBadge tone="good">Delivered</StatusBadge>
   if (delivery.status === 'failed') return <StatusBadge tone="bad">Failed</StatusBadge>
   if (delivery.attempt_count === 0 || !delivery.next_attempt_at || isDue(delivery.next_attempt_at))

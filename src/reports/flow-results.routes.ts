@@ -1,0 +1,187 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { organizationIdOf, timezoneOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { pageQuery, readPage, toPage } from '../http/paging.ts'
+import { invalid } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type EventId, toText } from '../values/ids.ts'
+import { activityCursor } from './activity.ts'
+import { type LinkClick, selectLinkClicks } from './flow-results.sql.ts'
+import { type Counted, getFlowResults } from './flow-results.ts'
+import { Day, periodQuery } from './metrics.routes.ts'
+import { existingFlow } from './metrics.ts'
+import { CountsOut, counts } from './overview.routes.ts'
+import { boundsOf, readPeriod } from './period.ts'
+
+const other = 'Null for all others together: only a limited number is counted individually on each day.'
+const bounced = { hard_bounces: Type.Integer(), soft_bounces: Type.Integer() }
+const performed = {
+  sent: Type.Integer(),
+  opens_unique: Type.Integer({ description: 'Messages that a person opened.' }),
+  clicks_unique: Type.Integer({ description: 'Messages in which a person clicked a link.' }),
+  ...bounced,
+  complaints: Type.Integer(),
+}
+
+const FlowResultsOut = Type.Object({
+  start_date: Day,
+  end_date: Day,
+  timezone: Type.String(),
+  totals: CountsOut,
+  previous: Type.Object(counts, { description: 'The preceding period of the same length.' }),
+  series: Type.Array(Type.Object({ date: Day, ...counts })),
+  links: Type.Array(
+    Type.Object({
+      link: Nullable(
+        Type.String({
+          description: `The URL, with … in place of parts that are different for every recipient, such as ids and tokens. ${other}`,
+        }),
+      ),
+      clicks: Type.Integer({ description: 'Clicks by people.' }),
+      clicks_unique: Type.Integer({ description: 'Messages in which a person clicked this link.' }),
+      clicks_machine: Type.Integer({ description: 'Clicks by scanners.' }),
+    }),
+  ),
+  domains: Type.Array(
+    Type.Object({
+      domain: Nullable(Type.String({ description: `The domain of the recipients. ${other}` })),
+      ...performed,
+    }),
+  ),
+  bounce_reasons: Type.Array(Type.Object({ reason: Nullable(Type.String({ description: other })), ...bounced })),
+  versions: Type.Array(
+    Type.Object({
+      version: Nullable(Type.Integer({ description: other })),
+      ...performed,
+      unsubscribes: Type.Integer(),
+    }),
+  ),
+})
+
+const LinkClickOut = Type.Object({
+  id: Type.String(),
+  occurred_at: Timestamp,
+  machine: Type.Boolean({ description: 'Whether the click was made by a scanner.' }),
+  message_id: Nullable(Type.String()),
+  contact: Nullable(Type.Object({ id: Type.String(), email: Type.String(), first_name: Nullable(Type.String()) })),
+})
+
+const { flow_id: _, ...period } = periodQuery
+const params = Type.Object({ id: Type.String() })
+
+export function flowResultRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/flows/:id/results',
+      {
+        attachValidation: true,
+        schema: {
+          tags: ['Flows'],
+          summary: 'Get the results of a flow',
+          description:
+            'Daily counts and totals of all event types, and counts by link, receiving domain, bounce reason and version.',
+          params,
+          querystring: Type.Object(period),
+          response: answers(FlowResultsOut),
+        },
+      },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        const flowId = parseIdParam('flw', request.params.id)
+        const results = await read(organizationId, async (tx) => {
+          await existingFlow(tx, organizationId, flowId)
+          const period = readPeriod(request.query, timezoneOf(request))
+          return getFlowResults(tx, organizationId, { flowId, period })
+        })
+        return ok({
+          start_date: results.startDate,
+          end_date: results.endDate,
+          timezone: results.timezone,
+          totals: results.totals,
+          previous: results.previous,
+          series: results.series,
+          links: results.links.map(linkOut),
+          domains: results.domains.map((domain) => ({ domain: domain.value, ...performedOut(domain) })),
+          bounce_reasons: results.reasons.map((reason) => ({ reason: reason.value, ...bouncedOut(reason) })),
+          versions: results.versions.map((version) => ({
+            version: version.number,
+            ...performedOut(version),
+            unsubscribes: version.counts.contactUnsubscribe.unique,
+          })),
+        })
+      },
+    )
+
+    api.get(
+      '/flows/:id/link-clicks',
+      {
+        attachValidation: true,
+        schema: {
+          tags: ['Flows'],
+          summary: 'List the clicks on a link of a flow',
+          description: 'Newest first.',
+          params,
+          querystring: Type.Object({
+            ...period,
+            link: Type.String({ maxLength: 500, description: 'A link as returned by the results of the flow.' }),
+            machine: Type.Optional(oneOf('true', 'false')),
+            ...pageQuery,
+          }),
+          response: pages(LinkClickOut),
+        },
+      },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        const flowId = parseIdParam('flw', request.params.id)
+        const { limit, cursor } = readPage(request.query, activityCursor)
+        const clicks = await read(organizationId, async (tx) => {
+          await existingFlow(tx, organizationId, flowId)
+          const bounds = boundsOf(readPeriod(request.query, timezoneOf(request)))
+          const { link, machine } = request.query
+          if (typeof link !== 'string' || link === '') throw invalid({ path: 'link', problem: 'is required' })
+          return selectLinkClicks(tx, {
+            ...{ organizationId, flowId, limit, link },
+            machine: machine === undefined ? undefined : machine === 'true',
+            from: new Date(bounds[0]!),
+            until: new Date(bounds.at(-1)!),
+            before: cursor && { occurredAt: new Date(cursor[0]!), id: cursor[1] as EventId },
+          })
+        })
+        const { items, nextCursor } = toPage(clicks, limit, ({ occurredAt, id }) => [occurredAt.toISOString(), id])
+        return page({ items: items.map(clickOut), nextCursor })
+      },
+    )
+  }
+}
+
+const linkOut = ({ value, counts: { emailClick } }: Counted) => ({
+  link: value,
+  clicks: emailClick.total - emailClick.machine,
+  clicks_unique: emailClick.unique,
+  clicks_machine: emailClick.machine,
+})
+
+const bouncedOut = ({ counts }: Counted) => ({
+  hard_bounces: counts.emailHardBounce.total,
+  soft_bounces: counts.emailSoftBounce.total,
+})
+
+const performedOut = (counted: Counted) => ({
+  sent: counted.counts.emailSent.total,
+  opens_unique: counted.counts.emailOpen.unique,
+  clicks_unique: counted.counts.emailClick.unique,
+  ...bouncedOut(counted),
+  complaints: counted.counts.emailComplaint.total,
+})
+
+const clickOut = (click: LinkClick) => ({
+  id: toText('evt', click.id),
+  occurred_at: click.occurredAt.toISOString(),
+  machine: click.machine,
+  message_id: click.messageId && toText('msg', click.messageId),
+  contact:
+    click.email === null
+      ? null
+      : { id: toText('con', click.contactId), email: click.email, first_name: click.firstName },
+})

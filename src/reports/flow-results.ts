@@ -1,0 +1,88 @@
+import type { Reader } from '../db/db.ts'
+import { type DimensionKind, otherValue } from '../events/flow-counters.ts'
+import { type EventName, eventNames } from '../values/event-types.ts'
+import type { FlowId, OrganizationId } from '../values/ids.ts'
+import { countSpans } from './counts.ts'
+import { type FlowSum, selectFlowSums, selectVersionNumbers } from './flow-results.sql.ts'
+import type { Counts } from './overview.ts'
+import { boundsOf, datesOf, type Period, previousStart } from './period.ts'
+import { type Count, noCount, plus } from './spans.ts'
+
+/** A value and its counts. Null is the sum of the values that are not counted individually. */
+export type Counted = { value: string | null; counts: Counts }
+
+export type FlowResults = Period & {
+  totals: Counts
+  /** The totals of the preceding period of the same length. */
+  previous: Counts
+  series: ({ date: string } & Counts)[]
+  links: Counted[]
+  domains: Counted[]
+  reasons: Counted[]
+  versions: (Counted & { number: number | null })[]
+}
+
+const rowsMax = 100
+
+/**
+ * Returns how a flow performed within a period. Reads counters, so the cost does not depend on the number of events.
+ */
+export async function getFlowResults(
+  db: Reader,
+  organizationId: OrganizationId,
+  { flowId, period }: { flowId: FlowId; period: Period },
+): Promise<FlowResults> {
+  const bounds = boundsOf(period)
+  const [countOf, sums] = await Promise.all([
+    countSpans(db, { organizationId, eventNames, flowIds: [flowId] }, [previousStart(period), ...bounds]),
+    selectFlowSums(db, organizationId, flowId, [bounds[0]!, bounds.at(-1)!]),
+  ])
+  const spans = new Map(eventNames.map((name) => [name, countOf(name, flowId)]))
+  const countsOf = (pick: (spans: Count[]) => Count) =>
+    Object.fromEntries(eventNames.map((name) => [name, pick(spans.get(name)!)])) as Counts
+  const versions = byValue(sums, 'version', sent)
+  const numbers = await selectVersionNumbers(
+    db,
+    organizationId,
+    versions.flatMap(({ value }) => value ?? []),
+  )
+  return {
+    ...period,
+    totals: countsOf((all) => all.slice(1).reduce((sum, count) => plus(sum, count), noCount)),
+    previous: countsOf((all) => all[0]!),
+    series: datesOf(period).map((date, index) => ({ date, ...countsOf((all) => all[index + 1]!) })),
+    links: byValue(sums, 'link', (counts) => counts.emailClick.total),
+    domains: byValue(sums, 'domain', (counts) => sent(counts) + bounces(counts)),
+    reasons: byValue(sums, 'reason', bounces),
+    versions: versions
+      .map((version) => ({ ...version, number: (version.value && numbers.get(version.value)) || null }))
+      .toSorted((a, b) => (b.number ?? 0) - (a.number ?? 0)),
+  }
+}
+
+const sent = (counts: Counts) => counts.emailSent.total
+const bounces = (counts: Counts) => counts.emailHardBounce.total + counts.emailSoftBounce.total
+
+const noCounts = Object.fromEntries(eventNames.map((name) => [name, noCount])) as Counts
+
+/** The values with the highest counts, and the sum of all others last. */
+function byValue(sums: readonly FlowSum[], kind: DimensionKind, sizeOf: (counts: Counts) => number): Counted[] {
+  const byName = new Map<string, Counts>()
+  for (const { value, eventName, total, unique, machine } of sums.filter((sum) => sum.kind === kind)) {
+    const counts = byName.get(value) ?? { ...noCounts }
+    counts[eventName] = { total, unique, machine }
+    byName.set(value, counts)
+  }
+  const other = byName.get(otherValue) ?? noCounts
+  byName.delete(otherValue)
+  const sorted = [...byName].filter(([, counts]) => !isZero(counts)).sort(([, a], [, b]) => sizeOf(b) - sizeOf(a))
+  const rest = sorted.slice(rowsMax).reduce((sum, [, counts]) => add(sum, counts), other)
+  return [
+    ...sorted.slice(0, rowsMax).map(([value, counts]) => ({ value, counts })),
+    ...(isZero(rest) ? [] : [{ value: null, counts: rest }]),
+  ]
+}
+
+const isZero = (counts: Counts) => eventNames.every((name) => counts[name].total === 0 && counts[name].unique === 0)
+const add = (a: Counts, b: Counts) =>
+  Object.fromEntries(eventNames.map((name: EventName) => [name, plus(a[name], b[name])])) as Counts

@@ -1,0 +1,108 @@
+import { Grid, Group, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import type { Flow, FlowResults } from '../../api/types.ts'
+import { DayPanel } from '../../overview/day-panel.tsx'
+import { daysOf, rangeOf, type Span, searchOf, spanIn } from '../../overview/range.ts'
+import { RangePicker } from '../../overview/range-picker.tsx'
+import { useMe } from '../../session/session.api.ts'
+import { fileNameOf } from '../../ui/csv.ts'
+import { Load } from '../../ui/states.tsx'
+import { calendarDay } from '../../ui/time.tsx'
+import { DomainsSection, ReasonsSection, VersionsSection } from './breakdown-sections.tsx'
+import { flowMeasures } from './flow-measures.ts'
+import { Funnel } from './funnel.tsx'
+import { LinksSection } from './links-section.tsx'
+import { MessagesSection } from './messages-section.tsx'
+import { flowResultsQuery } from './results.api.ts'
+import { Summary } from './summary.tsx'
+
+/** How the flow performed: the first tab of a flow. */
+export function FlowResultsTab({ flow }: { flow: Flow }) {
+  const me = useMe()
+  const timezone = me.data?.organization.timezone
+  return timezone === undefined ? (
+    <Load query={me} loading={<Loading />}>
+      {() => null}
+    </Load>
+  ) : (
+    <Results flow={flow} timezone={timezone} />
+  )
+}
+
+function Results({ flow, timezone }: { flow: Flow; timezone: string }) {
+  const [search, setSearch] = useSearchParams()
+  const span = spanIn(search)
+  const setSpan = (next: Span) =>
+    setSearch(
+      (now) => {
+        for (const name of ['days', 'from', 'to']) now.delete(name)
+        for (const [name, value] of Object.entries(searchOf(next))) now.set(name, value)
+        return now
+      },
+      { replace: true },
+    )
+  const period = { ...rangeOf(span, timezone), timezone }
+  const results = useQuery(flowResultsQuery(flow.id, period))
+  const fileName = fileNameOf(flow.name)
+  return (
+    <>
+      <Group justify="space-between" gap="sm" mb="sm">
+        <div aria-live="polite">{results.data && <Summary results={results.data} />}</div>
+        <RangePicker span={span} setSpan={setSpan} timezone={timezone} />
+      </Group>
+      <Load query={results} loading={<Loading />}>
+        {(data) => (
+          <>
+            <Figures results={data} />
+            <LinksSection {...{ period, fileName }} flowId={flow.id} results={data} />
+            <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+              <DomainsSection fileName={fileName} results={data} />
+              <ReasonsSection fileName={fileName} results={data} />
+            </SimpleGrid>
+            <VersionsSection fileName={fileName} results={data} />
+          </>
+        )}
+      </Load>
+      <MessagesSection flowId={flow.id} fileName={fileName} />
+    </>
+  )
+}
+
+function Figures({ results }: { results: FlowResults }) {
+  const [search, setSearch] = useSearchParams()
+  const measure = flowMeasures.find(({ key }) => key === search.get('figure')) ?? flowMeasures[0]!
+  const choose = (key: string) =>
+    setSearch(
+      (now) => {
+        now.set('figure', key)
+        return now
+      },
+      { replace: true },
+    )
+  return (
+    <>
+      <Grid gap="md" align="stretch">
+        <Grid.Col span={{ base: 12, lg: 6 }}>
+          <Funnel results={results} chosen={measure.key} choose={choose} />
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 6 }}>
+          <DayPanel measure={measure} series={results.series} mt={0} />
+        </Grid.Col>
+      </Grid>
+      <Text size="xs" c="dimmed" mt={6} mb="xl">
+        {calendarDay(results.start_date)} to {calendarDay(results.end_date)} ({results.timezone}). Rates are % of emails
+        sent. Changes are compared with the previous {daysOf(results)} days (pts = percentage points).
+      </Text>
+    </>
+  )
+}
+
+function Loading() {
+  return (
+    <Stack gap="sm" role="status" aria-label="Loading">
+      <Skeleton height={320} />
+      <Skeleton height={200} />
+    </Stack>
+  )
+}

@@ -1,0 +1,69 @@
+import { Paper } from '@mantine/core'
+import type { FlowResults } from '../../api/types.ts'
+import { ChangeLine } from '../../overview/change-line.tsx'
+import type { Measure } from '../../overview/measures.ts'
+import { count, share } from '../../ui/numbers.ts'
+import { colorOf, flowMeasures, isProblem } from './flow-measures.ts'
+import classes from './funnel.module.css'
+
+type Props = { results: FlowResults; chosen: string; choose: (key: string) => void }
+
+/** From sent to clicked, then what went wrong. Each step is a button that shows its chart. */
+export function Funnel({ results, chosen, choose }: Props) {
+  const firstProblem = flowMeasures.find(isProblem)
+  return (
+    <Paper withBorder component="section" aria-label="Funnel" className={classes.funnel}>
+      {flowMeasures.map((measure) => (
+        <button
+          key={measure.key}
+          type="button"
+          className={classes.step}
+          aria-pressed={measure.key === chosen}
+          data-first-problem={measure === firstProblem || undefined}
+          title={measure.meaning}
+          onClick={() => choose(measure.key)}
+        >
+          <Step measure={measure} results={results} />
+        </button>
+      ))}
+    </Paper>
+  )
+}
+
+function Step({ measure, results }: { measure: Measure; results: FlowResults }) {
+  const { totals } = results
+  const value = measure.value(totals)
+  const sent = totals.emailSent.unique
+  const width = sent === 0 ? 0 : Math.min(1, value / sent)
+  return (
+    <>
+      <span className={classes.label}>{measure.label}</span>
+      <span className={classes.track} aria-hidden>
+        <span
+          className={classes.bar}
+          data-none={value === 0 || undefined}
+          style={{ width: `${width * 100}%`, background: colorOf(measure) }}
+        />
+      </span>
+      <span className={classes.count}>{count(value)}</span>
+      <span className={classes.rate}>{measure.rated ? share(value, sent) : ' '}</span>
+      <span className={classes.change}>
+        <ChangeLine measure={measure} overview={results} />
+      </span>
+      <Note measure={measure} results={results} />
+    </>
+  )
+}
+
+/** Automated opens and clicks are not in the number, and are stated apart. */
+function Note({ measure, results: { totals } }: { measure: Measure; results: FlowResults }) {
+  const automated =
+    measure.key === 'opened' ? totals.emailOpen.machine : measure.key === 'clicked' ? totals.emailClick.machine : 0
+  if (automated === 0) return null
+  const what = measure.key === 'opened' ? 'automated opens' : 'automated clicks'
+  return (
+    <span className={classes.note}>
+      plus {count(automated)} {automated === 1 ? what.slice(0, -1) : what}, not counted
+    </span>
+  )
+}

@@ -1,0 +1,80 @@
+import { Anchor, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { FlowResults } from '../../api/types.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { count, share } from '../../ui/numbers.ts'
+import { Section } from '../../ui/section.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { CsvButton } from './csv-button.tsx'
+import { LinkClicks } from './link-clicks.tsx'
+import type { Period } from './results.api.ts'
+
+type Row = FlowResults['links'][number]
+type Props = { flowId: string; fileName: string; period: Period; results: FlowResults }
+
+/** A link is easier to recognise without its scheme. */
+const shortLink = (link: string) => link.replace(/^https?:\/\//, '').replace(/\/$/, '')
+
+export function LinksSection({ flowId, fileName, period, results }: Props) {
+  const [shown, setShown] = useState<string>()
+  const sent = results.totals.emailSent.unique
+  const columns: Column<Row>[] = [
+    {
+      header: 'Link',
+      phone: 'title',
+      cell: ({ link }) =>
+        link === null ? (
+          <Text span c="dimmed">
+            All other links
+          </Text>
+        ) : (
+          <Anchor
+            component="button"
+            type="button"
+            ta="left"
+            className="break"
+            title={link}
+            onClick={() => setShown(link)}
+          >
+            {shortLink(link)}
+          </Anchor>
+        ),
+    },
+    { header: 'Clicked', align: 'right', cell: (row) => share(row.clicks_unique, sent) },
+    { header: 'Unique clicks', align: 'right', cell: (row) => count(row.clicks_unique) },
+    { header: 'Total clicks', align: 'right', cell: (row) => count(row.clicks) },
+    { header: 'Automated', align: 'right', cell: (row) => count(row.clicks_machine) },
+  ]
+  return (
+    <Section
+      title="Links"
+      description="Clicks by people. Choose a link to see who clicked. Parts that differ for each recipient are shown as …"
+      actions={
+        results.links.length > 0 && (
+          <CsvButton
+            name={`${fileName}-links`}
+            label="links"
+            header={['link', 'unique_clicks', 'total_clicks', 'automated_clicks']}
+            rows={() =>
+              results.links.map((row) => [row.link ?? '(other)', row.clicks_unique, row.clicks, row.clicks_machine])
+            }
+          />
+        )
+      }
+    >
+      {results.links.length === 0 ? (
+        <Empty title="No clicks in this period" />
+      ) : (
+        <DataTable label="Links" columns={columns} rows={results.links} rowKey={(row) => row.link ?? ''} />
+      )}
+      {shown !== undefined && (
+        <LinkClicks
+          {...{ flowId, period }}
+          link={shown}
+          fileName={`${fileName}-clicks`}
+          onClose={() => setShown(undefined)}
+        />
+      )}
+    </Section>
+  )
+}

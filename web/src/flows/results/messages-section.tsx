@@ -1,0 +1,74 @@
+import { Select } from '@mantine/core'
+import type { MessageStatus } from '../../api/types.ts'
+import { messageColumns } from '../../messages/message-columns.tsx'
+import { messageStatusOptions } from '../../messages/message-status.tsx'
+import { useMessages } from '../../messages/messages.api.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { More } from '../../ui/more.tsx'
+import { count } from '../../ui/numbers.ts'
+import { SearchField } from '../../ui/search-field.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Empty, Load } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { CsvButton } from './csv-button.tsx'
+import { allMessages, exportRowsMax } from './results.api.ts'
+
+const columns = messageColumns.filter(({ header }) => header !== 'Flow')
+
+/** The messages of the flow, newest first, whatever the period. */
+export function MessagesSection({ flowId, fileName }: { flowId: string; fileName: string }) {
+  const { filter, set, filtered } = useFilters('query', 'status')
+  const asked = { query: filter.query, status: filter.status as MessageStatus | '', flow_id: flowId }
+  const messages = useMessages(asked)
+  return (
+    <Section
+      title="Messages"
+      description={`All emails of this flow, newest first. The CSV file has up to ${count(exportRowsMax)} rows.`}
+      actions={
+        (messages.data?.length ?? 0) > 0 && (
+          <CsvButton
+            name={`${fileName}-messages`}
+            label="messages"
+            header={['message_id', 'contact_id', 'email', 'subject', 'status', 'reason', 'queued_at', 'sent_at']}
+            rows={async () =>
+              (await allMessages(asked)).map((message) => [
+                ...[message.id, message.contact.id, message.contact.email, message.subject, message.status],
+                ...[message.reason, message.queued_at, message.sent_at],
+              ])
+            }
+          />
+        )
+      }
+    >
+      <Filters>
+        <SearchField
+          label="Search messages"
+          placeholder="Search by email or subject"
+          value={filter.query}
+          onChange={(value) => set('query', value)}
+        />
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          clearable
+          data={messageStatusOptions}
+          value={filter.status || null}
+          onChange={(value) => set('status', value)}
+        />
+      </Filters>
+      <Load
+        query={messages}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title={filtered ? 'No messages found' : 'No emails yet'}>
+            {filtered ? 'Try another search or filter.' : 'Send a test email, or call the API.'}
+          </Empty>
+        }
+      >
+        {(list) => <DataTable label="Messages" columns={columns} rows={list} rowKey={(message) => message.id} />}
+      </Load>
+      <More pages={messages} />
+    </Section>
+  )
+}
