@@ -3,6 +3,7 @@ import { organizationOf } from './accounts/guards.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
+import type { Replica } from './db/replica.ts'
 import { maintainPartitions } from './events/partitions.ts'
 import { measureRequests } from './http/request-times.ts'
 import { createServer, type Server } from './http/server.ts'
@@ -55,8 +56,9 @@ export type App = {
 }
 
 /** Builds all parts and connects them. Workers and loops that are not listed here do not run. */
-export async function createApp({ config, secrets, db, log, roles, nameServers }: AppOptions): Promise<App> {
-  const parts = createParts({ config, secrets, db, log, nameServers })
+export async function createApp({ roles, ...options }: AppOptions): Promise<App> {
+  const { config, log } = options
+  const parts = createParts(options)
   const server = createServer({
     log,
     baseUrl: config.BASE_URL,
@@ -65,6 +67,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
     organizationOf: config.ACCESS_LOG ? organizationOf : undefined,
   })
   measureRequests(server, parts.metrics)
+  if (parts.replica) noteWrites(server, parts.replica)
   await (roles.includes('serve') ? registerRoutes(server, parts, roles) : registerOperatorRoutes(server, parts, roles))
   await server.ready()
   if (roles.includes('work') && parts.relay) measureRelay(parts.relay, parts.metrics)
@@ -80,6 +83,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
   const stopServing = async () => {
     await Promise.all([server.close(), bounces?.close()])
     parts.keys.stop()
+    await parts.replica?.stop()
     await replaying.stop()
     await parts.hits.close()
     await parts.events.drained()
@@ -101,6 +105,7 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       if (roles.includes('serve')) {
         bounces = await listenForBounces(parts)
         parts.keys.start()
+        parts.replica?.start()
         await parts.hits.checkSpool()
         replaying.start()
       }
@@ -117,6 +122,14 @@ export async function createApp({ config, secrets, db, log, roles, nameServers }
       stopMonitor()
     },
   }
+}
+
+/** After a request that may have written, its organization reads from the primary until the replica has caught up. */
+function noteWrites(server: Server, replica: Replica): void {
+  server.addHook('onSend', async (request) => {
+    const organizationId = request.method === 'GET' ? undefined : organizationOf(request)
+    if (organizationId) replica.noteWrite(organizationId)
+  })
 }
 
 /** All workers of the queue. */

@@ -12,7 +12,8 @@ import { bounceTlsOf, webhookAuthoritiesOf } from './config/setting-files.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
 import type { Db } from './db/db.ts'
-import { measurePool } from './db/pool-metrics.ts'
+import { measurePool, measureReplica } from './db/pool-metrics.ts'
+import { Replica } from './db/replica.ts'
 import { CountingRecorder, EventCounts } from './events/counting-recorder.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
@@ -56,6 +57,7 @@ export type PartsOptions = {
   config: Config
   secrets: AppSecrets
   db: Db
+  replica?: Db | undefined
   log: Log
   /** Name servers to use for DNS checks instead of the system's. */
   nameServers?: readonly string[] | undefined
@@ -64,7 +66,7 @@ export type PartsOptions = {
 export type Parts = ReturnType<typeof createParts>
 
 /** The parts from which routes and workers are built. */
-export function createParts({ config, secrets, db, log, nameServers }: PartsOptions) {
+export function createParts({ config, secrets, db, replica: replicaDb, log, nameServers }: PartsOptions) {
   const hints = new Hints(db)
   const shares = createShares({
     databaseConnections: config.DATABASE_CONNECTIONS,
@@ -74,6 +76,7 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
   const mail = createMailParts({ config, log, nameServers, metrics })
   const templates = new TemplateCache(db)
   measurePool(db, metrics)
+  const replica = replicaDb && createReplica({ config, db, replicaDb, log, metrics })
   measureBacklog(metrics, db, 'message.send', emailBacklog)
   const tasks = createTaskPool({ processes: config.TASK_PROCESSES, registry: metrics, log })
   const runner = new TemplateRunner({ tasks, cpuMs: config.TEMPLATE_CPU_MS })
@@ -97,8 +100,9 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
     invitationMailLimit: createInvitationMailLimit(),
     ...createRateLimits(config),
     shares,
-    read: createBoundedRead(db, shares.queries),
-    readMetrics: createBoundedRead(db, shares.metrics),
+    replica,
+    read: createBoundedRead(db, shares.queries, { replica }),
+    readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),
     events,
     pause: new SendingPause(db),
@@ -120,6 +124,15 @@ export function createParts({ config, secrets, db, log, nameServers }: PartsOpti
       ca: webhookAuthoritiesOf(config),
     }),
   }
+}
+
+type ReplicaParts = { config: Config; db: Db; replicaDb: Db; log: Log; metrics: Registry }
+
+function createReplica({ config, db, replicaDb, log, metrics }: ReplicaParts): Replica {
+  const lagMaxMs = config.DATABASE_REPLICA_LAG_SECONDS * 1_000
+  const replica = new Replica({ primary: db, replica: replicaDb, lagMaxMs, log })
+  measureReplica(replica, metrics)
+  return replica
 }
 
 /** Applies only with a relay: emails in the built-in inbox do not leave the service. */

@@ -3,7 +3,9 @@ import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
 import { openRelay } from '@waxwing/smtp-client'
 import { type Config, readConfig, readEnvironment, readUnknownSettings } from '../config/config.ts'
 import { missingPrivilege } from '../db/connect-faults.ts'
+import type { Db } from '../db/db.ts'
 import { isMigrated } from '../db/migrate.ts'
+import { isPooled } from '../db/session.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
 import { checkSettings } from '../parts.ts'
 import { openLog } from '../runtime/log.ts'
@@ -94,9 +96,28 @@ async function* database(config: Config): AsyncGenerator<Finding> {
         ? 'in sync with the database'
         : `differs from the database by ${Math.round(row!.drift)} s: synchronize both with NTP`,
     }
+    yield* pooler(config, opened.db)
   } finally {
     await opened.close()
   }
+}
+
+/** Sessions use DATABASE_DIRECT_URL if it is set, otherwise DATABASE_URL. */
+async function* pooler({ DATABASE_DIRECT_URL: directUrl }: Config, db: Db): AsyncGenerator<Finding> {
+  await using session = await db.openSession()
+  if (!(await isPooled(session.client))) return
+  yield directUrl === undefined
+    ? {
+        what: 'Pooler',
+        ok: true,
+        note: true,
+        says: 'DATABASE_URL is the address of a connection pooler. Set DATABASE_DIRECT_URL to that of the database, so that processes are notified of new jobs instead of polling',
+      }
+    : {
+        what: 'Pooler',
+        ok: false,
+        says: 'DATABASE_DIRECT_URL is the address of a connection pooler: set it to that of the database',
+      }
 }
 
 /** Checks the files and URLs in the settings, as the service does at startup. */

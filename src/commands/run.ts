@@ -33,6 +33,8 @@ export const databaseOf = (
 ): Promise<Database> =>
   openDatabase({
     url: config.DATABASE_URL,
+    directUrl: config.DATABASE_DIRECT_URL,
+    replicaUrl: config.DATABASE_REPLICA_URL,
     dataDir: config.DATA_DIR,
     connectionsMax: config.DATABASE_CONNECTIONS,
     log,
@@ -69,7 +71,8 @@ export async function run(roles: readonly Role[], { demo = false } = {}): Promis
     if (migrated.length > 0) log.info({ migrated }, 'Migrations applied')
     const currentSince = await checkSecret(database, config, secrets, log)
     const demoAccount = demo ? await ensureDemo(database.db, secrets) : undefined
-    const app = await createApp({ config, secrets: { ...secrets, currentSince }, db: database.db, log, roles })
+    const { db, replica } = database
+    const app = await createApp({ config, secrets: { ...secrets, currentSince }, db, replica, log, roles })
     await startOrExplain(app, config, roles)
     process.stdout.write(await banner({ config, database, roles, demoAccount }))
     if (!shutdownSignal.aborted) await once(shutdownSignal, 'abort')

@@ -54,9 +54,22 @@ export const settings = {
   DATABASE_URL: optional(
     'PostgreSQL 15 or newer. If unset, an embedded PostgreSQL stores its data in DATA_DIR.',
     databaseUrl,
-    {
-      secret: true,
-    },
+    { secret: true },
+  ),
+  DATABASE_DIRECT_URL: optional(
+    'The database in DATABASE_URL without the connection pooler, used for notifications, migrations and backups. Set it if DATABASE_URL is the address of a pooler such as PgBouncer.',
+    databaseUrl,
+    { secret: true },
+  ),
+  DATABASE_REPLICA_URL: optional(
+    'Streaming replica of the database in DATABASE_URL, used for lists, exports and metrics.',
+    databaseUrl,
+    { secret: true },
+  ),
+  DATABASE_REPLICA_LAG_SECONDS: setting(
+    '5',
+    'The replica is not used while its data is older than this.',
+    wholeNumber(1, 3600),
   ),
   DATABASE_CONNECTIONS: setting(
     '10',
@@ -69,9 +82,7 @@ export const settings = {
   APP_SECRET: optional(
     'Signs tokens and sessions and encrypts webhook secrets. If unset, a secret is generated once in DATA_DIR.',
     secret,
-    {
-      secret: true,
-    },
+    { secret: true },
   ),
   APP_SECRET_PREVIOUS: optional('Previous APP_SECRET. Still accepted for verifying and decrypting.', secret, {
     secret: true,
@@ -84,9 +95,7 @@ export const settings = {
   SMTP_URL: optional(
     'SMTP relay, for example smtp://user:pass@relay:587. If unset, emails are kept in the built-in inbox.',
     smtpUrl,
-    {
-      secret: true,
-    },
+    { secret: true },
   ),
   SMTP_CONNECTIONS: setting('10', 'SMTP connections per process.', wholeNumber(1, 200)),
   MAIL_FROM: setting('hello@localhost', 'Sender of flows without a sender of their own.', text),
@@ -202,9 +211,7 @@ export const settings = {
   PROVIDER_POSTMARK_TOKEN: optional(
     'Password in the webhook URL configured at Postmark (basic authentication).',
     text,
-    {
-      secret: true,
-    },
+    { secret: true },
   ),
 } as const
 

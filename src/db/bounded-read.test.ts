@@ -8,7 +8,7 @@ test('cancels a read that takes too long, and the connection keeps its default t
   await using testDb = await createTestDb()
   const { db } = testDb
   const shares = new Shares({ perOrganization: 1, overall: 1, waitingPerOrganization: 5, waitMs: 60_000 })
-  const read = createBoundedRead(db, shares, 50)
+  const read = createBoundedRead(db, shares, { timeoutMs: 50 })
   const organizationId = newId('org')
   const startedAt = performance.now()
   await expect(read(organizationId, (tx) => tx`select pg_sleep(60)`)).rejects.toMatchObject({

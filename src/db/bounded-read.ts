@@ -1,7 +1,8 @@
 import type { Shares } from '../runtime/shares.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import type { Db, Reader } from './db.ts'
+import { type Db, isConnectionFault, isRetryable, type Reader } from './db.ts'
+import type { Replica } from './replica.ts'
 
 /** Applies to each statement of a list, search or report. */
 const statementTimeoutMs = 3_000
@@ -16,13 +17,29 @@ export type BoundedRead = <Result>(
   work: (db: Reader) => Promise<Result>,
 ) => Promise<Result>
 
-export function createBoundedRead(db: Db, shares: Shares, timeoutMs = statementTimeoutMs): BoundedRead {
+export type BoundedReadOptions = {
+  timeoutMs?: number
+  /** Used instead of the database where it is recent enough. */
+  replica?: Replica | undefined
+}
+
+export function createBoundedRead(
+  db: Db,
+  shares: Shares,
+  { timeoutMs = statementTimeoutMs, replica }: BoundedReadOptions = {},
+): BoundedRead {
+  const limits = { statementTimeoutMs: timeoutMs }
   return (organizationId, work) =>
     shares.run(organizationId, async () => {
       try {
-        return await db.begin(work, { statementTimeoutMs: timeoutMs })
+        const readFrom = replica?.find(organizationId)
+        if (!readFrom) return await db.begin(work, limits)
+        return await readFrom.begin(work, limits).catch((error: unknown) => {
+          if (!isReplicaFault(error)) throw error
+          return db.begin(work, limits)
+        })
       } catch (error) {
-        if ((error as { code?: unknown }).code !== queryCanceled) throw error
+        if (!isTimeout(error)) throw error
         throw new Refusal(
           'unavailable',
           'This request took too long and was stopped. Narrow it down, for example by a longer search text or a shorter period.',
@@ -31,3 +48,8 @@ export function createBoundedRead(db: Db, shares: Shares, timeoutMs = statementT
       }
     })
 }
+
+const isTimeout = (error: unknown) => (error as { code?: unknown } | null)?.code === queryCanceled
+
+/** The replica is unavailable, or canceled the statement because it was about to replay a change of the same rows. */
+const isReplicaFault = (error: unknown) => !isTimeout(error) && (isConnectionFault(error) || isRetryable(error))

@@ -3,7 +3,7 @@ import { EmbeddedFailure, startEmbedded } from '@waxwing/embedded-postgres'
 import type { Log } from '../runtime/log.ts'
 import { SetupFault } from '../values/errors.ts'
 import { connectFaultOf } from './connect-faults.ts'
-import { type Connection, type Db, isConnectionFault, openDb } from './db.ts'
+import { type Connection, type Db, type DbOptions, isConnectionFault, openDb } from './db.ts'
 
 const giveUpAfterMs = 30_000
 const retryEveryMs = 1_000
@@ -11,6 +11,8 @@ const versionMin = 15
 
 export type Database = {
   db: Db
+  /** A streaming replica, which may be unreachable. */
+  replica?: Db | undefined
   /** Shown at startup, without password. */
   description: string
   note: string | null
@@ -19,6 +21,9 @@ export type Database = {
 
 export type DatabaseOptions = {
   url: string | undefined
+  /** The same database without a connection pooler. */
+  directUrl?: string | undefined
+  replicaUrl?: string | undefined
   dataDir: string
   connectionsMax: number
   log: Log
@@ -39,6 +44,8 @@ export class OlderCluster extends SetupFault {}
  */
 export async function openDatabase({
   url,
+  directUrl,
+  replicaUrl,
   dataDir,
   connectionsMax,
   log,
@@ -46,10 +53,16 @@ export async function openDatabase({
   applicationName = 'waxwing',
   signal,
 }: DatabaseOptions): Promise<Database> {
-  const pool = { connectionsMax, applicationName }
+  const pool: PoolOptions = { connectionsMax, applicationName }
   if (url !== undefined) {
+    if (directUrl !== undefined) pool.direct = { connectionString: directUrl }
     const db = await connect({ connectionString: url }, pool, log, signal)
-    return { db, description: withoutPassword(url), note: null, close: () => db.close() }
+    const replica =
+      replicaUrl === undefined ? undefined : openDb({ connection: { connectionString: replicaUrl }, ...pool })
+    const close = async () => {
+      await Promise.all([db.close(), replica?.close()])
+    }
+    return { db, replica, description: withoutPassword(url), note: null, close }
   }
   const embedded = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
     if (!(error instanceof EmbeddedFailure)) throw error
@@ -73,7 +86,7 @@ export async function openDatabase({
   }
 }
 
-type PoolOptions = { connectionsMax: number; applicationName: string }
+type PoolOptions = Omit<DbOptions, 'connection'>
 
 async function connect(connection: Connection, pool: PoolOptions, log: Log, signal?: AbortSignal): Promise<Db> {
   const db = openDb({ connection, ...pool })

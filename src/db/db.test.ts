@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, expectTypeOf, test } from 'vitest'
+import { connectToDatabase } from '../../test/support/database-socket.ts'
 import { createTestDb, type TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
 import { type Db, isConnectionFault, openDb, type Tx, type Writer } from './db.ts'
@@ -100,7 +101,7 @@ async function startListenCutter({ host, port }: { host: string; port: number })
   const open = new Set<object>()
   let cut = false
   const server = createServer((near) => {
-    const far = connect(`${host}/.s.PGSQL.${port}`)
+    const far = connectToDatabase({ host, port })
     open.add(near)
     near.on('data', (bytes) => {
       if (cut || !bytes.includes('listen')) return far.write(bytes)

@@ -1,9 +1,10 @@
 import pg from 'pg'
-import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import { listen } from './listen.ts'
 import { reader } from './reader.ts'
 import { connectSession } from './session.ts'
-import type { Sql } from './sql.ts'
+import { type Sql, sql } from './sql.ts'
+import { publishStatement } from './statement-channel.ts'
+import { begin, single } from './transaction.ts'
 
 /**
  * Runs queries. Column names are converted to camelCase; keys inside jsonb values belong to the users and are left as
@@ -55,6 +56,8 @@ export interface Db extends Reader {
    */
   openSession(): Promise<Session>
   readonly pool: pg.Pool
+  /** The same database without a connection pooler, if it has an address of its own. For migrations. */
+  readonly directDb: Db | undefined
   close(): Promise<void>
 }
 
@@ -72,6 +75,8 @@ export type Connection = { connectionString: string } | { host: string; port: nu
 
 export type DbOptions = {
   connection: Connection
+  /** Address of the same database without a connection pooler. */
+  direct?: Connection | undefined
   connectionsMax?: number
   applicationName?: string
   statementTimeoutMs?: number
@@ -81,13 +86,11 @@ const connectTimeoutMs = 5_000
 const defaultStatementTimeoutMs = 30_000
 /** The client gives up later than the server cancels the statement: by then the connection must be broken. */
 const answerTimeoutFactor = 1.2
-const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
-const idleInTransactionTimeoutMs = 30_000
-/** JIT compilation costs more than it saves for short statements. */
-const noJit = '-c jit=off'
-/** Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. */
-const timeFormats = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
-const ourOptions = `${noJit} ${timeFormats}`
+/**
+ * Overrides DateStyle and TimeZone defaults of the database or role, which would be parsed incorrectly. PgBouncer accepts
+ * these options and no others.
+ */
+const ourOptions = '-c DateStyle=ISO -c IntervalStyle=postgres -c TimeZone=UTC'
 
 // Counts and byte sizes are int8 and far below 2^53.
 const int8Oid = 20
@@ -97,34 +100,45 @@ const types: pg.CustomTypesConfig = {
 }
 
 export function openDb(options: DbOptions): Db {
-  const { connection, connectionsMax = 10, applicationName = 'waxwing' } = options
+  const { connection, direct, connectionsMax = 10, applicationName = 'waxwing' } = options
   const { statementTimeoutMs = defaultStatementTimeoutMs } = options
-  const settings = {
+  const settingsOf = (connection: Connection) => ({
     ...withOurOptions(connection),
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs * answerTimeoutFactor,
-    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     types,
-  }
-  const pool = new pg.Pool({ ...settings, max: connectionsMax, pipeline: true })
+  })
+  const pool = new pg.Pool({ ...settingsOf(connection), max: connectionsMax, pipeline: true })
   // A connection that breaks while idle is replaced at the next query.
   pool.on('error', () => {})
   // A broken connection may emit a second error after pg has removed its listener. The failing query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const onPool = reader(pool)
+  const run = <Row>(query: Sql) => {
+    publishStatement(query.text)
+    return single<Row>(pool, query, statementTimeoutMs)
+  }
+  const onPool = Object.assign(
+    <Row>(strings: TemplateStringsArray, ...values: unknown[]) => run<Row>(sql(strings, ...values)),
+    { run, script: (reader(pool) as Writer).script },
+  ) as Writer
+  const directDb = direct && openDb({ ...options, connection: direct, direct: undefined })
+  const directSettings = settingsOf(direct ?? connection)
   return Object.assign(onPool, {
-    statement: onPool as Writer,
+    statement: onPool,
     pool,
-    begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) => begin(pool, work, options),
-    listen: (channel: string, heard: (payload: string) => void) => listen(settings, channel, heard),
+    directDb,
+    begin: <Result>(work: (tx: Tx) => Promise<Result>, options?: BeginOptions) =>
+      begin(pool, work, { statementTimeoutMs, ...options }),
+    listen: (channel: string, heard: (payload: string) => void) => listen(directSettings, channel, heard),
     openSession: async () => {
-      const client = await connectSession(settings)
+      const client = await connectSession(directSettings)
       return { client, statement: reader(client) as Writer, [Symbol.asyncDispose]: () => client.end() }
     },
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), directDb?.close()])
+    },
   })
 }
 
@@ -136,70 +150,6 @@ function withOurOptions(connection: Connection): Connection & { options: string 
   // The rest is kept verbatim, because pg is strict about percent-encoding.
   const rest = query.split('&').filter((parameter) => !parameter.startsWith('options='))
   return { connectionString: `${address}?${rest.join('&')}`, options: [...theirs, ourOptions].join(' ') }
-}
-
-async function begin<Result>(
-  pool: pg.Pool,
-  work: (tx: Tx) => Promise<Result>,
-  { unlimited = false, statementTimeoutMs }: BeginOptions = {},
-): Promise<Result> {
-  const section = currentSection()
-  const client = await pool.connect()
-  let broken: Error | undefined
-  // Without a listener, a connection lost between two statements would terminate the process.
-  const lost = (error: Error) => {
-    broken = error
-  }
-  client.on('error', lost)
-  let ended: Promise<unknown> | undefined
-  const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined)
-  try {
-    // Sent together with the first statement. If it fails, so does that one.
-    client.query(beginText(unlimited, statementTimeoutMs)).catch(() => {})
-    const result = await work(tx)
-    // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
-    ended = client.query('commit')
-    await Promise.all([...tx.sent, ended])
-    enterSection(section)
-    return result
-  } catch (error) {
-    ended ??= client.query('rollback')
-    await ended.catch((endError: Error) => {
-      broken = endError
-    })
-    throw await causeOf(error, tx.sent)
-  } finally {
-    client.off('error', lost)
-    client.release(broken)
-  }
-}
-
-type SendingTx = Tx & { sent: Promise<unknown>[] }
-
-function transaction(client: pg.PoolClient, answerWithinMs: number | undefined): SendingTx {
-  const sent: Promise<unknown>[] = []
-  const onClient = reader(client, answerWithinMs)
-  const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
-    const sending = onClient(strings, ...values)
-    sending.catch(() => {})
-    sent.push(sending)
-  }
-  return Object.assign(onClient, { send, sent }) as SendingTx
-}
-
-/** After a failed statement the following ones fail as well, with an error that says only that. */
-async function causeOf(error: unknown, sent: Promise<unknown>[]): Promise<unknown> {
-  const settled = await Promise.allSettled(sent)
-  const errors = [error, ...settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))]
-  return errors.find((each) => (each as { code?: unknown } | null)?.code !== transactionAborted) ?? error
-}
-
-const transactionAborted = '25P02'
-
-function beginText(unlimited: boolean, statementTimeoutMs: number | undefined): string {
-  if (unlimited) return 'begin; set local statement_timeout = 0'
-  if (statementTimeoutMs === undefined) return 'begin'
-  return `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}`
 }
 
 /** Returns true if the database or the connection failed rather than the statement, so that a retry may succeed. */

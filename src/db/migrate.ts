@@ -31,9 +31,10 @@ export function readMigrations(folder = join(packageRoot, 'src', 'db', 'migratio
  */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   checkNumbers(migrations)
+  const direct = db.directDb ?? db
   const done: string[] = []
   for (const migration of migrations) {
-    while (!(await runExclusively(db, migration, migrations, done))) await sleep(lockPollMs)
+    while (!(await runExclusively(direct, migration, migrations, done))) await sleep(lockPollMs)
   }
   return done
 }

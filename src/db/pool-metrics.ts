@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Db } from './db.ts'
+import type { Replica } from './replica.ts'
 
 /** Registers gauges of the connection pool of this process. */
 export function measurePool({ pool }: Db, registry: Registry): void {
@@ -23,4 +24,15 @@ export function measurePool({ pool }: Db, registry: Registry): void {
     'Statements and transactions waiting for a database connection.',
     () => pool.waitingCount,
   )
+}
+
+export function measureReplica(replica: Replica, registry: Registry): void {
+  new Gauge({
+    name: 'waxwing_database_replica_lag_seconds',
+    help: 'How old the data of the replica may be. Infinite until it was compared with the primary.',
+    registers: [registry],
+    collect() {
+      this.set(replica.lagMs / 1_000)
+    },
+  })
 }

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { Reader } from './db.ts'
 import { type Sql, sql } from './sql.ts'
+import { publishStatement } from './statement-channel.ts'
 
 const namedStatementsMax = 500
 const statementNameLength = 20
@@ -28,12 +29,13 @@ export function reader(target: pg.Pool | pg.ClientBase, answerWithinMs?: number)
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
     await target.query(config)
   }
+  const publishAndRun = <Row>(query: Sql) => {
+    publishStatement(query.text)
+    return run<Row>(query)
+  }
   return Object.assign(
-    <Row>(strings: TemplateStringsArray, ...values: unknown[]) => run<Row>(sql(strings, ...values)),
-    {
-      run,
-      script,
-    },
+    <Row>(strings: TemplateStringsArray, ...values: unknown[]) => publishAndRun<Row>(sql(strings, ...values)),
+    { run: publishAndRun, script },
   ) as Reader
 }
 

@@ -286,6 +286,8 @@ test('a lane released while a job is being enqueued is due when the job is', asy
   let released: Promise<void> | undefined
   await test.db.begin(async (tx) => {
     enqueue(tx, [job('lane')])
+    // The job was only sent. It has to be there before the release.
+    await tx`select 1`
     released = releaseLanes(test.db, kind, [{ organizationId, lane: 'lane', token }])
     await until('the release to wait for the lock', async () => {
       const waiting = await test.db`

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connectToDatabase } from './database-socket.ts'
 import type { TestDb } from './test-db.ts'
 
 export type DatabaseProxy = AsyncDisposable & {
@@ -21,7 +22,7 @@ export async function startDatabaseProxy(target: { host: string; port: number })
   let hangs = false
 
   const server = createServer((near) => {
-    const far = connect(join(target.host, `.s.PGSQL.${target.port}`))
+    const far = connectToDatabase(target)
     for (const [from, to] of [
       [near, far],
       [far, near],

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { connectToDatabase } from './database-socket.ts'
 
 /** A proxy that terminates TLS for a database, on a port of 127.0.0.1. */
 export async function startDatabaseTls(
@@ -16,7 +16,7 @@ export async function startDatabaseTls(
     near.once('data', () => {
       near.write('S')
       const secure = new TLSSocket(near, { isServer: true, ...certificate })
-      const far = connect(join(target.host, `.s.PGSQL.${target.port}`))
+      const far = connectToDatabase(target)
       sockets.add(far)
       for (const socket of [secure, far]) socket.on('error', () => {})
       secure.pipe(far).pipe(secure)

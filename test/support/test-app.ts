@@ -33,6 +33,7 @@ export type TestApp = AsyncDisposable & {
 
 type TestAppOptions = Pick<AppOptions, 'nameServers'> & {
   openFor?: (testDb: TestDb) => Db | Promise<Db>
+  replica?: Db
   log?: AppOptions['log']
 }
 
@@ -44,7 +45,7 @@ const appSecret = 'a secret that only the tests know, and all of them do'
 export async function startTestApp(
   environment: Environment = {},
   roles: readonly Role[] = ['serve', 'work'],
-  { nameServers, openFor = ({ db }) => db, log: ownLog }: TestAppOptions = {},
+  { nameServers, openFor = ({ db }) => db, replica, log: ownLog }: TestAppOptions = {},
 ): Promise<TestApp> {
   const testDb = await createTestDb()
   // The service may connect to its database differently from the test.
@@ -65,7 +66,7 @@ export async function startTestApp(
   })
   const secrets = { current: config.APP_SECRET ?? appSecret, previous: config.APP_SECRET_PREVIOUS }
   const log = ownLog ?? pino({ level: config.LOG_LEVEL })
-  const app = await createApp({ config, secrets, db, log, roles, ...(nameServers && { nameServers }) })
+  const app = await createApp({ config, secrets, db, replica, log, roles, ...(nameServers && { nameServers }) })
   await app.start()
   const { port } = app.server.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`

@@ -1,0 +1,119 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startDatabaseProxy } from '../../test/support/database-proxy.ts'
+import { type ReplicaPair, startReplicaPair } from '../../test/support/replica.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { Shares } from '../runtime/shares.ts'
+import { newId } from '../values/ids.ts'
+import { createBoundedRead } from './bounded-read.ts'
+import { type Db, openDb, type Reader } from './db.ts'
+import { migrate } from './migrate.ts'
+import { Replica } from './replica.ts'
+
+const log = pino({ level: 'silent' })
+const lagMaxMs = 1_000
+
+let pair: ReplicaPair
+let primary: Db
+let replicaDb: Db
+beforeAll(async () => {
+  pair = await startReplicaPair()
+  primary = openDb({ connection: pair.primary.connection })
+  replicaDb = openDb({ connection: pair.replica.connection })
+  await migrate(primary)
+})
+afterAll(async () => {
+  await Promise.all([primary.close(), replicaDb.close()])
+  await pair[Symbol.asyncDispose]()
+})
+
+const pauseReplay = () => replicaDb`select pg_wal_replay_pause()`
+const resumeReplay = () => replicaDb`select pg_wal_replay_resume()`
+const isOnReplica = async (db: Reader) => {
+  const [row] = await db<{ onReplica: boolean }>`select pg_is_in_recovery() as on_replica`
+  return row!.onReplica
+}
+
+/** A read of an organization: true if it ran on the replica. */
+function startReads(replicaOfReads = replicaDb) {
+  const replica = new Replica({ primary, replica: replicaOfReads, lagMaxMs, log })
+  const shares = new Shares({ perOrganization: 5, overall: 5, waitingPerOrganization: 5, waitMs: 60_000 })
+  const read = createBoundedRead(primary, shares, { replica })
+  replica.start()
+  const readsFromReplica = (organizationId = newId('org')) => read(organizationId, isOnReplica)
+  return { replica, readsFromReplica, [Symbol.asyncDispose]: () => replica.stop() }
+}
+
+test('reads from the replica while it is recent, and from the primary while it is too far behind', async () => {
+  await using reads = startReads()
+  await until('the replica to be used', () => reads.readsFromReplica())
+  await pauseReplay()
+  try {
+    // An idle primary writes nothing that the replica could miss.
+    await primary`select pg_switch_wal()`
+    await primary.statement.script('create table if not exists noise (n int); insert into noise values (1)')
+    await until('the primary to be used', async () => !(await reads.readsFromReplica()))
+    expect(reads.replica.lagMs).toBeGreaterThan(lagMaxMs)
+  } finally {
+    await resumeReplay()
+  }
+  await until('the replica to be used again', () => reads.readsFromReplica())
+  expect(reads.replica.lagMs).toBeLessThanOrEqual(lagMaxMs)
+})
+
+test('an organization reads its own writes', async () => {
+  await using reads = startReads()
+  const [writer, other] = [newId('org'), newId('org')]
+  await until('the replica to be used', () => reads.readsFromReplica(writer))
+  reads.replica.noteWrite(writer)
+  expect([await reads.readsFromReplica(writer), await reads.readsFromReplica(other)]).toEqual([false, true])
+  await until('the replica to have the write', () => reads.readsFromReplica(writer))
+})
+
+test('reads from the primary at once if the replica cannot be reached', async () => {
+  await using proxy = await startDatabaseProxy(pair.replica.connection)
+  const behindProxy = openDb({ connection: { ...pair.replica.connection, ...proxy.connection } })
+  try {
+    await using reads = startReads(behindProxy)
+    await until('the replica to be used', () => reads.readsFromReplica())
+    await proxy.cut()
+    expect(await reads.readsFromReplica()).toBe(false)
+  } finally {
+    await behindProxy.close()
+  }
+})
+
+test('does not use a server that is no replica, for example after it was promoted', async () => {
+  await using reads = startReads(primary)
+  const [before] = await comparisons()
+  await until('a comparison', async () => (await comparisons())[0]!.count > before!.count + 5)
+  expect(reads.replica.find(newId('org'))).toBeUndefined()
+})
+
+const comparisons = () =>
+  primary<{ count: number }>`
+    select xact_commit as count from pg_stat_database where datname = current_database()`
+
+test('the service lists from the replica what it has just stored', async () => {
+  await using app: TestApp = await startTestApp({ DATABASE_REPLICA_LAG_SECONDS: '1' }, ['serve'], {
+    openFor: () => openDb({ connection: pair.primary.connection }),
+    replica: replicaDb,
+  })
+  for (let n = 0; n < 20; n++) {
+    const name = `Group ${n}`
+    expect(await app.manage('POST', '/organization/groups', { name })).toMatchObject({ status: 201 })
+    const listed = await app.manage('GET', `/organization/groups?limit=100`)
+    expect(listed.body.data.map((group: { name: string }) => group.name)).toContain(name)
+  }
+  const readsOfReplica = async () => {
+    const [row] = await replicaDb<{ count: number }>`
+      select xact_commit as count from pg_stat_database where datname = current_database()`
+    return row!.count
+  }
+  const before = await readsOfReplica()
+  await until('a list to be read from the replica', async () => {
+    await app.manage('GET', '/organization/groups')
+    return (await readsOfReplica()) > before + 5
+  })
+})

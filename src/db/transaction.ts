@@ -1,0 +1,101 @@
+import type pg from 'pg'
+import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import type { BeginOptions, Tx } from './db.ts'
+import { reader } from './reader.ts'
+import type { Sql } from './sql.ts'
+
+const idleInTransactionTimeoutMs = 30_000
+const unlimitedAnswerTimeoutMs = 24 * 60 * 60 * 1_000
+const transactionAborted = '25P02'
+
+/** Runs `work` in one transaction, which is rolled back if `work` throws. */
+export async function begin<Result>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<Result>,
+  { unlimited = false, statementTimeoutMs }: Required<Pick<BeginOptions, 'statementTimeoutMs'>> & BeginOptions,
+): Promise<Result> {
+  const section = currentSection()
+  return onConnection(pool, async (client, lose) => {
+    let ended: Promise<unknown> | undefined
+    const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined)
+    try {
+      // Sent together with the first statement. If it fails, so does that one.
+      client.query(beginText(unlimited ? 0 : statementTimeoutMs)).catch(() => {})
+      const result = await work(tx)
+      // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
+      ended = client.query('commit')
+      await Promise.all([...tx.sent, ended])
+      enterSection(section)
+      return result
+    } catch (error) {
+      ended ??= client.query('rollback')
+      await ended.catch(lose)
+      throw await causeOf(error, tx.sent)
+    }
+  })
+}
+
+/** Runs one statement as a transaction of its own, in one round trip. */
+export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: number): Promise<Row[]> {
+  return onConnection(pool, async (client, lose) => {
+    client.query(beginText(statementTimeoutMs)).catch(() => {})
+    const answer = reader(client).run<Row>(query)
+    const ended = client.query('commit')
+    try {
+      const rows = await answer
+      await ended
+      return rows
+    } catch (error) {
+      // The connection is reused when the transaction has ended.
+      await ended.catch(lose)
+      throw error
+    }
+  })
+}
+
+/** Runs `work` with a connection of the pool. A connection that breaks, or for which `lose` is called, is closed. */
+async function onConnection<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient, lose: (error: Error) => void) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  // Without a listener, a connection lost between two statements would terminate the process.
+  const lose = (error: Error) => {
+    broken = error
+  }
+  client.on('error', lose)
+  try {
+    return await work(client, lose)
+  } finally {
+    client.off('error', lose)
+    client.release(broken)
+  }
+}
+
+type SendingTx = Tx & { sent: Promise<unknown>[] }
+
+function transaction(client: pg.PoolClient, answerWithinMs: number | undefined): SendingTx {
+  const sent: Promise<unknown>[] = []
+  const onClient = reader(client, answerWithinMs)
+  const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
+    const sending = onClient(strings, ...values)
+    sending.catch(() => {})
+    sent.push(sending)
+  }
+  return Object.assign(onClient, { send, sent }) as SendingTx
+}
+
+/** After a failed statement the following ones fail as well, with an error that says only that. */
+async function causeOf(error: unknown, sent: Promise<unknown>[]): Promise<unknown> {
+  const settled = await Promise.allSettled(sent)
+  const errors = [error, ...settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))]
+  return errors.find((each) => (each as { code?: unknown } | null)?.code !== transactionAborted) ?? error
+}
+
+/**
+ * Settings apply to one transaction. A connection pooler such as PgBouncer rejects them at the start of a connection, and
+ * settings of a session would reach other clients. JIT compilation costs more than it saves for short statements.
+ */
+const beginText = (statementTimeoutMs: number) =>
+  `begin; set local statement_timeout = ${Math.ceil(statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs}; set local jit = off`
