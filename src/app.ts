@@ -203,7 +203,7 @@ function createLoops(parts: Parts): Loop[] {
     new Loop({
       name: 'delete expired sessions and links',
       everyMs: hourMs,
-      run: () => deleteExpiredCredentials(db.statement),
+      run: () => deleteExpiredCredentials(db),
       log,
     }),
     new Loop({ name: 'delete expired idempotency keys', everyMs: hourMs, run: () => deleteExpiredKeys(db), log }),

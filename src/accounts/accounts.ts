@@ -117,6 +117,6 @@ export async function resetPassword(db: Db, email: string, newPassword: string):
   const user = await findUserByEmail(db, address.emailKey)
   if (!user) throw new Refusal('not_found', `No account found for ${address.email}.`)
   const passwordHash = await hashPassword(newPassword)
-  await updatePassword(db.statement, user, passwordHash)
+  await db.begin((tx) => updatePassword(tx, user, passwordHash))
   return { ...user, passwordHash }
 }

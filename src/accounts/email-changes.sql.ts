@@ -56,22 +56,21 @@ export async function useEmailChange(
   tx: Tx,
   { organizationId, tokenHash }: LinkToken,
 ): Promise<ConfirmedEmail | undefined> {
-  const [row] = await tx<ConfirmedEmail>`
-    with used as (
-      delete from email_changes
-      where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
-      returning user_id, email, email_key
-    )
-    select users.organization_id, users.id, users.email as old_email, used.email as new_email, used.email_key as new_key
-    from users join used on used.user_id = users.id
-    where organization_id = ${organizationId}`
-  return row
+  const [used] = await tx<{ userId: UserId; newEmail: string; newKey: string }>`
+    delete from email_changes
+    where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
+    returning user_id, email as new_email, email_key as new_key`
+  if (!used) return undefined
+  const { userId: id, newEmail, newKey } = used
+  const [user] = await tx<{ oldEmail: string }>`
+    select email as old_email from users where organization_id = ${organizationId} and id = ${id}`
+  return user && { organizationId, id, oldEmail: user.oldEmail, newEmail, newKey }
 }
 
 /** Also deletes password resets, because their links were sent to the old address. Returns false if the address is taken. */
 export async function updateEmail(tx: Tx, { organizationId, id, newEmail, newKey }: ConfirmedEmail): Promise<boolean> {
+  tx.send`delete from password_resets where organization_id = ${organizationId} and user_id = ${id}`
   const rows = await tx`
-    with resets_deleted as (delete from password_resets where organization_id = ${organizationId} and user_id = ${id})
     update users set email = ${newEmail}, email_key = ${newKey}
     where organization_id = ${organizationId} and id = ${id}
       and not exists (select from users as other where other.email_key = ${newKey} and other.id <> ${id})

@@ -52,14 +52,13 @@ export async function findReset(db: Reader, { organizationId, tokenHash }: LinkT
 
 /** Deletes the link and returns its user. Returns undefined if it is no longer valid, so that it can be used only once. */
 export async function useReset(tx: Tx, { organizationId, tokenHash }: LinkToken): Promise<Account | undefined> {
-  const [row] = await tx<Account>`
-    with used as (
-      delete from password_resets
-      where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
-      returning user_id
-    )
+  const [used] = await tx<{ userId: UserId }>`
+    delete from password_resets
+    where organization_id = ${organizationId} and token_hash = ${tokenHash} and expires_at > now()
+    returning user_id`
+  if (!used) return undefined
+  const [user] = await tx<Account>`
     select id, organization_id, email, name, role, created_at, password_hash, session_epoch
-    from users join used on used.user_id = users.id
-    where organization_id = ${organizationId}`
-  return row
+    from users where organization_id = ${organizationId} and id = ${used.userId}`
+  return user
 }

@@ -233,7 +233,7 @@ export function profileRoutes(parts: ProfileParts): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        await endAllSessions(db.statement, memberOf(request))
+        await db.begin((tx) => endAllSessions(tx, memberOf(request)))
         return ok(null, 'You are signed out everywhere')
       },
     )

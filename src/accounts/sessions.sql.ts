@@ -1,4 +1,4 @@
-import type { Reader, Writer } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { OrganizationId, SessionId, UserId } from '../values/ids.ts'
 
 /** Whose sessions: the columns that every statement on sessions matches. */
@@ -17,19 +17,18 @@ type NewSession = Pick<SessionRow, 'id' | 'userAgent' | 'ipAddress' | 'expiresAt
 
 /** Also ends the oldest sessions of the user, so that at most `keep` remain. */
 export async function insertSession(
-  db: Writer,
+  tx: Tx,
   { organizationId, id: userId }: SessionOwner,
   session: NewSession,
   keep: number,
 ): Promise<void> {
-  await db`
-    with ended as (
-      delete from sessions
-      where organization_id = ${organizationId} and user_id = ${userId} and id in (
-        select id from sessions
-        where organization_id = ${organizationId} and user_id = ${userId}
-        order by id desc offset ${keep - 1})
-    )
+  tx.send`
+    delete from sessions
+    where organization_id = ${organizationId} and user_id = ${userId} and id in (
+      select id from sessions
+      where organization_id = ${organizationId} and user_id = ${userId}
+      order by id desc offset ${keep - 1})`
+  await tx`
     insert into sessions (organization_id, user_id, id, user_agent, ip_address, expires_at)
     values (${organizationId}, ${userId}, ${session.id}, ${session.userAgent}, ${session.ipAddress}, ${session.expiresAt})`
 }

@@ -21,7 +21,7 @@ export async function startSession(
   const id = newId('ses')
   const { token, expiresAt } = await sessions.issue(user, id)
   const device = { userAgent: printable(request.headers['user-agent'] ?? ''), ipAddress: request.ip }
-  await insertSession(db.statement, user, { id, expiresAt, ...device }, sessionsPerUserMax)
+  await db.begin((tx) => insertSession(tx, user, { id, expiresAt, ...device }, sessionsPerUserMax))
   return {
     token,
     expires_at: expiresAt.toISOString(),

@@ -198,18 +198,17 @@ export async function unsubscribeByEmail(
   emailKeys: string[],
   actor: Actor,
 ): Promise<void> {
+  const held = await tx<{ id: ContactId }>`
+    select id from contacts
+    where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])
+      and subscription <> 'unsubscribed'
+    order by email_key
+    for no key update`
+  const ids = held.map(({ id }) => id)
   await tx`
-    with held as (
-      select id from contacts
-      where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])
-        and subscription <> 'unsubscribed'
-      order by email_key
-      for no key update
-    ),
-    recorded as (${recordChange(organizationId, 'unsubscribed', actor, sql`held`)})
     update contacts set subscription = 'unsubscribed', updated_at = now()
-    from held
-    where contacts.organization_id = ${organizationId} and contacts.id = held.id`
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
+  await tx.run(recordChange(organizationId, 'unsubscribed', actor, sql`unnest(${ids}::uuid[]) as changed (id)`))
 }
 
 /** Resubscribes the contact with this address if it had unsubscribed. */
@@ -219,11 +218,10 @@ export async function subscribeByEmail(
   emailKey: string,
   actor: Actor,
 ): Promise<void> {
-  await tx`
-    with changed as (
+  const changed = await tx<{ id: ContactId }>`
     update contacts set subscription = 'subscribed', updated_at = now()
     where organization_id = ${organizationId} and email_key = ${emailKey} and subscription = 'unsubscribed'
-      returning id
-    )
-    ${recordChange(organizationId, 'subscribed', actor, sql`changed`)}`
+    returning id`
+  const ids = changed.map(({ id }) => id)
+  await tx.run(recordChange(organizationId, 'subscribed', actor, sql`unnest(${ids}::uuid[]) as changed (id)`))
 }

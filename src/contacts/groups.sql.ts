@@ -2,6 +2,7 @@ import { equalsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
+import type { Subscription } from './contacts.sql.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
 import { subscriptionOnJoining } from './subscription.ts'
@@ -103,24 +104,19 @@ export async function lockContacts(
   actor: Actor,
 ): Promise<ContactId[]> {
   const rows = await tx<{ id: ContactId }>`
-    with held as materialized (
-      select id from contacts
-      where organization_id = ${organizationId} and id = any (${ids}::uuid[])
-      order by email_key
-      for no key update
-    ),
-    subscribed as (
-      update contacts set subscription = ${subscriptionOnJoining}, updated_at = now()
-      from held
-      where contacts.organization_id = ${organizationId} and contacts.id = held.id
-        and contacts.subscription = 'not_subscribed'
-      returning contacts.id, contacts.subscription
-    ),
-    recorded as (
-      ${recordChange(organizationId, 'subscribed', actor, sql`subscribed where subscription = 'subscribed'`)}
-    )
-    select id from held`
-  return rows.map(({ id }) => id)
+    select id from contacts
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    order by email_key
+    for no key update`
+  const held = rows.map(({ id }) => id)
+  const changed = await tx<{ id: ContactId; subscription: Subscription }>`
+    update contacts set subscription = ${subscriptionOnJoining}, updated_at = now()
+    where organization_id = ${organizationId} and id = any (${held}::uuid[]) and subscription = 'not_subscribed'
+    returning id, subscription`
+  const subscribed = changed.filter(({ subscription }) => subscription === 'subscribed').map(({ id }) => id)
+  if (subscribed.length > 0)
+    await tx.run(recordChange(organizationId, 'subscribed', actor, sql`unnest(${subscribed}::uuid[]) as joined (id)`))
+  return held
 }
 
 /** Returns how many memberships are new. */

@@ -22,18 +22,17 @@ export async function insertHistory(
   contactId: ContactId,
   { type, actor, details = {}, eventId }: HistoryEntry,
 ): Promise<void> {
+  tx.send`
+    insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id, details)
+    values (${organizationId}, ${contactId}, ${eventId ?? newId('evt')}, ${type}, ${actor.type}, ${actor.id},
+      ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb)`
   await tx`
-    with added as (
-      insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id, details)
-      values (${organizationId}, ${contactId}, ${eventId ?? newId('evt')}, ${type}, ${actor.type}, ${actor.id},
-        ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb)
-    )
     delete from contact_history
     where organization_id = ${organizationId} and contact_id = ${contactId} and (at, id) in (
       select at, id from contact_history
       where organization_id = ${organizationId} and contact_id = ${contactId}
       order by at desc, id desc
-      offset ${entriesMax - 1})`
+      offset ${entriesMax})`
 }
 
 /** Like `insertHistory`, for the contact with this address, if there is one. */
@@ -62,20 +61,15 @@ export async function moveMembershipToHistory(
   { organizationId, groupId, contactId }: { organizationId: OrganizationId; groupId: GroupId; contactId: ContactId },
   actor: Actor,
 ): Promise<boolean> {
-  const rows = await tx`
-    with removed as (
-      delete from group_members
-      where organization_id = ${organizationId} and group_id = ${groupId} and contact_id = ${contactId}
-      returning added_at, coalesce(added_by_type, 'system') as added_by_type, added_by_id
-    ),
-    added as (
-      insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, details)
-      select ${organizationId}, ${contactId}, added_at, gen_random_uuid(), 'group_added', added_by_type, added_by_id,
-        jsonb_build_object('group_id', ${groupId}::text)
-      from removed
-    )
-    select from removed`
-  if (rows.length === 0) return false
+  const [removed] = await tx<{ addedAt: Date; addedByType: string; addedById: string | null }>`
+    delete from group_members
+    where organization_id = ${organizationId} and group_id = ${groupId} and contact_id = ${contactId}
+    returning added_at, coalesce(added_by_type, 'system') as added_by_type, added_by_id`
+  if (!removed) return false
+  tx.send`
+    insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, details)
+    values (${organizationId}, ${contactId}, ${removed.addedAt}, gen_random_uuid(), 'group_added', ${removed.addedByType},
+      ${removed.addedById}, jsonb_build_object('group_id', ${groupId}::text))`
   await insertHistory(tx, organizationId, contactId, { type: 'group_removed', actor, details: { group_id: groupId } })
   return true
 }

@@ -82,31 +82,28 @@ export async function queueImport(
     where organization_id = ${organizationId} and id = ${id}`
 }
 
-export async function deleteImport(db: Writer, organizationId: OrganizationId, id: ImportId): Promise<void> {
-  await db`
-    with chunks_deleted as (delete from import_chunks where organization_id = ${organizationId} and import_id = ${id})
-    delete from imports where organization_id = ${organizationId} and id = ${id}`
+export async function deleteImport(tx: Tx, organizationId: OrganizationId, id: ImportId): Promise<void> {
+  tx.send`delete from import_chunks where organization_id = ${organizationId} and import_id = ${id}`
+  await tx`delete from imports where organization_id = ${organizationId} and id = ${id}`
 }
 
 /** Deletes uploads whose process died, and old reports. */
 export async function pruneImports(
-  db: Writer,
+  tx: Tx,
   organizationId: OrganizationId,
   uploadHoursMax: number,
   reportDaysMax: number,
 ): Promise<void> {
-  await db`
-    with pruned as (
-      delete from imports
-      where organization_id = ${organizationId} and (
-        status = 'uploading' and created_at < now() - ${uploadHoursMax} * interval '1 hour'
-        or finished_at < now() - ${reportDaysMax} * interval '1 day')
-      returning id
-    ),
-    chunks as (
-      delete from import_chunks using pruned where organization_id = ${organizationId} and import_id = pruned.id
-    )
-    delete from import_problems using pruned where organization_id = ${organizationId} and import_id = pruned.id`
+  const pruned = await tx<{ id: ImportId }>`
+    delete from imports
+    where organization_id = ${organizationId} and (
+      status = 'uploading' and created_at < now() - ${uploadHoursMax} * interval '1 hour'
+      or finished_at < now() - ${reportDaysMax} * interval '1 day')
+    returning id`
+  if (pruned.length === 0) return
+  const ids = pruned.map(({ id }) => id)
+  tx.send`delete from import_chunks where organization_id = ${organizationId} and import_id = any (${ids}::uuid[])`
+  await tx`delete from import_problems where organization_id = ${organizationId} and import_id = any (${ids}::uuid[])`
 }
 
 /** Does not count uploads, since those of a process that died would count as well. */
@@ -205,16 +202,12 @@ export async function finishImport(
   reason: string | null,
 ): Promise<boolean> {
   const rows = await tx`
-    with finished as (
-      update imports set status = ${status}, reason = ${reason}, finished_at = now()
-      where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
-      returning id
-    ),
-    chunks_deleted as (
-      delete from import_chunks using finished where organization_id = ${organizationId} and import_id = finished.id
-    )
-    select from finished`
-  return rows.length > 0
+    update imports set status = ${status}, reason = ${reason}, finished_at = now()
+    where organization_id = ${organizationId} and id = ${id} and status in ('queued', 'running')
+    returning id`
+  if (rows.length === 0) return false
+  tx.send`delete from import_chunks where organization_id = ${organizationId} and import_id = ${id}`
+  return true
 }
 
 /** `cells` is null if they are too long to keep. */

@@ -75,7 +75,7 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
   if (groupId && subscription !== 'subscribed')
     throw invalid({ path: 'subscription', problem: 'must be "subscribed" when group_id is given' })
   if (groupId && !(await findGroup(db, organizationId, groupId))) throw notFound('group')
-  await pruneImports(db.statement, organizationId, uploadHoursMax, reportDaysMax)
+  await db.begin((tx) => pruneImports(tx, organizationId, uploadHoursMax, reportDaysMax))
   if ((await countUnfinished(db, organizationId)) > othersMax)
     throw new Refusal(
       'conflict',
@@ -91,7 +91,7 @@ async function storeImport(db: Db, upload: Upload, othersMax: number): Promise<I
       await enqueue(tx, [{ organizationId, kind: importKind, lane: id, id }])
     })
   } catch (error) {
-    await deleteImport(db.statement, organizationId, id)
+    await db.begin((tx) => deleteImport(tx, organizationId, id))
     throw error
   }
   return (await findImport(db, organizationId, id))!

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import type { ContactId, OrganizationId } from '../values/ids.ts'
+import type { ContactId, DeliveryId, OrganizationId } from '../values/ids.ts'
 
 /** Returns the address key of the deleted contact, or undefined if it does not exist. */
 export async function deleteContact(
@@ -23,16 +23,15 @@ export async function deleteHistory(tx: Tx, organizationId: OrganizationId, id: 
 /** Removes personal data from the contact's messages, which stay countable. Queued messages are never sent. */
 export async function emptyMessages(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
   await tx`
-    with emptied as (
-      update messages
-      set email = '', subject = '', context = null, recipient = null, relay_reply = null, queue_id = null,
-        status = case status when 'queued' then 'suppressed' else status end,
-        reason = case status when 'queued' then 'the contact was erased' else reason end
-      where organization_id = ${organizationId} and contact_id = ${id}
-      returning id
-    )
-    delete from inbox using emptied
-    where inbox.organization_id = ${organizationId} and inbox.message_id = emptied.id`
+    update messages
+    set email = '', subject = '', context = null, recipient = null, relay_reply = null, queue_id = null,
+      status = case status when 'queued' then 'suppressed' else status end,
+      reason = case status when 'queued' then 'the contact was erased' else reason end
+    where organization_id = ${organizationId} and contact_id = ${id}`
+  await tx`
+    delete from inbox using messages
+    where inbox.organization_id = ${organizationId} and messages.organization_id = ${organizationId}
+      and messages.contact_id = ${id} and inbox.message_id = messages.id`
 }
 
 /**
@@ -40,18 +39,16 @@ export async function emptyMessages(tx: Tx, organizationId: OrganizationId, id: 
  * from the event again if the delivery is still due. Must run before the events are emptied.
  */
 export async function emptyDeliveries(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  const emptied = await tx<{ id: DeliveryId }>`
+    update deliveries set body = ''
+    from events
+    join webhooks on webhooks.organization_id = events.organization_id
+    where events.organization_id = ${organizationId} and events.contact_id = ${id}
+      and deliveries.organization_id = ${organizationId} and deliveries.id = delivery_id(events.id, webhooks.id)
+    returning deliveries.id`
   await tx`
-    with emptied as (
-      update deliveries set body = ''
-      from events
-      join webhooks on webhooks.organization_id = events.organization_id
-      where events.organization_id = ${organizationId} and events.contact_id = ${id}
-        and deliveries.organization_id = ${organizationId} and deliveries.id = delivery_id(events.id, webhooks.id)
-      returning deliveries.id
-    )
     update delivery_attempts set response_body = null
-    from emptied
-    where delivery_attempts.organization_id = ${organizationId} and delivery_attempts.delivery_id = emptied.id`
+    where organization_id = ${organizationId} and delivery_id = any (${emptied.map((delivery) => delivery.id)}::uuid[])`
 }
 
 /** Events and their times stay. Links and diagnostics are removed, since they may contain personal data. */

@@ -93,7 +93,7 @@ export async function selectAttempts(
 
 /** Inserts a finished delivery without an event: a test. */
 export async function insertTestDelivery(
-  db: Writer,
+  tx: Tx,
   delivery: {
     organizationId: OrganizationId
     id: DeliveryId
@@ -106,13 +106,12 @@ export async function insertTestDelivery(
 ): Promise<void> {
   const { attempt } = delivery
   const delivered = attempt.outcome === 'acknowledged'
-  await db`
-    with written as (
-      insert into deliveries (organization_id, id, webhook_id, event_id, event_name, is_test, status, attempt_count, reason, body,
-        delivered_at)
-      values (${delivery.organizationId}, ${delivery.id}, ${delivery.webhookId}, ${delivery.eventId}, ${delivery.eventName}, true,
-        ${delivered ? 'delivered' : 'failed'}, 1, ${attempt.reason}, ${delivery.body}, ${delivered ? attempt.at : null})
-    )
+  tx.send`
+    insert into deliveries (organization_id, id, webhook_id, event_id, event_name, is_test, status, attempt_count, reason, body,
+      delivered_at)
+    values (${delivery.organizationId}, ${delivery.id}, ${delivery.webhookId}, ${delivery.eventId}, ${delivery.eventName}, true,
+      ${delivered ? 'delivered' : 'failed'}, 1, ${attempt.reason}, ${delivery.body}, ${delivered ? attempt.at : null})`
+  await tx`
     insert into delivery_attempts (organization_id, delivery_id, number, at, duration_ms, status_code, outcome, reason,
       signature, response_body)
     values (${delivery.organizationId}, ${delivery.id}, ${attempt.number}, ${attempt.at}, ${attempt.durationMs},

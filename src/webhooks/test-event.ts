@@ -43,14 +43,7 @@ export async function sendTestEvent(
   const { attempt, outcome } = await attemptDelivery(parts, toAttempt)
   if (outcome.kind === 'local_resource_error')
     throw new Refusal('unavailable', `Not sent: ${attempt.reason}. Try again in a moment.`, { retryAfterSeconds: 1 })
-  await insertTestDelivery(parts.db.statement, {
-    organizationId,
-    id: deliveryId,
-    webhookId,
-    eventId,
-    eventName,
-    body,
-    attempt,
-  })
+  const delivery = { organizationId, id: deliveryId, webhookId, eventId, eventName, body, attempt }
+  await parts.db.begin((tx) => insertTestDelivery(tx, delivery))
   return { deliveryId, attempt }
 }
