@@ -45,6 +45,9 @@ import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
 
+/** Counts of contacts that take longer are estimated. */
+const countTimeoutMs = 5_000
+
 const emailBacklog = {
   queued: 'waxwing_emails_queued',
   postponed: 'waxwing_emails_deferred',
@@ -102,6 +105,7 @@ export function createParts({ config, secrets, db, replica: replicaDb, log, name
     shares,
     replica,
     read: createBoundedRead(db, shares.queries, { replica }),
+    readCounts: createBoundedRead(db, shares.queries, { timeoutMs: countTimeoutMs, replica }),
     readMetrics: createBoundedRead(db, shares.metrics, { replica }),
     members: new MemberAdder(db, tasks),
     events,

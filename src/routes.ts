@@ -42,6 +42,8 @@ import { flowResultRoutes } from './reports/flow-results.routes.ts'
 import { metricRoutes } from './reports/metrics.routes.ts'
 import { overviewRoutes } from './reports/overview.routes.ts'
 import { timelineRoutes } from './reports/timeline.routes.ts'
+import { FilterSchema } from './segments/filter.ts'
+import { segmentRoutes } from './segments/segments.routes.ts'
 import { sendingRoutes } from './sending-status/sending-status.routes.ts'
 import { providerRoutes, providerTitles } from './tracking/providers/providers.routes.ts'
 import { trackingRoutes } from './tracking/tracking.routes.ts'
@@ -81,6 +83,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
   const webhooks = { ...parts, metrics: parts.deliveryMetrics }
   allowLargeBodies(server)
   describePermissions(server)
+  server.addSchema(FilterSchema)
   server.decorateRequest('apiKey', null)
   server.decorateRequest('member', null)
   await registerDocs(server, { baseUrl: config.BASE_URL, onRequest: limitByAddress(parts.pageLimit) })
@@ -130,9 +133,10 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           )
           await organization.register(invitationRoutes({ ...parts, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, read, keys }))
-          await organization.register(contactRoutes({ db, read }))
+          await organization.register(contactRoutes({ db, read, readCounts: parts.readCounts }))
           await organization.register(timelineRoutes({ db, read }))
           await organization.register(groupRoutes({ db, read }))
+          await organization.register(segmentRoutes({ db, read }))
           await organization.register(importRoutes({ db, read, hints, tasks: parts.tasks }))
           await organization.register(suppressionRoutes({ db, read }))
           await organization.register(flowRoutes(parts))

@@ -19,6 +19,7 @@ const order = [
   'accounts',
   'webhooks',
   'events',
+  'segments',
   'contacts',
   'flows',
   'inbox',

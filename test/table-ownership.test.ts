@@ -33,6 +33,7 @@ const owners: Record<string, string> = {
   flow_versions: 'flows',
   flows: 'flows',
   inbox: 'inbox',
+  segments: 'segments',
   idempotency_keys: 'messages',
   messages: 'messages',
   notice_mails: 'notices',

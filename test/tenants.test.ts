@@ -17,6 +17,10 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   // Paused, so that its delivery does not change.
   await app.manage('PATCH', `/organization/webhooks/${webhook.id}`, { status: 'paused' })
   const group = await make('/groups', { name: 'Customers' })
+  const segment = await make('/segments', {
+    name: 'Customers on pro',
+    filter: { type: 'text', field: 'attributes.plan', operator: 'equals', value: 'pro' },
+  })
   const flowId = await createFlow(app)
   const message = (await send(app, flowId)).body.data
   await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
@@ -41,6 +45,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     'api-keys': (await list('/api-keys'))[0].id,
     contacts: message.contact_id,
     groups: group.id,
+    segments: segment.id,
     imports: imported.body.data.id,
     suppressions: 'bob@example.com',
     flows: flowId,
@@ -56,6 +61,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
 const bodyOf: Record<string, object> = {
   'PATCH members': { role: 'member' },
   'PATCH groups': { name: 'Mine' },
+  'PATCH segments': { name: 'Mine' },
   'PATCH contacts': { first_name: 'Eve' },
   'PATCH flows': { name: 'Mine' },
   'PATCH webhooks': { name: 'Mine' },

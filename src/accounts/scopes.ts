@@ -38,6 +38,7 @@ const resources: Readonly<Record<string, Resource>> = {
   contacts: 'contacts',
   groups: 'contacts',
   imports: 'contacts',
+  segments: 'contacts',
   suppressions: 'contacts',
   flows: 'flows',
   messages: 'messages',

@@ -5,15 +5,17 @@ import type { Db } from '../db/db.ts'
 import { answers, created, creates, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { contactStatuses } from '../segments/filter.ts'
 import { parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { parseId, toText } from '../values/ids.ts'
+import { toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
-import { type Contact, contactStatuses, selectContacts } from './contacts.sql.ts'
+import { type Contact, selectContacts } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
+import { countMatching } from './count.ts'
 import { attributeKeysMax, nameMax, parseFields } from './fields.ts'
+import { filterQuery, readFilter } from './filter-query.ts'
 
-const queryMax = 200
 const groupsMax = 100
 
 const ContactOut = Type.Object({
@@ -35,7 +37,7 @@ const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
 type Api = Parameters<FastifyPluginAsyncTypebox>[0]
-type Parts = { db: Db; read: BoundedRead }
+type Parts = { db: Db; read: BoundedRead; readCounts: BoundedRead }
 
 export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -45,7 +47,7 @@ export function contactRoutes(parts: Parts): FastifyPluginAsyncTypebox {
   }
 }
 
-function searchAndCreate(api: Api, { db, read }: Parts): void {
+function searchAndCreate(api: Api, { db, read, readCounts }: Parts): void {
   api.get(
     '/contacts',
     {
@@ -53,33 +55,32 @@ function searchAndCreate(api: Api, { db, read }: Parts): void {
         tags,
         summary: 'List contacts',
         description: 'Newest first.',
-        querystring: Type.Object({
-          query: Type.Optional(
-            Type.String({
-              maxLength: queryMax,
-              description:
-                'Words to find in the address or the name. A word with an @ matches the start of the address.',
-            }),
-          ),
-          group_id: Type.Optional(Type.String()),
-          status: Type.Optional(oneOf(...contactStatuses)),
-          ...pageQuery,
-        }),
+        querystring: Type.Object({ ...filterQuery, ...pageQuery }),
         response: pages(ContactOut),
       },
     },
     async (request) => {
-      const { query, group_id: groupText, status } = request.query
       const asked = readPage(request.query, [uuidPart])
-      const groupId = groupText ? parseId('grp', groupText) : undefined
-      // A group that does not exist has no members.
-      if (groupText && !groupId) return page({ items: [], nextCursor: null })
-      const filter = { query: query?.replaceAll('\0', ''), groupId, status }
       const organizationId = organizationIdOf(request)
+      const filter = await readFilter(db, request)
       const rows = await read(organizationId, (tx) => selectContacts(tx, organizationId, filter, asked))
       const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
       return page({ items: items.map(contactOut), nextCursor })
     },
+  )
+
+  api.get(
+    '/contacts/count',
+    {
+      schema: {
+        tags,
+        summary: 'Count contacts',
+        description: 'Counts the contacts that match a filter. If that takes longer than 5 seconds, it is estimated.',
+        querystring: Type.Object(filterQuery),
+        response: answers(Type.Object({ count: Type.Integer(), approximate: Type.Boolean() })),
+      },
+    },
+    async (request) => ok(await countMatching(readCounts, organizationIdOf(request), await readFilter(db, request))),
   )
 
   api.post(

@@ -1,16 +1,15 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { and, type Sql, sql } from '../db/sql.ts'
+import { and, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
 import type { EmailAddress } from '../values/email.ts'
+import type { ContactStatus } from '../segments/filter.ts'
 import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
+import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
 import type { Attributes, ContactFields } from './fields.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
-import { matchesWords } from './search.sql.ts'
 import { priorUnsubscription } from './subscription.ts'
 
-export const contactStatuses = ['subscribed', 'not_subscribed', 'unsubscribed', 'suppressed'] as const
-export type ContactStatus = (typeof contactStatuses)[number]
 export type Subscription = Exclude<ContactStatus, 'suppressed'>
 
 export type Contact = {
@@ -66,12 +65,6 @@ export async function selectRecipient(
   return row
 }
 
-export type ContactFilter = {
-  query?: string | undefined
-  groupId?: GroupId | undefined
-  status?: ContactStatus | undefined
-}
-
 /** Newest first, since ids are ordered by time. */
 export async function selectContacts(
   db: Reader,
@@ -89,25 +82,14 @@ export async function selectContacts(
         sql`group_members.contact_id`,
       ]
     : [sql`contacts where contacts.organization_id = ${organizationId}`, sql`contacts.id`]
-  const conditions = [
-    ...matchesWords(organizationId, filter.query ?? ''),
-    ...(filter.status ? [hasStatus(organizationId, filter.status)] : []),
-    ...(cursor ? [sql`${id} < ${cursor[0]}`] : []),
-  ]
+  const { groupId: _, ...rest } = filter
+  const conditions = [...contactConditions(organizationId, rest), ...(cursor ? [sql`${id} < ${cursor[0]}`] : [])]
   return db<Contact>`
     select ${contactColumns}
     from (
       select contacts.* from ${source} and ${and(conditions)} order by ${id} desc limit ${limit + 1}
     ) as contacts
     order by contacts.id desc`
-}
-
-function hasStatus(organizationId: OrganizationId, status: ContactStatus): Sql {
-  // Does not use `isSuppressed`: few contacts are suppressed, and this form lets the planner start from them.
-  return status === 'suppressed'
-    ? sql`contacts.email_key in (
-        select email_key from suppressions where organization_id = ${organizationId} and reason <> 'unsubscribe')`
-    : sql`contacts.subscription = ${status} and not ${isSuppressed}`
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
+import { checkGroupUnused } from '../segments/segments.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
@@ -53,8 +54,9 @@ export async function renameGroup(
   return group
 }
 
-/** Deletes the group. Its contacts are kept. */
+/** Deletes the group. Its contacts are kept. Throws `Refusal` if a segment uses the group. */
 export async function removeGroup(db: Db, organizationId: OrganizationId, id: GroupId): Promise<void> {
+  await checkGroupUnused(db, organizationId, id)
   await inTransaction(db, async (tx) => {
     // Deletes the group first: transactions that add members hold a lock on it, so the second statement sees their
     // rows.

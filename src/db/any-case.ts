@@ -15,6 +15,18 @@ export function equalsInAnyCase(text: Sql, wanted: string): Sql {
   return sql`${fold(text)} = ${fold(sql`${wanted}`)}`
 }
 
+/** A condition that the text starts with `wanted`, ignoring case. */
+export function startsWithInAnyCase(text: Sql, wanted: string): Sql {
+  const fold = foldLettersOf(wanted)
+  return sql`starts_with(${fold(text)}, ${fold(sql`${wanted}`)})`
+}
+
+/** A condition that the text ends with `wanted`, ignoring case. */
+export function endsWithInAnyCase(text: Sql, wanted: string): Sql {
+  const fold = foldLettersOf(wanted)
+  return sql`right(${fold(text)}, ${[...wanted].length}) = ${fold(sql`${wanted}`)}`
+}
+
 function foldLettersOf(wanted: string): (text: Sql) => Sql {
   let from = ''
   let to = ''

@@ -1,12 +1,11 @@
 import type { Shares } from '../runtime/shares.ts'
 import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
-import { type Db, isConnectionFault, isRetryable, type Reader } from './db.ts'
+import { type Db, isConnectionFault, isQueryCanceled, isRetryable, type Reader } from './db.ts'
 import type { Replica } from './replica.ts'
 
 /** Applies to each statement of a list, search or report. */
 const statementTimeoutMs = 3_000
-const queryCanceled = '57014'
 
 /**
  * Runs reads whose cost depends on how much data an organization has: within the organization's share of the database,
@@ -39,7 +38,7 @@ export function createBoundedRead(
           return db.begin(work, limits)
         })
       } catch (error) {
-        if (!isTimeout(error)) throw error
+        if (!isQueryCanceled(error)) throw error
         throw new Refusal(
           'unavailable',
           'This request took too long and was stopped. Narrow it down, for example by a longer search text or a shorter period.',
@@ -49,7 +48,5 @@ export function createBoundedRead(
     })
 }
 
-const isTimeout = (error: unknown) => (error as { code?: unknown } | null)?.code === queryCanceled
-
 /** The replica is unavailable, or canceled the statement because it was about to replay a change of the same rows. */
-const isReplicaFault = (error: unknown) => !isTimeout(error) && (isConnectionFault(error) || isRetryable(error))
+const isReplicaFault = (error: unknown) => !isQueryCanceled(error) && (isConnectionFault(error) || isRetryable(error))

@@ -182,6 +182,11 @@ export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(String((error as { code?: unknown } | null)?.code))
 }
 
+/** Returns true if the statement was cancelled, usually by its timeout. */
+export function isQueryCanceled(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '57014'
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '23505'
 }

@@ -133,6 +133,7 @@ function validationRefusal({ validation, validationContext }: FastifyError): Ref
   const fields = ((validation ?? []) as AjvError[]).map((fault): FieldProblem => {
     const parts = (fault.instancePath ?? '').split('/').slice(1)
     if (fault.keyword === 'required') parts.push(String(fault.params?.missingProperty))
+    if (fault.keyword === 'discriminator') parts.push(String(fault.params?.tag))
     return { path: parts.join('.') || String(validationContext ?? 'body'), problem: problemOf(fault) }
   })
   const [first] = fields
@@ -145,6 +146,8 @@ function problemOf({ keyword, params = {}, message }: AjvError): string {
   switch (keyword) {
     case 'required':
       return 'is required'
+    case 'discriminator':
+      return 'is missing or unknown'
     case 'type':
       return `must be ${[params.type].flat().join(' or ')}`
     case 'enum':

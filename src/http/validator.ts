@@ -7,8 +7,11 @@ type Compile = (route: RouteSchema) => Validate
 
 /** For input with more values, only the first error is reported. */
 const valuesMax = 1_000
-/** No coercion: "5" is not a number. Unknown fields are ignored, not removed. */
-const options = { coerceTypes: false, removeAdditional: false, useDefaults: true }
+/**
+ * No coercion: "5" is not a number. Unknown fields are ignored, not removed. With a discriminator, errors are reported
+ * for the chosen alternative only.
+ */
+const options = { coerceTypes: false, removeAdditional: false, useDefaults: true, discriminator: true }
 
 /**
  * Reports all errors of ordinary requests. The cost grows with the number of errors, even for elements beyond

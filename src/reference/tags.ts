@@ -10,6 +10,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     Contacts:
       'A contact is a person that an organization can send email to. Contacts are unique by email address, without regard to case. Large lists are imported from CSV files in the background.',
     Groups: 'A group is a named list of contacts. A contact can be in any number of groups.',
+    Segments:
+      'A segment is a saved filter of contacts: by fields, attributes, groups, status, and what they did. It has no members of its own: the filter is evaluated whenever the segment is used.',
     Suppressions:
       'A suppressed address receives no email. Addresses are suppressed after a hard bounce or a complaint, after an unsubscription (marketing email only), or by hand.',
   },

@@ -82,6 +82,7 @@ export type RecordKind =
   | 'invitation'
   | 'member'
   | 'message'
+  | 'segment'
   | 'session'
   | 'webhook'
 

@@ -10,6 +10,7 @@ const kinds = {
   inv: 'invitation',
   key: 'API key',
   msg: 'message',
+  seg: 'segment',
   ses: 'session',
   usr: 'member',
   whk: 'webhook',

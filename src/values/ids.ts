@@ -21,6 +21,7 @@ export type ImportId = Branded<'imp'>
 export type InvitationId = Branded<'inv'>
 export type NoticeId = Branded<'ntc'>
 export type SessionId = Branded<'ses'>
+export type SegmentId = Branded<'seg'>
 
 type IdOf = {
   org: OrganizationId
@@ -38,6 +39,7 @@ type IdOf = {
   inv: InvitationId
   ntc: NoticeId
   ses: SessionId
+  seg: SegmentId
 }
 export type Prefix = keyof IdOf
 

@@ -44,9 +44,33 @@ export async function recordAudience(recorder: Recorder): Promise<{ groupId: str
   const unused = await app.manage('POST', '/organization/groups', { name: 'Unused' })
   await recorder.record('deleteGroup', { params: { id: unused.body.data.id } })
 
+  await recordSegments(recorder, groupId)
   await recordImports(recorder)
   await recordSuppressions(recorder)
   return { groupId, contactId: found.data[0].id }
+}
+
+async function recordSegments(recorder: Recorder, groupId: string): Promise<void> {
+  const isSubscribed = { type: 'status', operator: 'is', value: 'subscribed' }
+  const onPro = { type: 'text', field: 'attributes.plan', operator: 'equals', value: 'pro' }
+  const filter = {
+    type: 'all',
+    conditions: [
+      isSubscribed,
+      onPro,
+      { type: 'group', operator: 'member', group_id: groupId },
+      { type: 'engagement', operator: 'did_not', event: 'emailClick', within_days: 60 },
+    ],
+  }
+  const created = await recorder.record('createSegment', { body: { name: 'Inactive customers', filter } })
+  const { id } = created.data
+  await recorder.record('createSegment', { body: { name: 'Inactive customers', filter: onPro }, status: 409 })
+  await recorder.record('createSegment', { body: { name: 'S', filter: { ...onPro, operator: 'like' } }, status: 422 })
+  await recorder.record('listSegments')
+  await recorder.record('getSegment', { params: { id } })
+  await recorder.record('countContacts', { query: { segment_id: id } })
+  await recorder.record('updateSegment', { params: { id }, body: { name: 'Customers who did not click' } })
+  await recorder.record('deleteSegment', { params: { id } })
 }
 
 async function recordImports(recorder: Recorder): Promise<void> {

@@ -361,6 +361,15 @@ export class WaxwingManagement {
   }
 
   /**
+   * Count contacts.
+   *
+   * Counts the contacts that match a filter. If that takes longer than 5 seconds, it is estimated.
+   */
+  countContacts(query: Query<'countContacts'> = {}, options?: RequestOptions): Promise<Data<'countContacts'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/contacts/count', query, options })
+  }
+
+  /**
    * Get a contact.
    *
    * `status` combines the subscription of the contact with the suppressions of its address.
@@ -459,6 +468,53 @@ export class WaxwingManagement {
    */
   removeContactFromGroup(id: string, contactId: string, options?: RequestOptions): Promise<Data<'removeContactFromGroup'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/groups/${encodeURIComponent(id)}/members/${encodeURIComponent(contactId)}`, options })
+  }
+
+  /**
+   * List segments.
+   *
+   * All segments, in one response. An organization can have 500.
+   */
+  listSegments(options?: RequestOptions): Promise<Data<'listSegments'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/segments', options })
+  }
+
+  /**
+   * Create a segment.
+   *
+   * Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as
+   * `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to
+   * count opens and clicks by machines as well.
+   */
+  createSegment(body: Body<'createSegment'>, options?: RequestOptions): Promise<Data<'createSegment'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/segments', body, options })
+  }
+
+  /**
+   * Get a segment.
+   *
+   * Count its contacts with `GET …/contacts/count?segment_id=`, and list them with `GET …/contacts?segment_id=`.
+   */
+  getSegment(id: string, options?: RequestOptions): Promise<Data<'getSegment'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/segments/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Update a segment.
+   *
+   * Omitted fields keep their value; the filter is replaced as a whole.
+   */
+  updateSegment(id: string, body: Body<'updateSegment'>, options?: RequestOptions): Promise<Data<'updateSegment'>> {
+    return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/segments/${encodeURIComponent(id)}`, body, options })
+  }
+
+  /**
+   * Delete a segment.
+   *
+   * The contacts are kept.
+   */
+  deleteSegment(id: string, options?: RequestOptions): Promise<Data<'deleteSegment'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/segments/${encodeURIComponent(id)}`, options })
   }
 
   /**

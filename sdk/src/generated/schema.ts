@@ -944,6 +944,10 @@ export interface paths {
          *     Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         *
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The segment does not exist.
          */
         get: operations["listContacts"];
         put?: never;
@@ -959,6 +963,34 @@ export interface paths {
          *     - **404** `not_found`: One of the groups does not exist. Nothing was created.
          */
         post: operations["createContact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/contacts/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count contacts
+         * @description Counts the contacts that match a filter. If that takes longer than 5 seconds, it is estimated.
+         *
+         *     Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         *
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The segment does not exist.
+         */
+        get: operations["countContacts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1085,6 +1117,10 @@ export interface paths {
          *     This cannot be undone.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The filter of a segment names the group.
          */
         delete: operations["deleteGroup"];
         options?: never;
@@ -1154,6 +1190,80 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List segments
+         * @description All segments, in one response. An organization can have 500.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         */
+        get: operations["listSegments"];
+        put?: never;
+        /**
+         * Create a segment
+         * @description Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count opens and clicks by machines as well.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: A segment with this name exists, or the organization has 500 segments.
+         *     - **422** `validation_failed`: The filter is invalid, or names a group or flow that does not exist.
+         */
+        post: operations["createSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/segments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a segment
+         * @description Count its contacts with `GET …/contacts/count?segment_id=`, and list them with `GET …/contacts?segment_id=`.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         */
+        get: operations["getSegment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a segment
+         * @description The contacts are kept.
+         *
+         *     This cannot be undone.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         */
+        delete: operations["deleteSegment"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a segment
+         * @description Omitted fields keep their value; the filter is replaced as a whole.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: Another segment has this name.
+         *     - **412** `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed.
+         */
+        patch: operations["updateSegment"];
         trace?: never;
     };
     "/api/v1/organization/imports": {
@@ -2438,6 +2548,85 @@ export interface components {
                 }[];
                 request_id: string;
             };
+        };
+        /** @description A filter of contacts: at most 50 conditions, nested up to 4 levels deep. */
+        ContactFilter: {
+            /** @enum {string} */
+            type: "all";
+            conditions: components["schemas"]["ContactFilter"][];
+        } | {
+            /** @enum {string} */
+            type: "any";
+            conditions: components["schemas"]["ContactFilter"][];
+        } | {
+            /** @enum {string} */
+            type: "text";
+            /** @description `email`, `email_domain`, `first_name`, `last_name`, `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with" | "is_set" | "is_not_set";
+            value?: string;
+        } | {
+            /** @enum {string} */
+            type: "number";
+            /** @description `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "not_equals" | "greater_than" | "at_least" | "less_than" | "at_most" | "is_set" | "is_not_set";
+            value?: number;
+        } | {
+            /** @enum {string} */
+            type: "date";
+            /** @description `created_at`, `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "on" | "before" | "after" | "in_last_days" | "not_in_last_days" | "in_next_days" | "is_set" | "is_not_set";
+            /** @description A day: `2026-03-02`. */
+            value?: string;
+            days?: number;
+        } | {
+            /** @enum {string} */
+            type: "boolean";
+            /** @description `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "is_true" | "is_false" | "is_set" | "is_not_set";
+        } | {
+            /** @enum {string} */
+            type: "list";
+            /** @description `attributes.` and the name of an attribute */
+            field: string;
+            /** @enum {string} */
+            operator: "contains" | "not_contains" | "is_empty" | "is_not_empty";
+            value?: string;
+        } | {
+            /** @enum {string} */
+            type: "group";
+            /** @enum {string} */
+            operator: "member" | "not_member";
+            group_id: string;
+        } | {
+            /** @enum {string} */
+            type: "status";
+            /** @enum {string} */
+            operator: "is" | "is_not";
+            /** @enum {string} */
+            value: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+        } | {
+            /** @enum {string} */
+            type: "engagement";
+            /** @enum {string} */
+            operator: "did" | "did_not";
+            /** @enum {string} */
+            event: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+            /** @description How many events. Defaults to 1. */
+            at_least?: number;
+            /** @description Only events of the last days. */
+            within_days?: number;
+            /** @description Only events of emails of this flow. */
+            flow_id?: string;
+            /** @description Also counts opens and clicks by machines. Defaults to false. */
+            include_machines?: boolean;
         };
         Problem: {
             /** @description `urn:waxwing:error:` and the error type. */
@@ -6047,7 +6236,10 @@ export interface operations {
                  */
                 query?: string;
                 group_id?: string;
+                segment_id?: string;
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
+                filter?: string;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
@@ -6124,6 +6316,15 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The segment does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6249,6 +6450,71 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countContacts: {
+        parameters: {
+            query?: {
+                /** @description Words to find in the address or the name. A word with an @ matches the start of the address. */
+                query?: string;
+                group_id?: string;
+                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                segment_id?: string;
+                status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "count": 1,
+                     *         "approximate": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            count: number;
+                            approximate: boolean;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The segment does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -6890,6 +7156,15 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description `conflict`: The filter of a segment names the group. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7096,6 +7371,512 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSegments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "Inactive customers",
+                     *           "filter": {
+                     *             "type": "all",
+                     *             "conditions": [
+                     *               {
+                     *                 "type": "status",
+                     *                 "operator": "is",
+                     *                 "value": "subscribed"
+                     *               },
+                     *               {
+                     *                 "type": "text",
+                     *                 "field": "attributes.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               },
+                     *               {
+                     *                 "type": "group",
+                     *                 "operator": "member",
+                     *                 "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *               },
+                     *               {
+                     *                 "type": "engagement",
+                     *                 "operator": "did_not",
+                     *                 "event": "emailClick",
+                     *                 "within_days": 60
+                     *               }
+                     *             ]
+                     *           },
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "updated_at": "2026-03-02T09:41:12.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            filter: components["schemas"]["ContactFilter"];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Inactive customers",
+                 *       "filter": {
+                 *         "type": "all",
+                 *         "conditions": [
+                 *           {
+                 *             "type": "status",
+                 *             "operator": "is",
+                 *             "value": "subscribed"
+                 *           },
+                 *           {
+                 *             "type": "text",
+                 *             "field": "attributes.plan",
+                 *             "operator": "equals",
+                 *             "value": "pro"
+                 *           },
+                 *           {
+                 *             "type": "group",
+                 *             "operator": "member",
+                 *             "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                 *           },
+                 *           {
+                 *             "type": "engagement",
+                 *             "operator": "did_not",
+                 *             "event": "emailClick",
+                 *             "within_days": 60
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    filter: components["schemas"]["ContactFilter"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Inactive customers",
+                     *         "filter": {
+                     *           "type": "all",
+                     *           "conditions": [
+                     *             {
+                     *               "type": "status",
+                     *               "operator": "is",
+                     *               "value": "subscribed"
+                     *             },
+                     *             {
+                     *               "type": "text",
+                     *               "field": "attributes.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             },
+                     *             {
+                     *               "type": "group",
+                     *               "operator": "member",
+                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             },
+                     *             {
+                     *               "type": "engagement",
+                     *               "operator": "did_not",
+                     *               "event": "emailClick",
+                     *               "within_days": 60
+                     *             }
+                     *           ]
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            filter: components["schemas"]["ContactFilter"];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `conflict`: A segment with this name exists, or the organization has 500 segments. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "status": "error",
+                     *       "message": "A segment with this name already exists.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "conflict",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The filter is invalid, or names a group or flow that does not exist. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "status": "error",
+                     *       "message": "filter.operator: must be one of equals, not_equals, contains, not_contains, starts_with, ends_with, is_set, is_not_set.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "validation_failed",
+                     *         "fields": [
+                     *           {
+                     *             "path": "filter.operator",
+                     *             "problem": "must be one of equals, not_equals, contains, not_contains, starts_with, ends_with, is_set, is_not_set"
+                     *           }
+                     *         ],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Inactive customers",
+                     *         "filter": {
+                     *           "type": "all",
+                     *           "conditions": [
+                     *             {
+                     *               "type": "status",
+                     *               "operator": "is",
+                     *               "value": "subscribed"
+                     *             },
+                     *             {
+                     *               "type": "text",
+                     *               "field": "attributes.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             },
+                     *             {
+                     *               "type": "group",
+                     *               "operator": "member",
+                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             },
+                     *             {
+                     *               "type": "engagement",
+                     *               "operator": "did_not",
+                     *               "event": "emailClick",
+                     *               "within_days": 60
+                     *             }
+                     *           ]
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            filter: components["schemas"]["ContactFilter"];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Segment deleted",
+                     *       "data": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record when you read it. If it was edited since then, the response is 412. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @example seg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Customers who did not click"
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    filter?: components["schemas"]["ContactFilter"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    /** @description Identifies this state of the record, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "seg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "Customers who did not click",
+                     *         "filter": {
+                     *           "type": "all",
+                     *           "conditions": [
+                     *             {
+                     *               "type": "status",
+                     *               "operator": "is",
+                     *               "value": "subscribed"
+                     *             },
+                     *             {
+                     *               "type": "text",
+                     *               "field": "attributes.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             },
+                     *             {
+                     *               "type": "group",
+                     *               "operator": "member",
+                     *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             },
+                     *             {
+                     *               "type": "engagement",
+                     *               "operator": "did_not",
+                     *               "event": "emailClick",
+                     *               "within_days": 60
+                     *             }
+                     *           ]
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            filter: components["schemas"]["ContactFilter"];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: Another segment has this name. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

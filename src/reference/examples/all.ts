@@ -10,6 +10,7 @@ import { examples as ofOrganization } from './organization.ts'
 import { examples as ofAPIkeys } from './api-keys.ts'
 import { examples as ofContacts } from './contacts.ts'
 import { examples as ofGroups } from './groups.ts'
+import { examples as ofSegments } from './segments.ts'
 import { examples as ofSuppressions } from './suppressions.ts'
 import { examples as ofFlows } from './flows.ts'
 import { examples as ofMessages } from './messages.ts'
@@ -19,4 +20,4 @@ import { examples as ofWebhooks } from './webhooks.ts'
 import { examples as ofDeliveries } from './deliveries.ts'
 import { examples as ofProviders } from './providers.ts'
 
-export const examples: Examples = { ...ofDocumentation, ...ofHealth, ...ofPublicAPI, ...ofAccounts, ...ofTeam, ...ofEvents, ...ofOrganization, ...ofAPIkeys, ...ofContacts, ...ofGroups, ...ofSuppressions, ...ofFlows, ...ofMessages, ...ofInbox, ...ofSending, ...ofWebhooks, ...ofDeliveries, ...ofProviders }
+export const examples: Examples = { ...ofDocumentation, ...ofHealth, ...ofPublicAPI, ...ofAccounts, ...ofTeam, ...ofEvents, ...ofOrganization, ...ofAPIkeys, ...ofContacts, ...ofGroups, ...ofSegments, ...ofSuppressions, ...ofFlows, ...ofMessages, ...ofInbox, ...ofSending, ...ofWebhooks, ...ofDeliveries, ...ofProviders }

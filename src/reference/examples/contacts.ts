@@ -130,6 +130,29 @@ export const examples: Examples = {
       }
     }
   ],
+  "countContacts": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/contacts/count",
+        "query": {
+          "segment_id": "seg_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "count": 1,
+            "approximate": false
+          }
+        }
+      }
+    }
+  ],
   "getContact": [
     {
       "title": "Success",

@@ -17,6 +17,12 @@ export const audienceNotes: Notes = {
   listContacts: {
     details:
       'Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.',
+    errors: { not_found: 'The segment does not exist.' },
+  },
+  countContacts: {
+    details:
+      'Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample.',
+    errors: { not_found: 'The segment does not exist.' },
   },
   createContact: {
     details:
@@ -67,7 +73,10 @@ export const audienceNotes: Notes = {
     details: 'Membership does not change.',
     errors: { conflict: 'Another group has this name.' },
   },
-  deleteGroup: { details: 'This cannot be undone.' },
+  deleteGroup: {
+    details: 'This cannot be undone.',
+    errors: { conflict: 'The filter of a segment names the group.' },
+  },
   addContactsToGroup: {
     details:
       '1 to 1,000 contacts. A contact that was only ever created by a send becomes subscribed. `added` counts the contacts that were not in the group yet.',
@@ -77,6 +86,27 @@ export const audienceNotes: Notes = {
     details: 'The contact itself and its subscription do not change.',
     errors: { not_found: 'The group does not exist, or the contact is not in it.' },
   },
+
+  listSegments: { details: 'All segments, in one response. An organization can have 500.' },
+  createSegment: {
+    details:
+      'Conditions are joined by `all` and `any`. Texts are compared without regard to case. Negative operators such as `not_equals` also match contacts without a value. Engagement counts people by default; set `include_machines` to count opens and clicks by machines as well.',
+    errors: {
+      conflict: 'A segment with this name exists, or the organization has 500 segments.',
+      validation_failed: 'The filter is invalid, or names a group or flow that does not exist.',
+    },
+  },
+  getSegment: {
+    details:
+      'Count its contacts with `GET …/contacts/count?segment_id=`, and list them with `GET …/contacts?segment_id=`.',
+  },
+  updateSegment: {
+    errors: {
+      conflict: 'Another segment has this name.',
+      precondition_failed: 'The record was edited since the version in `If-Match`. Nothing was changed.',
+    },
+  },
+  deleteSegment: { details: 'This cannot be undone.' },
 
   listSuppressions: { details: 'An address can have several suppressions with different reasons.' },
   createSuppression: {

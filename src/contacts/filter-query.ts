@@ -1,0 +1,51 @@
+import { type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { organizationIdOf } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
+import { oneOf } from '../http/envelope.ts'
+import { contactStatuses, filterBytesMax } from '../segments/filter.ts'
+import { parseFilter } from '../segments/parse-filter.ts'
+import { getSegment } from '../segments/segments.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { leastId, parseId } from '../values/ids.ts'
+import type { ContactFilter } from './contact-filter.sql.ts'
+
+const queryMax = 200
+/** A group that does not exist has no members. */
+const noGroup = leastId('grp', 0)
+
+/** Query parameters of every route that reads contacts by a filter. */
+export const filterQuery = {
+  query: Type.Optional(
+    Type.String({
+      maxLength: queryMax,
+      description: 'Words to find in the address or the name. A word with an @ matches the start of the address.',
+    }),
+  ),
+  group_id: Type.Optional(Type.String()),
+  segment_id: Type.Optional(Type.String()),
+  status: Type.Optional(oneOf(...contactStatuses)),
+  filter: Type.Optional(
+    Type.String({
+      maxLength: filterBytesMax,
+      description: 'A filter as in a segment (`ContactFilter`), as JSON text.',
+    }),
+  ),
+}
+
+type FilterQuery = Static<ReturnType<typeof Type.Object<typeof filterQuery>>>
+
+/** Parses the parameters. Throws `Refusal` if one is invalid, or the segment does not exist. */
+export async function readFilter(db: Db, request: FastifyRequest): Promise<ContactFilter> {
+  const { query, group_id: group, segment_id: segment, status, filter } = request.query as FilterQuery
+  const segmentId = segment ? parseIdParam('seg', segment) : undefined
+  return {
+    query: query?.replaceAll('\0', ''),
+    groupId: group ? (parseId('grp', group) ?? noGroup) : undefined,
+    status,
+    filters: [
+      ...(segmentId ? [(await getSegment(db, organizationIdOf(request), segmentId)).filter] : []),
+      ...(filter ? [parseFilter(request, filter)] : []),
+    ],
+  }
+}

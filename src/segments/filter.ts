@@ -1,0 +1,176 @@
+import { type Static, Type } from '@fastify/type-provider-typebox'
+import { oneOf } from '../http/envelope.ts'
+
+// A filter is a tree: conditions on contacts, joined by `all` and `any`. The same schema validates requests, describes
+// them in the API reference, and gives the types.
+
+export const depthMax = 4
+export const conditionsMax = 50
+export const filterBytesMax = 16 * 1024
+const valueMax = 500
+const daysMax = 3_650
+const occurrencesMax = 1_000
+
+/** The fields of a contact that are texts. Attributes are named `attributes.` and their key. */
+export const textFields = ['email', 'email_domain', 'first_name', 'last_name'] as const
+export const attributePrefix = 'attributes.'
+const attributeNameMax = 200
+
+/** The name of the attribute in a field. It may contain dots. */
+export const attributeOf = (field: string): string => field.slice(attributePrefix.length)
+
+const unary = ['is_set', 'is_not_set'] as const
+export const operators = {
+  text: ['equals', 'not_equals', 'contains', 'not_contains', 'starts_with', 'ends_with', ...unary],
+  number: ['equals', 'not_equals', 'greater_than', 'at_least', 'less_than', 'at_most', ...unary],
+  date: ['on', 'before', 'after', 'in_last_days', 'not_in_last_days', 'in_next_days', ...unary],
+  boolean: ['is_true', 'is_false', ...unary],
+  list: ['contains', 'not_contains', 'is_empty', 'is_not_empty'],
+} as const
+
+export const engagementEvents = [
+  'emailSent',
+  'emailOpen',
+  'emailClick',
+  'emailSoftBounce',
+  'emailHardBounce',
+  'emailComplaint',
+  'contactUnsubscribe',
+] as const
+
+export const contactStatuses = ['subscribed', 'not_subscribed', 'unsubscribed', 'suppressed'] as const
+export type ContactStatus = (typeof contactStatuses)[number]
+
+const field = (own: readonly string[]) =>
+  Type.String({
+    maxLength: attributePrefix.length + attributeNameMax,
+    pattern: `^(${[...own, `${attributePrefix.replace('.', '\\.')}.+`].join('|')})$`,
+    description: [...own.map((name) => `\`${name}\``), '`attributes.` and the name of an attribute'].join(', '),
+  })
+
+const options = (title: string, description: string) => ({ title, description })
+
+const Text = Type.Object(
+  {
+    type: Type.Literal('text'),
+    field: field(textFields),
+    operator: oneOf(...operators.text),
+    value: Type.Optional(Type.String({ minLength: 1, maxLength: valueMax })),
+  },
+  options('Text', 'Compares texts, without regard to case. `value` is required except for `is_set` and `is_not_set`.'),
+)
+const NumberCondition = Type.Object(
+  {
+    type: Type.Literal('number'),
+    field: field([]),
+    operator: oneOf(...operators.number),
+    value: Type.Optional(Type.Number()),
+  },
+  options('Number', 'Compares an attribute that is a number, or a text such as `12.5`.'),
+)
+const DateCondition = Type.Object(
+  {
+    type: Type.Literal('date'),
+    field: field(['created_at']),
+    operator: oneOf(...operators.date),
+    value: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', description: 'A day: `2026-03-02`.' })),
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: daysMax })),
+  },
+  options(
+    'Date',
+    'Compares days. `on`, `before` and `after` need `value`; `in_last_days`, `not_in_last_days` and `in_next_days` need `days`. An attribute is a date if it starts with one, as in `2026-03-02` or `2026-03-02T10:00:00Z`.',
+  ),
+)
+const BooleanCondition = Type.Object(
+  { type: Type.Literal('boolean'), field: field([]), operator: oneOf(...operators.boolean) },
+  options('Boolean', 'Tests an attribute that is a boolean, or one of the texts true, yes, 1, false, no and 0.'),
+)
+const List = Type.Object(
+  {
+    type: Type.Literal('list'),
+    field: field([]),
+    operator: oneOf(...operators.list),
+    value: Type.Optional(Type.String({ minLength: 1, maxLength: valueMax })),
+  },
+  options('List', 'Tests an attribute that is a list, or a text of entries separated by commas.'),
+)
+const Group = Type.Object(
+  { type: Type.Literal('group'), operator: oneOf('member', 'not_member'), group_id: Type.String() },
+  options('Group', 'Tests whether the contact is in a group.'),
+)
+const Status = Type.Object(
+  { type: Type.Literal('status'), operator: oneOf('is', 'is_not'), value: oneOf(...contactStatuses) },
+  options('Status', 'Compares the `status` of the contact.'),
+)
+const Engagement = Type.Object(
+  {
+    type: Type.Literal('engagement'),
+    operator: oneOf('did', 'did_not'),
+    event: oneOf(...engagementEvents),
+    at_least: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: occurrencesMax, description: 'How many events. Defaults to 1.' }),
+    ),
+    within_days: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: daysMax, description: 'Only events of the last days.' }),
+    ),
+    flow_id: Type.Optional(Type.String({ description: 'Only events of emails of this flow.' })),
+    include_machines: Type.Optional(
+      Type.Boolean({ description: 'Also counts opens and clicks by machines. Defaults to false.' }),
+    ),
+  },
+  options('Engagement', 'Tests whether there are events of the contact, among those that are still stored.'),
+)
+
+type Combination<Type extends 'all' | 'any'> = { type: Type; conditions: Filter[] }
+export type TextCondition = Static<typeof Text>
+export type NumberCondition = Static<typeof NumberCondition>
+export type DateCondition = Static<typeof DateCondition>
+export type BooleanCondition = Static<typeof BooleanCondition>
+export type ListCondition = Static<typeof List>
+export type EngagementCondition = Static<typeof Engagement>
+export type Condition =
+  | TextCondition
+  | NumberCondition
+  | DateCondition
+  | BooleanCondition
+  | ListCondition
+  | Static<typeof Group>
+  | Static<typeof Status>
+  | EngagementCondition
+export type Filter = Combination<'all'> | Combination<'any'> | Condition
+
+const filterId = 'ContactFilter'
+const ofAll = (type: 'all' | 'any', title: string, description: string) => ({
+  type: 'object',
+  title,
+  description,
+  required: ['type', 'conditions'],
+  properties: {
+    type: { const: type, type: 'string' },
+    conditions: { type: 'array', minItems: 1, maxItems: conditionsMax, items: { $ref: `${filterId}#` } },
+  },
+})
+
+/** Registered with the server, which resolves references to it. */
+export const FilterSchema = {
+  $id: filterId,
+  type: 'object',
+  description: `A filter of contacts: at most ${conditionsMax} conditions, nested up to ${depthMax} levels deep.`,
+  required: ['type'],
+  discriminator: { propertyName: 'type' },
+  oneOf: [
+    ofAll('all', 'All of', 'Contacts that match all of the conditions.'),
+    ofAll('any', 'Any of', 'Contacts that match at least one of the conditions.'),
+    Text,
+    NumberCondition,
+    DateCondition,
+    BooleanCondition,
+    List,
+    Group,
+    Status,
+    Engagement,
+  ],
+}
+
+/** A filter in the body of a request or response. */
+export const FilterRef = Type.Unsafe<Filter>({ $ref: `${filterId}#` })

@@ -1,0 +1,96 @@
+import type { FastifyRequest } from 'fastify'
+import { type FieldProblem, invalid } from '../values/errors.ts'
+import { type FlowId, type GroupId, parseId } from '../values/ids.ts'
+import { isStorableJson, unstorableProblem } from '../values/text.ts'
+import { type Condition, conditionsMax, depthMax, type Filter, filterBytesMax, FilterRef } from './filter.ts'
+
+declare const checked: unique symbol
+/** A filter within the limits, in which every condition has the values that its operator needs. */
+export type CheckedFilter = Filter & { readonly [checked]: true }
+
+/** Parses the JSON text of a filter in the query of a request. Throws `Refusal` if it is invalid. */
+export function parseFilter(request: FastifyRequest, text: string): CheckedFilter {
+  let filter: unknown
+  try {
+    filter = JSON.parse(text)
+  } catch {
+    throw invalid({ path: 'filter', problem: 'is not JSON' })
+  }
+  const validate = request.getValidationFunction(FilterRef) ?? request.compileValidationSchema(FilterRef)
+  if (!validate(filter)) {
+    const validation = validate.errors?.map((error) => ({ ...error, instancePath: `/filter${error.instancePath}` }))
+    throw Object.assign(new Error('The filter is invalid.'), { validation })
+  }
+  return checkFilter(filter as Filter)
+}
+
+/** Checks what the schema does not express. Throws `Refusal` with the path of each problem below `filter`. */
+export function checkFilter(filter: Filter): CheckedFilter {
+  const problems: FieldProblem[] = []
+  const text = JSON.stringify(filter)
+  if (Buffer.byteLength(text) > filterBytesMax)
+    throw invalid({ path: 'filter', problem: `must have at most ${filterBytesMax} bytes as JSON` })
+  if (!isStorableJson(text)) throw invalid({ path: 'filter', problem: unstorableProblem })
+  let conditions = 0
+  const visit = (part: Filter, path: string, depth: number) => {
+    if (part.type === 'all' || part.type === 'any') {
+      if (depth >= depthMax) problems.push({ path, problem: `must not be nested more than ${depthMax} levels deep` })
+      else for (const [index, each] of part.conditions.entries()) visit(each, `${path}.conditions.${index}`, depth + 1)
+      return
+    }
+    conditions++
+    problems.push(...problemsOf(part, path))
+  }
+  visit(filter, 'filter', 0)
+  if (conditions > conditionsMax)
+    problems.push({ path: 'filter', problem: `must have at most ${conditionsMax} conditions` })
+  const [first, ...rest] = problems
+  if (first) throw invalid(first, ...rest)
+  return filter as CheckedFilter
+}
+
+const needsNoValue = new Set<string>(['is_set', 'is_not_set', 'is_empty', 'is_not_empty'])
+const needsDays = new Set<string>(['in_last_days', 'not_in_last_days', 'in_next_days'])
+
+function problemsOf(condition: Condition, path: string): FieldProblem[] {
+  const required = (name: string) => [{ path: `${path}.${name}`, problem: 'is required' }]
+  switch (condition.type) {
+    case 'text':
+    case 'number':
+    case 'list':
+      return condition.value === undefined && !needsNoValue.has(condition.operator) ? required('value') : []
+    case 'date':
+      if (needsNoValue.has(condition.operator)) return []
+      if (needsDays.has(condition.operator)) return condition.days === undefined ? required('days') : []
+      if (condition.value === undefined) return required('value')
+      return isDay(condition.value) ? [] : [{ path: `${path}.value`, problem: 'is not a day of the calendar' }]
+    case 'group':
+      return parseId('grp', condition.group_id)
+        ? []
+        : [{ path: `${path}.group_id`, problem: 'is not the id of a group' }]
+    case 'engagement':
+      return condition.flow_id === undefined || parseId('flw', condition.flow_id)
+        ? []
+        : [{ path: `${path}.flow_id`, problem: 'is not the id of a flow' }]
+    case 'boolean':
+    case 'status':
+      return []
+  }
+}
+
+function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && text > '0000-12-31' && new Date(time).toISOString().startsWith(text)
+}
+
+export type References = { path: string; groupId?: GroupId; flowId?: FlowId }[]
+
+/** Returns the groups and flows that the filter names, with the path of each. */
+export function referencesOf(filter: Filter, path = 'filter'): References {
+  if (filter.type === 'all' || filter.type === 'any')
+    return filter.conditions.flatMap((each, index) => referencesOf(each, `${path}.conditions.${index}`))
+  if (filter.type === 'group') return [{ path: `${path}.group_id`, groupId: parseId('grp', filter.group_id)! }]
+  if (filter.type === 'engagement' && filter.flow_id)
+    return [{ path: `${path}.flow_id`, flowId: parseId('flw', filter.flow_id)! }]
+  return []
+}

@@ -1,0 +1,115 @@
+import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import { organizationIdOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
+import { answers, created, creates, Nothing, ok, Timestamp } from '../http/envelope.ts'
+import { checkIfMatch, etagOf } from '../http/etag.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
+import { nameMax } from '../values/names.ts'
+import { FilterRef } from './filter.ts'
+import { checkFilter } from './parse-filter.ts'
+import { selectSegments } from './segments.sql.ts'
+import { createSegment, editSegment, getSegment, removeSegment, type Segment } from './segments.ts'
+
+const SegmentOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  filter: FilterRef,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+const Name = Type.String({ minLength: 1, maxLength: nameMax })
+const IdParams = Type.Object({ id: Type.String() })
+const tags = ['Segments']
+
+export function segmentRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/segments',
+      { schema: { tags, summary: 'List segments', response: answers(Type.Array(SegmentOut)) } },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        return ok((await read(organizationId, (tx) => selectSegments(tx, organizationId))).map(segmentOut))
+      },
+    )
+
+    api.post(
+      '/segments',
+      {
+        schema: {
+          tags,
+          summary: 'Create a segment',
+          body: Type.Object({ name: Name, filter: FilterRef }),
+          response: creates(SegmentOut),
+        },
+      },
+      async (request, reply) => {
+        const { name, filter } = request.body
+        const segment = await createSegment(db, organizationIdOf(request), { name, filter: checkFilter(filter) })
+        return reply.status(201).send(created(segmentOut(segment)))
+      },
+    )
+
+    api.get(
+      '/segments/:id',
+      { schema: { tags, summary: 'Get a segment', params: IdParams, response: answers(SegmentOut) } },
+      async (request, reply) => {
+        const segment = await getSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id))
+        reply.header('etag', tagOf(segment))
+        return ok(segmentOut(segment))
+      },
+    )
+
+    api.patch(
+      '/segments/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Update a segment',
+          description: 'Omitted fields keep their value; the filter is replaced as a whole.',
+          params: IdParams,
+          body: Type.Object({ name: Type.Optional(Name), filter: Type.Optional(FilterRef) }),
+          response: answers(SegmentOut),
+        },
+      },
+      async (request, reply) => {
+        const { name, filter } = request.body
+        const segment = await editSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id), {
+          name,
+          filter: filter && checkFilter(filter),
+          checkUnchanged: checkIfMatch(request, tagOf),
+        })
+        reply.header('etag', tagOf(segment))
+        return ok(segmentOut(segment))
+      },
+    )
+
+    api.delete(
+      '/segments/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Delete a segment',
+          description: 'The contacts are kept.',
+          params: IdParams,
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        await removeSegment(db, organizationIdOf(request), parseIdParam('seg', request.params.id))
+        return ok(null, 'Segment deleted')
+      },
+    )
+  }
+}
+
+const tagOf = ({ name, filter }: Segment) => etagOf(name, filter)
+
+const segmentOut = (segment: Segment): Static<typeof SegmentOut> => ({
+  id: toText('seg', segment.id),
+  name: segment.name,
+  filter: segment.filter,
+  created_at: segment.createdAt.toISOString(),
+  updated_at: segment.updatedAt.toISOString(),
+})

@@ -1,0 +1,109 @@
+import { equalsInAnyCase } from '../db/any-case.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { FlowId, GroupId, OrganizationId, SegmentId } from '../values/ids.ts'
+import type { CheckedFilter } from './parse-filter.ts'
+
+export type Segment = { id: SegmentId; name: string; filter: CheckedFilter; createdAt: Date; updatedAt: Date }
+
+const columns = sql`id, name, filter, created_at, updated_at`
+
+/** In a database with the C locale, the unique index only folds the case of ASCII letters. */
+const nameIsFree = (organizationId: OrganizationId, id: SegmentId, name: string): Sql => sql`not exists (
+  select from segments as other
+  where other.organization_id = ${organizationId} and other.id <> ${id} and ${equalsInAnyCase(sql`other.name`, name)})`
+
+/** Returns undefined if the name is taken. */
+export async function insertSegment(
+  db: Writer,
+  organizationId: OrganizationId,
+  { id, name, filter }: Pick<Segment, 'id' | 'name' | 'filter'>,
+): Promise<Segment | undefined> {
+  const [row] = await db<Segment>`
+    insert into segments (organization_id, id, name, filter)
+    select ${organizationId}, ${id}, ${name}, ${JSON.stringify(filter)}::jsonb
+    where ${nameIsFree(organizationId, id, name)}
+    on conflict (organization_id, lower(name)) do nothing
+    returning ${columns}`
+  return row
+}
+
+export async function selectSegments(db: Reader, organizationId: OrganizationId): Promise<Segment[]> {
+  return db<Segment>`select ${columns} from segments where organization_id = ${organizationId} order by lower(name), id`
+}
+
+export async function selectSegment(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: SegmentId,
+): Promise<Segment | undefined> {
+  const [row] = await db<Segment>`
+    select ${columns} from segments where organization_id = ${organizationId} and id = ${id}`
+  return row
+}
+
+/** Locks the segment until the end of the transaction. Returns undefined if it does not exist. */
+export async function lockSegment(tx: Tx, organizationId: OrganizationId, id: SegmentId): Promise<Segment | undefined> {
+  const [row] = await tx<Segment>`
+    select ${columns} from segments where organization_id = ${organizationId} and id = ${id} for update`
+  return row
+}
+
+export async function countSegments(db: Reader, organizationId: OrganizationId): Promise<number> {
+  const [row] = await db<{ count: number }>`select count(*) from segments where organization_id = ${organizationId}`
+  return row!.count
+}
+
+/**
+ * Undefined leaves a value unchanged. Returns undefined if the segment does not exist or the name is taken. A concurrent
+ * request with the same name violates the unique index instead.
+ */
+export async function updateSegment(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: SegmentId,
+  { name, filter }: { name: string | undefined; filter: CheckedFilter | undefined },
+): Promise<Segment | undefined> {
+  const [row] = await tx<Segment>`
+    update segments
+    set name = coalesce(${name}, name), filter = coalesce(${filter && JSON.stringify(filter)}::jsonb, filter),
+      updated_at = now()
+    where organization_id = ${organizationId} and id = ${id}
+      and ${name === undefined ? sql`true` : nameIsFree(organizationId, id, name)}
+    returning ${columns}`
+  return row
+}
+
+/** Returns false if the segment does not exist. */
+export async function deleteSegment(db: Writer, organizationId: OrganizationId, id: SegmentId): Promise<boolean> {
+  const rows = await db`delete from segments where organization_id = ${organizationId} and id = ${id} returning id`
+  return rows.length > 0
+}
+
+/** Returns the names of up to `limit` segments whose filter contains this text, such as the id of a group. */
+export async function selectNamesContaining(
+  db: Reader,
+  organizationId: OrganizationId,
+  text: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db<{ name: string }>`
+    select name from segments
+    where organization_id = ${organizationId} and strpos(filter::text, ${text}) > 0
+    order by lower(name)
+    limit ${limit}`
+  return rows.map(({ name }) => name)
+}
+
+/** Returns those of the groups and flows that exist. */
+export async function selectExisting(
+  db: Reader,
+  organizationId: OrganizationId,
+  { groupIds, flowIds }: { groupIds: GroupId[]; flowIds: FlowId[] },
+): Promise<Set<GroupId | FlowId>> {
+  const rows = await db<{ id: GroupId | FlowId }>`
+    select id from groups where organization_id = ${organizationId} and id = any (${groupIds}::uuid[])
+    union all
+    select id from flows where organization_id = ${organizationId} and id = any (${flowIds}::uuid[])`
+  return new Set(rows.map(({ id }) => id))
+}

@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest'
+import { createFlow, send } from '../../test/support/flows.ts'
+import { registerOther } from '../../test/support/people.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+import { countMatching } from '../contacts/count.ts'
+import { createBoundedRead } from '../db/bounded-read.ts'
+import { createShares } from '../runtime/shares.ts'
+import { newId, type OrganizationId, parseId, toText } from '../values/ids.ts'
+import type { Filter } from './filter.ts'
+import { checkFilter } from './parse-filter.ts'
+
+const segments = '/organization/segments'
+const onPlan = (value: string): Filter => ({ type: 'text', field: 'attributes.plan', operator: 'equals', value })
+
+async function addContact(app: TestApp, email: string, attributes = {}, groupIds: string[] = []): Promise<string> {
+  const answer = await app.manage('POST', '/organization/contacts', { email, attributes, group_ids: groupIds })
+  return answer.body.data.id
+}
+
+const emailsIn = async (app: TestApp, query: string): Promise<string[]> =>
+  (await app.manage('GET', `/organization/contacts?${query}`)).body.data.map(({ email }: { email: string }) => email)
+
+test('a saved or unsaved filter selects contacts in lists and counts, together with other filters', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Customers' })).body.data
+  await addContact(app, 'ada@example.com', { plan: 'pro', seats: 12 }, [group.id])
+  await addContact(app, 'bob@example.com', { plan: 'Pro', seats: '3' })
+  await addContact(app, 'eve@example.com', { plan: 'free' })
+  const flowId = await createFlow(app)
+  await send(app, flowId, { contact_email: 'bob@example.com' })
+  await until('the email to be sent', async () => (await app.manage('GET', '/organization/events')).body.data[0])
+
+  const filter: Filter = {
+    type: 'all',
+    conditions: [
+      onPlan('PRO'),
+      {
+        type: 'any',
+        conditions: [
+          { type: 'group', operator: 'member', group_id: group.id },
+          { type: 'engagement', operator: 'did', event: 'emailSent', flow_id: flowId, within_days: 1 },
+        ],
+      },
+    ],
+  }
+  const made = await app.manage('POST', segments, { name: ' Paying ', filter })
+  expect([made.status, made.body.data]).toEqual([201, expect.objectContaining({ name: 'Paying', filter })])
+  const { id } = made.body.data
+  expect((await app.manage('GET', `${segments}/${id}`)).body.data).toEqual(made.body.data)
+  expect((await app.manage('GET', segments)).body.data).toEqual([made.body.data])
+
+  expect(await emailsIn(app, `segment_id=${id}`)).toEqual(['bob@example.com', 'ada@example.com'])
+  expect(await emailsIn(app, `segment_id=${id}&query=ada`)).toEqual(['ada@example.com'])
+  expect(await emailsIn(app, `segment_id=${id}&group_id=${group.id}&status=subscribed`)).toEqual(['ada@example.com'])
+  const seats = encodeURIComponent(
+    JSON.stringify({ type: 'number', field: 'attributes.seats', operator: 'less_than', value: 10 }),
+  )
+  expect(await emailsIn(app, `filter=${seats}`)).toEqual(['bob@example.com'])
+  expect(await emailsIn(app, `filter=${seats}&segment_id=${id}&group_id=${group.id}`)).toEqual([])
+  const count = async (query: string) => (await app.manage('GET', `/organization/contacts/count?${query}`)).body.data
+  expect(await count('')).toEqual({ count: 3, approximate: false })
+  expect(await count(`segment_id=${id}`)).toEqual({ count: 2, approximate: false })
+  expect(await count(`group_id=${group.id}`)).toEqual({ count: 1, approximate: false })
+  expect((await app.manage('GET', `/organization/contacts?segment_id=${toText('seg', newId('seg'))}`)).status).toBe(404)
+
+  const read = await app.manage('GET', `${segments}/${id}`)
+  const edited = await app.manage('PATCH', `${segments}/${id}`, { filter: onPlan('free') })
+  expect(edited.body.data).toMatchObject({ name: 'Paying', filter: onPlan('free') })
+  expect(await emailsIn(app, `segment_id=${id}`)).toEqual(['eve@example.com'])
+  const late = await app.call('PATCH', `/api/v1${segments}/${id}`, {
+    headers: { authorization: `Bearer ${app.session}`, 'if-match': read.headers.get('etag')! },
+    body: { name: 'Late' },
+  })
+  expect(late.status).toBe(412)
+  expect((await app.manage('DELETE', `${segments}/${id}`)).status).toBe(200)
+  expect((await app.manage('GET', `${segments}/${id}`)).status).toBe(404)
+})
+
+test('invalid filters are refused with the path of each problem', async () => {
+  await using app = await startTestApp()
+  const fieldsOf = async (filter: unknown) => {
+    const { status, body } = await app.manage('POST', segments, { name: 'S', filter })
+    expect(status, JSON.stringify(filter)).toBe(422)
+    return body.error.fields.map(({ path }: { path: string }) => path)
+  }
+  const nested = (depth: number): Filter =>
+    depth === 0 ? onPlan('pro') : { type: 'all', conditions: [nested(depth - 1)] }
+  const group = { type: 'group', operator: 'member', group_id: toText('grp', newId('grp')) }
+  expect(await fieldsOf({ type: 'nothing' })).toEqual(['filter.type'])
+  expect(await fieldsOf({ type: 'all', conditions: [] })).toEqual(['filter.conditions'])
+  expect(await fieldsOf({ ...onPlan('x'), operator: 'like' })).toEqual(['filter.operator'])
+  expect(await fieldsOf({ ...onPlan('x'), field: 'password' })).toEqual(['filter.field'])
+  expect(await fieldsOf({ type: 'any', conditions: [onPlan('x'), { ...onPlan('x'), value: 7 }] })).toEqual([
+    'filter.conditions.1.value',
+  ])
+  expect(await fieldsOf({ type: 'text', field: 'email', operator: 'equals' })).toEqual(['filter.value'])
+  expect(await fieldsOf({ type: 'date', field: 'created_at', operator: 'on', value: '2026-02-30' })).toEqual([
+    'filter.value',
+  ])
+  expect(await fieldsOf({ type: 'date', field: 'created_at', operator: 'in_last_days' })).toEqual(['filter.days'])
+  expect(await fieldsOf({ ...group, group_id: 'x' })).toEqual(['filter.group_id'])
+  expect(await fieldsOf({ type: 'all', conditions: [onPlan('x'), group] })).toEqual(['filter.conditions.1.group_id'])
+  expect(await fieldsOf(onPlan('a\0b'))).toEqual(['filter'])
+  expect((await app.manage('POST', segments, { name: 'Deep', filter: nested(4) })).status).toBe(201)
+  expect(await fieldsOf(nested(5))).toEqual(['filter.conditions.0.conditions.0.conditions.0.conditions.0'])
+  const many = {
+    type: 'any',
+    conditions: Array.from({ length: 26 }, () => ({ type: 'all', conditions: [onPlan('x'), onPlan('y')] })),
+  }
+  expect(await fieldsOf(many)).toEqual(['filter'])
+
+  for (const filter of ['{', '{}', '"x"', 'null', JSON.stringify({ ...onPlan('x'), value: '' })]) {
+    const answer = await app.manage('GET', `/organization/contacts?filter=${encodeURIComponent(filter)}`)
+    expect([filter, answer.status]).toEqual([filter, 422])
+  }
+  expect((await app.manage('POST', segments, { name: 'deep', filter: onPlan('x') })).status).toBe(409)
+})
+
+test('a group cannot be deleted while a segment uses it, and other organizations have no part in it', async () => {
+  await using app = await startTestApp()
+  const group = (await app.manage('POST', '/organization/groups', { name: 'Beta' })).body.data
+  const filter = { type: 'group', operator: 'not_member', group_id: group.id }
+  const segment = (await app.manage('POST', segments, { name: 'Not beta', filter })).body.data
+  const refused = await app.manage('DELETE', `/organization/groups/${group.id}`)
+  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('“Not beta”')])
+
+  const other = await registerOther(app)
+  expect((await other.manage('POST', segments, { name: 'Theirs', filter })).status).toBe(422)
+  expect((await other.manage('GET', `/organization/contacts?segment_id=${segment.id}`)).status).toBe(404)
+  await app.manage('DELETE', `${segments}/${segment.id}`)
+  expect((await app.manage('DELETE', `/organization/groups/${group.id}`)).status).toBe(200)
+})
+
+test('a count that takes too long is estimated from a sample of the contacts', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { db } = app
+  const organizationId = parseId('org', app.organizationId) as OrganizationId
+  const ids = Array.from({ length: 2_560 }, (_, index) =>
+    newId('con').replace(/..$/, (index % 256).toString(16).padStart(2, '0')),
+  )
+  await db.statement`
+    insert into contacts (organization_id, id, email, email_key, subscription)
+    select ${organizationId}, id, id || '@example.com', id || '@example.com', 'subscribed' from unnest(${ids}::uuid[]) as id`
+  const limits = { databaseConnections: 10, webhookConcurrency: 1 }
+  const read = createBoundedRead(db, createShares(limits).queries, { timeoutMs: 2_000 })
+  const filter = checkFilter({ type: 'engagement', operator: 'did_not', event: 'emailOpen' })
+
+  // The first statement waits for the lock until its timeout, the second until the lock is released.
+  const counting = await db.begin(async (tx) => {
+    await tx.script('lock table events in access exclusive mode')
+    const pending = countMatching(read, organizationId, { filters: [filter] })
+    await until('the sample to be counted', async () => {
+      const rows = await db`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%uuid_send%'`
+      return rows.length > 0
+    })
+    return { pending }
+  })
+  expect(await counting.pending).toEqual({ count: 2_600, approximate: true })
+})
