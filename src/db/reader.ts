@@ -8,7 +8,11 @@ import { publishStatement } from './statement-channel.ts'
 const namedStatementsMax = 500
 const statementNameLength = 20
 
-export function reader(target: pg.Pool | pg.ClientBase, answerWithinMs?: number): Reader {
+export function reader(
+  target: pg.Pool | pg.ClientBase,
+  answerWithinMs?: number,
+  beforeQuery: () => void = () => {},
+): Reader {
   const run = async <Row>(query: Sql): Promise<Row[]> => {
     const config: Timed<pg.QueryArrayConfig> = {
       text: query.text,
@@ -20,6 +24,7 @@ export function reader(target: pg.Pool | pg.ClientBase, answerWithinMs?: number)
     if (answerWithinMs !== undefined) config.query_timeout = answerWithinMs
     // The caller continues in a later turn of the event loop, where another section may have been entered.
     const section = currentSection()
+    beforeQuery()
     const result = await target.query(config)
     enterSection(section)
     return toObjects<Row>(result)

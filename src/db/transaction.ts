@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { currentSection, enterSection } from '../runtime/event-loop.ts'
 import type { BeginOptions, Tx } from './db.ts'
+import { gatherWrites } from './gather-writes.ts'
 import { reader } from './reader.ts'
 import type { Sql } from './sql.ts'
 
@@ -20,9 +21,11 @@ export async function begin<Result>(
     const tx = transaction(client, unlimited ? unlimitedAnswerTimeoutMs : undefined)
     try {
       // Sent together with the first statement. If it fails, so does that one.
+      gatherWrites(client)
       client.query(beginText(unlimited ? 0 : statementTimeoutMs)).catch(() => {})
       const result = await work(tx)
       // The commit of a transaction in which a statement has failed is a rollback, without an error of its own.
+      gatherWrites(client)
       ended = client.query('commit')
       await Promise.all([...tx.sent, ended])
       enterSection(section)
@@ -38,6 +41,7 @@ export async function begin<Result>(
 /** Runs one statement as a transaction of its own, in one round trip. */
 export function single<Row>(pool: pg.Pool, query: Sql, statementTimeoutMs: number): Promise<Row[]> {
   return onConnection(pool, async (client, lose) => {
+    gatherWrites(client)
     client.query(beginText(statementTimeoutMs)).catch(() => {})
     const answer = reader(client).run<Row>(query)
     const ended = client.query('commit')
@@ -77,7 +81,7 @@ type SendingTx = Tx & { sent: Promise<unknown>[] }
 
 function transaction(client: pg.PoolClient, answerWithinMs: number | undefined): SendingTx {
   const sent: Promise<unknown>[] = []
-  const onClient = reader(client, answerWithinMs)
+  const onClient = reader(client, answerWithinMs, () => gatherWrites(client))
   const send = (strings: TemplateStringsArray, ...values: unknown[]) => {
     const sending = onClient(strings, ...values)
     sending.catch(() => {})

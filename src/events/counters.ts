@@ -20,9 +20,14 @@ const grains = { day: 86_400_000, hour: 3_600_000, quarter: 900_000 }
 export class CounterChanges {
   /** Summed by quarter-hour first: hundreds of events become a few rows before they are multiplied by grain and flow. */
   readonly #quarters = new Map<string, CounterRow>()
+  /** Most events of a batch change the same counter, which is then found without building its key. */
+  #last: CounterRow | undefined
 
-  add(event: Counted, at: Date, change: { total?: number; uniques?: number; machine?: number }): void {
-    sum(this.#quarters, event, event.flowId ?? allFlows, 'quarter', +at, change)
+  add(event: Counted, at: Date, change: Change): void {
+    const flowId = event.flowId ?? allFlows
+    const last = this.#last
+    if (last && isSame(last, event, flowId, +at)) addTo(last, change)
+    else this.#last = sum(this.#quarters, event, flowId, 'quarter', +at, change)
   }
 
   /** In key order, so that concurrent transactions lock the counters in one order. */
@@ -36,23 +41,41 @@ export class CounterChanges {
   }
 }
 
+type Change = { total?: number; uniques?: number; machine?: number }
+
+/** Whether this is the counter of the flow in the quarter-hour of the event. */
+function isSame(row: CounterRow, { organizationId, eventName }: Counted, flowId: FlowId, atMs: number): boolean {
+  const sinceStartMs = atMs - +row.startsAt
+  return (
+    sinceStartMs >= 0 &&
+    sinceStartMs < grains.quarter &&
+    row.eventName === eventName &&
+    row.flowId === flowId &&
+    row.organizationId === organizationId
+  )
+}
+
+function addTo(row: CounterRow, { total = 0, uniques = 0, machine = 0 }: Change): void {
+  row.total += total
+  row.uniques += uniques
+  row.machine += machine
+}
+
 function sum(
   rows: Map<string, CounterRow>,
   { organizationId, eventName }: Counted,
   flowId: FlowId,
   grain: keyof typeof grains,
   atMs: number,
-  { total = 0, uniques = 0, machine = 0 }: { total?: number; uniques?: number; machine?: number },
-): void {
+  change: Change,
+): CounterRow {
   const startsAtMs = Math.floor(atMs / grains[grain]) * grains[grain]
   const key = `${organizationId}${eventName}${flowId}${grain}${startsAtMs}`
-  const row = rows.get(key)
-  if (row) {
-    row.total += total
-    row.uniques += uniques
-    row.machine += machine
-  } else {
-    const startsAt = new Date(startsAtMs)
-    rows.set(key, { organizationId, eventName, flowId, grain, startsAt, total, uniques, machine })
+  let row = rows.get(key)
+  if (!row) {
+    row = { organizationId, eventName, flowId, grain, startsAt: new Date(startsAtMs), total: 0, uniques: 0, machine: 0 }
+    rows.set(key, row)
   }
+  addTo(row, change)
+  return row
 }

@@ -29,6 +29,11 @@ export function closeSlowRequests(server: Server, withinMs: number): void {
     if (hasBody) receiving.set(socket, { request, reply })
     done()
   })
+  // Otherwise every connection would keep its last request in memory.
+  server.addHook('onResponse', (request, _reply, done) => {
+    if (request.raw.complete) receiving.delete(request.raw.socket)
+    done()
+  })
   const sweep = setInterval(
     () => {
       const now = performance.now()

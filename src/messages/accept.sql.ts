@@ -12,12 +12,21 @@ export type FlowState = {
   now: Date
 }
 
-/** Returns the state of each flow that occurs in `keys`, and the time of the database. */
-export async function findFlowStates(
-  db: Reader,
-  keys: readonly { organizationId: OrganizationId; flowId: FlowId }[],
-): Promise<FlowState[]> {
-  const flows = [...new Map(keys.map((key) => [`${key.organizationId} ${key.flowId}`, key])).values()]
+type FlowKey = { organizationId: OrganizationId; flowId: FlowId }
+
+/** The different flows of these messages or requests. */
+export function flowsOf(keys: readonly FlowKey[]): FlowKey[] {
+  const flows = new Map<FlowId, FlowKey[]>()
+  for (const key of keys) {
+    const same = flows.get(key.flowId)
+    if (!same) flows.set(key.flowId, [key])
+    else if (!same.some(({ organizationId }) => organizationId === key.organizationId)) same.push(key)
+  }
+  return [...flows.values()].flat()
+}
+
+/** Returns the state of each of these flows, and the time of the database. */
+export async function findFlowStates(db: Reader, flows: readonly FlowKey[]): Promise<FlowState[]> {
   return db<FlowState>`
     select organization_id, id, kind, status, version_id, now() as now
     from unnest(${flows.map((key) => key.organizationId)}::uuid[], ${flows.map((key) => key.flowId)}::uuid[]) as key (organization_id, id)
@@ -54,8 +63,9 @@ export async function findRecipients(
   const contactOf = new Map(contacts.map((contact) => [addressKey(contact), contact]))
   const reasonsOf = new Map(groupBy(suppressions, addressKey))
   return keys.map((key) => {
-    const contact = contactOf.get(addressKey(key))
-    const reasons = reasonsOf.get(addressKey(key))?.map(({ reason }) => reason) ?? []
+    const address = addressKey(key)
+    const contact = contactOf.get(address)
+    const reasons = reasonsOf.get(address)?.map(({ reason }) => reason) ?? noReasons
     return {
       organizationName: names.get(key.organizationId) ?? '',
       contactId: contact?.contactId ?? null,
@@ -69,6 +79,8 @@ export async function findRecipients(
     }
   })
 }
+
+const noReasons: readonly string[] = []
 
 type AddressKey = { organizationId: OrganizationId; emailKey: string }
 const addressKey = ({ organizationId, emailKey }: AddressKey) => `${organizationId} ${emailKey}`
@@ -134,7 +146,7 @@ export type Written = {
  * by another request. Nothing is written for a skipped message except possibly its contact.
  */
 export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Promise<Written> {
-  const flows = new Map((await findFlowStates(tx, messages)).map((flow) => [flow.id, flow]))
+  const flows = new Map((await findFlowStates(tx, flowsOf(messages))).map((flow) => [flow.id, flow]))
   const live = messages.filter(({ flowId, versionId, isTest }) => {
     const flow = flows.get(flowId)
     return flow?.versionId === versionId && (isTest || flow.status === 'active')

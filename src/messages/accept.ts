@@ -15,6 +15,7 @@ import {
   findFlowStates,
   findHeldKeys,
   findRecipients,
+  flowsOf,
   type HeldKey,
   type Recipient,
   type Written,
@@ -149,7 +150,7 @@ export class Acceptor {
     const requests = pending.map(({ request }) => request)
     const [[states, recipients], allowance] = await Promise.all([
       // In one transaction only to use one connection.
-      this.#db.begin((tx) => Promise.all([findFlowStates(tx, requests), findRecipients(tx, requests)])),
+      this.#db.begin((tx) => Promise.all([findFlowStates(tx, flowsOf(requests)), findRecipients(tx, requests)])),
       this.#quota?.allowanceFor(requests.map(({ organizationId }) => organizationId)),
     ])
     const flows = new Map(states.map((state) => [flowKey(state.organizationId, state.id), state]))
