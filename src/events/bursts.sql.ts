@@ -195,7 +195,7 @@ export async function findFirstClicks(
 export function moveFirstClicks(tx: Tx, organizationId: OrganizationId, moves: readonly FirstClick[]): void {
   tx.send`
     update first_occurrences
-    set previous_at = first_occurrences.occurred_at, occurred_at = coalesce(move.remaining_at, 'infinity')
+    set previous_at = first_occurrences.occurred_at, occurred_at = coalesce(move.remaining_at, 'infinity'), link_id = null
     from unnest(
       ${moves.map((move) => move.messageId)}::uuid[],
       ${moves.map((move) => move.remainingAt)}::timestamptz[]

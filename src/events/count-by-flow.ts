@@ -5,7 +5,7 @@ import type { ContactId, FlowId, MessageId, OrganizationId } from '../values/ids
 import { countValues, findCountedValues } from './counted-values.ts'
 import { addToFlowCounters, findCountedMessages } from './flow-counters.sql.ts'
 import { type Dimension, FlowCounterChanges, type IsCounted } from './flow-counters.ts'
-import { type FirstOnLink, findFirstsAfterClicks, findFirstsAfterLabels } from './link-clicks.sql.ts'
+import { type FirstOnLink, findFirstLinks, findFirstsAfterClicks, findFirstsAfterLabels } from './link-clicks.sql.ts'
 import { clickedLink, type FirstOccurrence, type NewEvent } from './record.sql.ts'
 
 type First = FirstOccurrence & { event: NewEvent }
@@ -50,33 +50,73 @@ const reasonPattern = /^[ -~]{1,100}$/
 
 function ofEvent(event: NewEvent): readonly Dimension[] {
   const link = clickedLink(event)
-  if (link !== null) return [{ kind: 'link', value: link }]
+  if (link !== null) return [{ kind: 'link', value: link.text }]
   const reason = event.data.bounce?.reason
   return reason !== undefined && reasonPattern.test(reason) ? [{ kind: 'reason', value: reason }] : none
 }
 
-/** The only human click on a message is the first on its link. Any other needs a look at the clicks before it. */
+/** Counts the first human click on each link of a message. Most messages have clicks on one link only. */
 async function countFirstsOnLinks(
   tx: Tx,
   changes: FlowCounterChanges,
   events: readonly NewEvent[],
   firsts: readonly First[],
 ): Promise<void> {
-  const clicks = events.filter((event) => event.eventName === 'emailClick' && !event.machine && event.messageId)
-  if (clicks.length === 0) return
-  const firstOn = new Set(firsts.flatMap(({ event, previousAt }) => (previousAt === null ? [event] : [])))
-  const others: NewEvent[] = []
-  for (const [, [first, ...rest]] of groupBy(clicks, ({ messageId }) => messageId!))
-    if (rest.length === 0 && firstOn.has(first!))
-      changes.add(first!, first!.occurredAt, ofEvent(first!), { uniques: 1 })
-    else others.push(first!, ...rest)
-  for (const [organizationId, own] of groupBy(others, (event) => event.organizationId)) {
-    const messages = groupBy(own, ({ messageId }) => messageId!).map(([messageId, [first]]) => ({
-      ...{ messageId, contactId: first!.contactId, flowId: first!.flowId },
-    }))
-    const found = await findFirstsAfterClicks(tx, { organizationId, messages, ids: own.map(({ id }) => id) })
-    moveFirstsOnLinks(changes, organizationId, messages, found)
+  const clicksOn = new Map<MessageId, NewEvent[]>()
+  for (const event of events) {
+    if (event.eventName !== 'emailClick' || event.machine || event.messageId === null) continue
+    const known = clicksOn.get(event.messageId)
+    if (known) known.push(event)
+    else clicksOn.set(event.messageId, [event])
   }
+  if (clicksOn.size === 0) return
+
+  // No human click before, and clicks on one link now: the first of them is the first on the link.
+  const moved = new Set<MessageId>()
+  for (const { event, previousAt } of firsts) {
+    const clicks = event.eventName === 'emailClick' && event.messageId && clicksOn.get(event.messageId)
+    if (!clicks) continue
+    if (previousAt instanceof Date || !areOnOneLink(clicks)) moved.add(event.messageId!)
+    else {
+      changes.add(event, event.occurredAt, ofEvent(event), { uniques: 1 })
+      clicksOn.delete(event.messageId!)
+    }
+  }
+  for (const [organizationId, own] of groupBy([...clicksOn.values()], ([first]) => first!.organizationId))
+    await countLaterClicks(tx, changes, organizationId, own, moved)
+}
+
+const areOnOneLink = ([first, ...rest]: readonly NewEvent[]) =>
+  rest.every((click) => clickedLink(click)?.id === clickedLink(first!)?.id)
+
+/** Clicks on the link that was clicked first change nothing. Any other needs a look at the clicks before it. */
+async function countLaterClicks(
+  tx: Tx,
+  changes: FlowCounterChanges,
+  organizationId: OrganizationId,
+  clicksOn: readonly NewEvent[][],
+  moved: ReadonlySet<MessageId>,
+): Promise<void> {
+  const asked = clicksOn.map(([click]) => click!.messageId!).filter((id) => !moved.has(id))
+  const firsts = asked.length === 0 ? [] : await findFirstLinks(tx, organizationId, asked)
+  const firstOn = new Map(firsts.map((first) => [first.messageId, first]))
+  const open = clicksOn.filter((clicks) => {
+    const first = firstOn.get(clicks[0]!.messageId!)
+    return (
+      !first || clicks.some((click) => clickedLink(click)?.id !== first.linkId || click.occurredAt < first.occurredAt)
+    )
+  })
+  if (open.length === 0) return
+  const messages = open.map(([click]) => ({
+    ...{ messageId: click!.messageId!, contactId: click!.contactId, flowId: click!.flowId },
+  }))
+  const ids = open.flatMap((clicks) => clicks.map(({ id }) => id))
+  moveFirstsOnLinks(
+    changes,
+    organizationId,
+    messages,
+    await findFirstsAfterClicks(tx, { organizationId, messages, ids }),
+  )
 }
 
 function moveFirstsOnLinks(

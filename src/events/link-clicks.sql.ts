@@ -23,9 +23,23 @@ export const findFirstsAfterClicks = (db: Reader, changed: Changed): Promise<Fir
 export const findFirstsAfterLabels = (db: Reader, changed: Changed): Promise<FirstOnLink[]> =>
   findFirsts(db, changed, sql`not machine or id = any (${changed.ids}::uuid[])`)
 
+/** The first human click on a message. `linkId` is null if its link is not known without a look at the events. */
+export type FirstLink = { messageId: MessageId; occurredAt: Date | number; linkId: string | null }
+
+export async function findFirstLinks(
+  db: Reader,
+  organizationId: OrganizationId,
+  messageIds: readonly MessageId[],
+): Promise<FirstLink[]> {
+  return db<FirstLink>`
+    select subject_id as message_id, occurred_at, replace(link_id::text, '-', '') as link_id
+    from first_occurrences
+    where organization_id = ${organizationId} and event_name = 'emailClick' and subject_id = any (${messageIds}::uuid[])`
+}
+
 async function findFirsts(db: Reader, { organizationId, messages }: Changed, wasHuman: Sql): Promise<FirstOnLink[]> {
-  // Keeps the query out of the partitions of the months before the messages.
-  const fromId = leastId('evt', Math.min(...messages.map(({ messageId }) => timeOfId(messageId))) - idSlackMs)
+  // Keeps the query out of the partitions of the months before the messages, and of the contact's earlier events.
+  const fromMs = Math.min(...messages.map(({ messageId }) => timeOfId(messageId))) - idSlackMs
   return db<FirstOnLink>`
     select message.id as message_id, click.link, click.before_at, click.after_at
     from unnest(
@@ -37,8 +51,9 @@ async function findFirsts(db: Reader, { organizationId, messages }: Changed, was
         min(occurred_at) filter (where not machine) as after_at
       from events
       where organization_id = ${organizationId} and contact_id = message.contact_id and message_id = message.id
+        and occurred_at >= ${new Date(fromMs)}
         -- Written so that no index on event_name can be used, as in bursts.sql.ts.
-        and (event_name = 'emailClick') is true and link is not null and id >= ${fromId}
+        and (event_name = 'emailClick') is true and link is not null and id >= ${leastId('evt', fromMs)}
       group by link
     ) as click
     where click.before_at is distinct from click.after_at`

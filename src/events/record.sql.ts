@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import type { EventData, EventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
-import { linkOf } from './link.ts'
+import { type Link, linkOf } from './link.ts'
 
 export type NewEvent = {
   id: EventId
@@ -63,7 +63,7 @@ export async function insertEvents(
       ${events.map(({ contactId, data }) => dataText(contacts.has(contactId) ? data : withoutPersonalData(data)))}::text[],
       ${events.map(({ contactId }) => contacts.get(contactId)?.email)}::text[],
       ${events.map(({ contactId }) => contacts.get(contactId)?.firstName)}::text[],
-      ${events.map(clickedLink)}::text[]
+      ${events.map((event) => clickedLink(event)?.text)}::text[]
     ) as event (organization_id, id, event_name, occurred_at, message_id, flow_id, contact_id, machine, machine_reason,
       data, contact_email, contact_first_name, link)
     on conflict do nothing
@@ -72,7 +72,7 @@ export async function insertEvents(
 }
 
 /** Returns null for events other than clicks. */
-export const clickedLink = ({ eventName, data }: NewEvent): string | null =>
+export const clickedLink = ({ eventName, data }: NewEvent): Link | null =>
   eventName === 'emailClick' && data.url !== undefined ? linkOf(data.url) : null
 
 /**
@@ -109,16 +109,17 @@ export const subjectOf = ({ messageId, contactId }: NewEvent) => messageId ?? co
 /** Returns which of these events are the first occurrence for their subject. Each subject must occur once. */
 export async function insertFirstOccurrences(tx: Tx, events: readonly NewEvent[]): Promise<FirstOccurrence[]> {
   return tx<FirstOccurrence>`
-    insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at)
+    insert into first_occurrences (organization_id, subject_id, event_name, flow_id, occurred_at, link_id)
     select * from unnest(
       ${events.map((event) => event.organizationId)}::uuid[],
       ${events.map(subjectOf)}::uuid[],
       ${events.map((event) => event.eventName)}::text[],
       ${events.map((event) => event.flowId)}::uuid[],
-      ${events.map((event) => event.occurredAt)}::timestamptz[]
+      ${events.map((event) => event.occurredAt)}::timestamptz[],
+      ${events.map((event) => clickedLink(event)?.id)}::uuid[]
     )
     on conflict (organization_id, subject_id, event_name) do update
-    set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at
+    set previous_at = first_occurrences.occurred_at, occurred_at = excluded.occurred_at, link_id = excluded.link_id
     where excluded.occurred_at < first_occurrences.occurred_at
     returning subject_id, event_name, previous_at`
 }
