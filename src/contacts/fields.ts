@@ -1,4 +1,5 @@
 import { invalid } from '../values/errors.ts'
+import { isDeeperThan } from '../values/nesting.ts'
 import { isLongerThan, isStorable, isStorableJson, unstorableProblem } from '../values/text.ts'
 
 // Limits of the fields of a contact, for the API, the web app and imports alike.
@@ -29,20 +30,12 @@ export function readName(input: unknown): Parsed<string | undefined> {
 export function readAttributes(input: unknown): Parsed<string | undefined> {
   if (input === undefined || input === null) return { ok: true, value: undefined }
   if (typeof input !== 'object' || Array.isArray(input)) return fail('must be an object')
-  const values = Object.values(input)
-  if (values.length > attributeKeysMax) return fail(`must have at most ${attributeKeysMax} keys`)
-  // Checked before JSON.stringify, which recurses as deeply as the input is nested.
-  if (!values.every((value) => isShallow(value, attributesDepthMax - 1)))
-    return fail(`must be nested at most ${attributesDepthMax} levels deep`)
+  if (Object.keys(input).length > attributeKeysMax) return fail(`must have at most ${attributeKeysMax} keys`)
+  if (isDeeperThan(input, attributesDepthMax)) return fail(`must be nested at most ${attributesDepthMax} levels deep`)
   const text = JSON.stringify(input)
   if (Buffer.byteLength(text) > attributesBytesMax) return fail(`must have at most ${attributesBytesMax} bytes as JSON`)
   if (!isStorableJson(text)) return fail(unstorableProblem)
   return { ok: true, value: text }
-}
-
-function isShallow(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
 }
 
 /**

@@ -6,6 +6,7 @@ import { parseEmail } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
+import { isDeeperThan } from '../values/nesting.ts'
 import { isStorableJson, unstorableProblem } from '../values/text.ts'
 import type { Acceptor } from './accept.ts'
 import type { Accepted, SendRequest } from './draft.ts'
@@ -120,11 +121,6 @@ function contextAsText(context: Record<string, unknown>): string {
     throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
   if (!isStorableJson(text)) throw invalid({ path: 'context', problem: unstorableProblem })
   return text
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return depth === 0 || Object.values(value).some((inner) => isDeeperThan(inner, depth - 1))
 }
 
 function checkKey(key: string | undefined): string | null {
