@@ -10,7 +10,7 @@ import { matchesFilter } from './matches.ts'
 import { checkFilter } from './parse-filter.ts'
 
 const contactsCount = 10_000
-const filtersCount = 250
+const filtersCount = 150
 const now = new Date('2026-06-15T12:00:00Z')
 const dayMs = 24 * 60 * 60 * 1_000
 

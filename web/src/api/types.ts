@@ -1,4 +1,4 @@
-import type { paths } from '../../../sdk/src/generated/schema.ts'
+import type { components, paths } from '../../../sdk/src/generated/schema.ts'
 
 // Names for the request and response types, all derived from the OpenAPI document.
 
@@ -53,6 +53,8 @@ export type ContactInput = Body<`${Org}/contacts/{id}`, 'patch'>
 export type NewContact = Body<`${Org}/contacts`, 'post'>
 export type TimelineEntry = Item<Data<`${Org}/contacts/{id}/timeline`, 'get'>>
 export type Group = Item<Data<`${Org}/groups`, 'get'>>
+export type Filter = components['schemas']['ContactFilter']
+export type Segment = Item<Data<`${Org}/segments`, 'get'>>
 export type ContactImport = Item<Data<`${Org}/imports`, 'get'>>
 export type ContactImportDetail = Data<`${Org}/imports/{id}`, 'get'>
 export type FileInspection = Data<`${Org}/contacts/import/inspect`, 'post'>

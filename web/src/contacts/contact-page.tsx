@@ -22,7 +22,7 @@ import { ContactGroups } from './contact-groups.tsx'
 import { ContactStatusBadge } from './contact-status.tsx'
 import { ContactTimeline } from './contact-timeline.tsx'
 import { changeContact, contactQuery, eraseContact, exportContact, useRefreshContacts } from './contacts.api.ts'
-import { nameOf } from './contacts-page.tsx'
+import { nameOf } from './contact-table.tsx'
 
 const back = { to: paths.contacts, label: 'Contacts' }
 

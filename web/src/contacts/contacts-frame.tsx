@@ -6,6 +6,7 @@ import { TabLinks } from '../ui/tab-links.tsx'
 const tabs = [
   { to: paths.contacts, label: 'All contacts', end: true },
   { to: paths.groups, label: 'Groups' },
+  { to: paths.segments, label: 'Segments' },
   { to: paths.imports, label: 'Imports' },
   { to: paths.suppressions, label: 'Suppressions' },
 ]

@@ -2,15 +2,14 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import { useLocalPages, usePages } from '../api/pages.ts'
-import type { Contact, ContactImport, ContactInput, ContactStatus, NewContact, TimelineEntry } from '../api/types.ts'
+import type { Contact, ContactImport, ContactInput, NewContact, TimelineEntry } from '../api/types.ts'
+import type { ContactQuery } from '../segments/segments.api.ts'
 import type { Mapping } from './import-mapping.ts'
 
 const pendingRefetchMs = 700
 const at = (id: string) => ({ params: { path: { id } } })
 
-type ContactFilter = { query: string; group_id: string; status: ContactStatus | '' }
-
-export const useContacts = (filter: ContactFilter) =>
+export const useContacts = (filter: ContactQuery) =>
   usePages<Contact>(keys.contactList(filter), (from, signal) =>
     pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
   )

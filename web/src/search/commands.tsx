@@ -4,6 +4,7 @@ import {
   IconBan,
   IconBook,
   IconBuilding,
+  IconFilter,
   IconKey,
   IconLock,
   IconLogout,
@@ -41,6 +42,7 @@ export function useCommands(text: string): { pages: SpotlightActionData[]; actio
   const pages: Command[] = [
     ...[...mainItems, ...developerItems].map(({ to, label, icon }) => ({ label, icon, run: go(to) })),
     { label: 'Groups', icon: <IconUsersGroup {...size} />, run: go(paths.groups) },
+    { label: 'Segments', icon: <IconFilter {...size} />, run: go(paths.segments), keywords: 'filter audience' },
     { label: 'Imports', icon: <IconTableImport {...size} />, run: go(paths.imports) },
     {
       label: 'Suppressions',

@@ -1,0 +1,83 @@
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { barriers } from './support/axe.ts'
+import { launchBrowser } from './support/chromium.ts'
+import { openTab, sizes } from './support/pages.ts'
+import { registerOwner, startService } from './support/service.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser.close())
+
+async function choose(page: Page, within: Locator, label: string, option: string): Promise<void> {
+  await within.getByRole('combobox', { name: label, exact: true }).click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+const rows = (page: Page) => page.getByRole('table', { name: 'Contacts' }).getByRole('link')
+
+test.each(sizes)('a filter is built, applied, saved as a segment, edited and deleted (%s)', async (size) => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  const make = async (path: string, body: object) =>
+    (await service.manage(account.session, 'POST', `/organization${path}`, body)).body.data
+  const group = await make('/groups', { name: 'Customers' })
+  await make('/contacts', { email: 'ada@example.com', attributes: { plan: 'pro', seats: 12 }, group_ids: [group.id] })
+  await make('/contacts', { email: 'bob@example.com', attributes: { plan: 'pro', seats: 3 } })
+  await make('/contacts', { email: 'eve@example.com', attributes: { plan: 'free', seats: 40 } })
+  await using tab = await openTab(browser, service, { size, account })
+  const { page } = tab
+
+  await page.goto('contacts')
+  await page.getByText('3 contacts', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  const panel = page.getByRole('region', { name: 'Filter' })
+  const first = panel.getByRole('group', { name: 'Condition 1' })
+  await choose(page, first, 'Field', 'Attribute')
+  await first.getByLabel('Attribute name').fill('seats')
+  // The type follows from the values of the attribute.
+  await choose(page, first, 'Operator', 'is at least')
+  await first.getByLabel('Value').fill('10')
+  await panel.getByRole('button', { name: 'Add condition' }).click()
+  const second = panel.getByRole('group', { name: 'Condition 2' })
+  await choose(page, second, 'Field', 'Opened an email')
+  await choose(page, second, 'Operator', 'did not')
+  await second.getByLabel('Days').fill('60')
+  expect(await barriers(page)).toEqual([])
+  await panel.getByRole('button', { name: 'Apply filter' }).click()
+  await page.getByText('seats is at least 10 and did not open an email within 60 days').waitFor()
+  await page.getByText('2 contacts', { exact: true }).waitFor()
+  expect(await rows(page).allTextContents()).toEqual(['eve@example.com', 'ada@example.com'])
+  await page.reload()
+  await page.getByText('2 contacts', { exact: true }).waitFor()
+
+  await page.getByRole('link', { name: 'Save as segment' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Large teams')
+  await page.getByText('2 contacts', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Add condition' }).click()
+  const third = page.getByRole('group', { name: 'Condition 3' })
+  await choose(page, third, 'Field', 'Group')
+  expect(await page.getByRole('button', { name: 'Create segment' }).isDisabled()).toBe(true)
+  await choose(page, third, 'Value', 'Customers')
+  await page.getByText('1 contact', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Create segment' }).click()
+  await page.getByRole('combobox', { name: 'Segment' }).waitFor()
+  await page.getByText('1 contact', { exact: true }).waitFor()
+  expect(await rows(page).allTextContents()).toEqual(['ada@example.com'])
+
+  await page.goto('contacts/segments')
+  await page.getByText('is a member of Customers').waitFor()
+  await page.getByText('1 contact', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Large teams' }).click()
+  await page.getByRole('combobox', { name: 'Match in conditions' }).click()
+  await page.getByRole('option', { name: 'any', exact: true }).click()
+  await page.getByText('3 contacts', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Save segment' }).click()
+  await page.getByText('Segment saved').waitFor()
+  await page.getByRole('button', { name: 'Delete segment' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete segment' }).click()
+  await page.getByText('No segments yet').waitFor()
+  expect(tab.problems).toEqual([])
+})

@@ -1,0 +1,141 @@
+import { Button, Group, Paper, Select, Text } from '@mantine/core'
+import { IconFilter } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { paths } from '../paths.ts'
+import { describeFilter } from '../segments/describe-filter.ts'
+import { FilterBuilder } from '../segments/filter-builder.tsx'
+import { toDraft, toFilter } from '../segments/filter-draft.ts'
+import { parseFilter } from '../segments/filter-text.ts'
+import { segmentsQuery, useNames } from '../segments/segments.api.ts'
+import { Filters } from '../ui/filters.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { contactStatusOptions } from './contact-status.tsx'
+import { groupsQuery } from './contacts.api.ts'
+
+export const filterNames = ['query', 'group', 'segment', 'status', 'filter'] as const
+type FilterName = (typeof filterNames)[number]
+type Props = { filter: Record<FilterName, string>; set: (name: FilterName, value: string | null) => void }
+
+const optionsOf = (records: { id: string; name: string }[] | undefined) =>
+  records?.map(({ id, name }) => ({ value: id, label: name })) ?? []
+
+/** Search, group, segment and status, and conditions as in a segment. */
+export function ContactFilters({ filter, set }: Props) {
+  const groups = useQuery(groupsQuery)
+  const segments = useQuery(segmentsQuery)
+  const [editing, setEditing] = useState(false)
+  return (
+    <>
+      <Filters>
+        <SearchField
+          label="Search contacts"
+          placeholder="Search by email or name"
+          value={filter.query}
+          onChange={(value) => set('query', value)}
+        />
+        <Select
+          aria-label="Group"
+          placeholder="All groups"
+          clearable
+          searchable
+          data={optionsOf(groups.data)}
+          value={filter.group || null}
+          onChange={(value) => set('group', value)}
+        />
+        <Select
+          aria-label="Segment"
+          placeholder="All segments"
+          clearable
+          searchable
+          data={optionsOf(segments.data)}
+          value={filter.segment || null}
+          onChange={(value) => set('segment', value)}
+        />
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          clearable
+          data={contactStatusOptions}
+          value={filter.status || null}
+          onChange={(value) => set('status', value)}
+        />
+        <Button
+          variant="default"
+          leftSection={<IconFilter size={16} aria-hidden />}
+          aria-expanded={editing}
+          onClick={() => setEditing(!editing)}
+        >
+          Filter
+        </Button>
+      </Filters>
+      {editing ? (
+        <Conditions text={filter.filter} set={(text) => set('filter', text)} onClose={() => setEditing(false)} />
+      ) : (
+        <Applied text={filter.filter} onClear={() => set('filter', null)} />
+      )}
+    </>
+  )
+}
+
+type ConditionsProps = { text: string; set: (text: string | null) => void; onClose: () => void }
+
+function Conditions({ text, set, onClose }: ConditionsProps) {
+  const [draft, setDraft] = useState(() => toDraft(parseFilter(text)))
+  const filter = toFilter(draft)
+  return (
+    <Paper withBorder p="md" mb="md" component="section" aria-label="Filter">
+      <FilterBuilder draft={draft} onChange={setDraft} />
+      <Group gap="xs" mt="md">
+        <Button
+          disabled={!filter}
+          onClick={() => {
+            set(JSON.stringify(filter))
+            onClose()
+          }}
+        >
+          Apply filter
+        </Button>
+        <Button
+          variant="default"
+          onClick={() => {
+            set(null)
+            onClose()
+          }}
+        >
+          {text ? 'Clear filter' : 'Cancel'}
+        </Button>
+        {filter && <SaveLink text={JSON.stringify(filter)} />}
+      </Group>
+    </Paper>
+  )
+}
+
+function Applied({ text, onClear }: { text: string; onClear: () => void }) {
+  const names = useNames()
+  const filter = parseFilter(text)
+  if (!filter) return null
+  return (
+    <Group gap="xs" mb="sm">
+      <Text size="sm" className="break">
+        Filtered: {describeFilter(filter, names)}
+      </Text>
+      <Button size="compact-sm" variant="subtle" onClick={onClear}>
+        Clear filter
+      </Button>
+      <SaveLink text={text} />
+    </Group>
+  )
+}
+
+const SaveLink = ({ text }: { text: string }) => (
+  <Button
+    component={Link}
+    to={`${paths.newSegment}?filter=${encodeURIComponent(text)}`}
+    variant="subtle"
+    size="compact-sm"
+  >
+    Save as segment
+  </Button>
+)

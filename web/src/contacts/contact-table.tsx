@@ -1,0 +1,40 @@
+import { Text } from '@mantine/core'
+import type { Contact } from '../api/types.ts'
+import { paths } from '../paths.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { emailText } from '../ui/email-text.ts'
+import { RowLink } from '../ui/row-link.tsx'
+import { Time } from '../ui/time.tsx'
+import { ContactStatusBadge } from './contact-status.tsx'
+
+export const nameOf = (contact: Contact) => [contact.first_name, contact.last_name].filter(Boolean).join(' ')
+
+export const contactColumns: Column<Contact>[] = [
+  {
+    header: 'Contact',
+    phone: 'title',
+    minWidth: '260px',
+    cell: (contact) => (
+      <>
+        <RowLink to={paths.contact(contact.id)}>{emailText(contact.email)}</RowLink>
+        <Text size="xs" c="dimmed" fw={400}>
+          {nameOf(contact)}
+        </Text>
+      </>
+    ),
+  },
+  { header: 'Status', cell: (contact) => <ContactStatusBadge status={contact.status} /> },
+  {
+    header: 'Groups',
+    cell: (contact) => (
+      <Text className="break" miw={90}>
+        {contact.groups.map((group) => group.name).join(', ') || '–'}
+      </Text>
+    ),
+  },
+  { header: 'Added', align: 'right', cell: (contact) => <Time at={contact.created_at} /> },
+]
+
+export function ContactTable({ contacts }: { contacts: Contact[] }) {
+  return <DataTable label="Contacts" columns={contactColumns} rows={contacts} rowKey={(contact) => contact.id} />
+}

@@ -1,0 +1,211 @@
+import { ActionIcon, Autocomplete, Checkbox, NumberInput, Select, Text, TextInput } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { contactStatusOptions } from '../contacts/contact-status.tsx'
+import { groupsQuery } from '../contacts/contacts.api.ts'
+import { flowChoicesQuery } from '../flows/flows.api.ts'
+import classes from './filter-builder.module.css'
+import { type DraftCondition, type Subject, typeOf, withSubject } from './filter-draft.ts'
+import {
+  eventTerms,
+  fieldLabels,
+  needsDays,
+  needsNoValue,
+  operatorLabels,
+  type ValueType,
+  valueTypes,
+} from './filter-terms.ts'
+import { attributesQuery } from './segments.api.ts'
+
+const subjects = [
+  {
+    group: 'Contact',
+    items: [
+      ...Object.entries(fieldLabels).map(([value, label]) => ({ value, label })),
+      { value: 'attribute', label: 'Attribute' },
+    ],
+  },
+  { group: 'Activity', items: Object.entries(eventTerms).map(([value, { subject }]) => ({ value, label: subject })) },
+]
+
+type Props = {
+  condition: DraftCondition
+  label: string
+  onChange: (condition: DraftCondition) => void
+  onRemove: (() => void) | undefined
+}
+
+/** The inputs of one condition: what is tested, how, and with which value. */
+export function ConditionFields({ condition, label, onChange, onRemove }: Props) {
+  const type = typeOf(condition)
+  const set = (change: Partial<DraftCondition>) => onChange({ ...condition, ...change })
+  return (
+    <fieldset aria-label={label} className={classes.condition}>
+      <Select
+        className={classes.subject ?? ''}
+        aria-label="Field"
+        searchable
+        allowDeselect={false}
+        data={subjects}
+        value={condition.subject}
+        onChange={(value) => value && onChange(withSubject(condition, { subject: value as Subject }))}
+      />
+      {condition.subject === 'attribute' && <AttributeFields condition={condition} onChange={onChange} />}
+      <Select
+        className={classes.operator ?? ''}
+        aria-label="Operator"
+        allowDeselect={false}
+        data={Object.entries(operatorLabels[type]).map(([value, text]) => ({ value, label: text }))}
+        value={condition.operator}
+        onChange={(value) => value && set({ operator: value })}
+      />
+      {type === 'engagement' ? (
+        <EngagementFields condition={condition} set={set} />
+      ) : (
+        <ValueField condition={condition} set={set} />
+      )}
+      {onRemove && (
+        <ActionIcon className={classes.remove ?? ''} aria-label={`Remove ${label.toLowerCase()}`} onClick={onRemove}>
+          <IconX size={16} aria-hidden />
+        </ActionIcon>
+      )}
+    </fieldset>
+  )
+}
+
+function AttributeFields({ condition, onChange }: Pick<Props, 'condition' | 'onChange'>) {
+  const { data: known } = useQuery(attributesQuery)
+  return (
+    <>
+      <Autocomplete
+        className={classes.subject ?? ''}
+        aria-label="Attribute name"
+        placeholder="Attribute name"
+        maxLength={200}
+        data={[...(known?.keys() ?? [])]}
+        value={condition.attribute}
+        onChange={(attribute) => {
+          const valueType = known?.get(attribute)
+          onChange(withSubject(condition, { attribute, ...(valueType && { valueType }) }))
+        }}
+      />
+      <Select
+        className={classes.small ?? ''}
+        aria-label="Attribute type"
+        allowDeselect={false}
+        data={valueTypes}
+        value={condition.valueType}
+        onChange={(value) => value && onChange(withSubject(condition, { valueType: value as ValueType }))}
+      />
+    </>
+  )
+}
+
+type FieldProps = { condition: DraftCondition; set: (change: Partial<DraftCondition>) => void }
+
+function ValueField({ condition, set }: FieldProps) {
+  const type = typeOf(condition)
+  const common = { className: classes.value ?? '', value: condition.value }
+  if (needsNoValue(condition.operator) || type === 'boolean') return null
+  if (type === 'group') return <GroupField condition={condition} set={set} />
+  if (type === 'status')
+    return (
+      <Select
+        {...common}
+        aria-label="Value"
+        placeholder="Choose a status"
+        data={contactStatusOptions}
+        value={condition.value || null}
+        onChange={(value) => set({ value: value ?? '' })}
+      />
+    )
+  if (type === 'date' && needsDays(condition.operator))
+    return (
+      <>
+        <NumberInput
+          className={classes.small ?? ''}
+          aria-label="Days"
+          min={1}
+          max={3650}
+          allowDecimal={false}
+          value={condition.days}
+          onChange={(days) => set({ days: String(days) })}
+        />
+        <Text size="sm">days</Text>
+      </>
+    )
+  return (
+    <TextInput
+      {...common}
+      aria-label="Value"
+      placeholder={type === 'list' ? 'Entry' : 'Value'}
+      type={type === 'date' ? 'date' : 'text'}
+      inputMode={type === 'number' ? 'decimal' : 'text'}
+      maxLength={500}
+      onChange={(event) => set({ value: event.currentTarget.value })}
+    />
+  )
+}
+
+function GroupField({ condition, set }: FieldProps) {
+  const groups = useQuery(groupsQuery)
+  return (
+    <Select
+      className={classes.value ?? ''}
+      aria-label="Value"
+      placeholder="Choose a group"
+      searchable
+      data={groups.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
+      value={condition.value || null}
+      onChange={(value) => set({ value: value ?? '' })}
+    />
+  )
+}
+
+function EngagementFields({ condition, set }: FieldProps) {
+  const flows = useQuery(flowChoicesQuery)
+  const isOpenOrClick = condition.subject === 'emailOpen' || condition.subject === 'emailClick'
+  return (
+    <>
+      <Text size="sm">at least</Text>
+      <NumberInput
+        className={classes.small ?? ''}
+        aria-label="Times"
+        min={1}
+        max={1000}
+        allowDecimal={false}
+        value={condition.atLeast}
+        onChange={(value) => set({ atLeast: String(value) })}
+      />
+      <Text size="sm">times within</Text>
+      <NumberInput
+        className={classes.small ?? ''}
+        aria-label="Days"
+        placeholder="any time"
+        min={1}
+        max={3650}
+        allowDecimal={false}
+        value={condition.withinDays}
+        onChange={(value) => set({ withinDays: String(value) })}
+      />
+      <Text size="sm">days</Text>
+      <Select
+        className={classes.value ?? ''}
+        aria-label="Flow"
+        placeholder="Any flow"
+        searchable
+        clearable
+        data={flows.data?.map(({ id, name }) => ({ value: id, label: name })) ?? []}
+        value={condition.flowId || null}
+        onChange={(value) => set({ flowId: value ?? '' })}
+      />
+      {isOpenOrClick && (
+        <Checkbox
+          label="Include machines"
+          checked={condition.machines}
+          onChange={(event) => set({ machines: event.currentTarget.checked })}
+        />
+      )}
+    </>
+  )
+}

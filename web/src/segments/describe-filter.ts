@@ -1,0 +1,43 @@
+import type { Filter } from '../api/types.ts'
+import { pluralize } from '../ui/numbers.ts'
+import { eventTerms, fieldLabels, needsDays, needsNoValue, operatorLabels } from './filter-terms.ts'
+
+/** Names of the groups and flows that a filter may contain, by id. */
+export type Names = ReadonlyMap<string, string>
+
+/** The filter in words: “plan is pro and did not click a link within 60 days”. */
+export function describeFilter(filter: Filter, names: Names, nested = false): string {
+  switch (filter.type) {
+    case 'all':
+    case 'any': {
+      const text = filter.conditions
+        .map((each) => describeFilter(each, names, filter.conditions.length > 1))
+        .join(filter.type === 'all' ? ' and ' : ' or ')
+      return nested && filter.conditions.length > 1 ? `(${text})` : text
+    }
+    case 'group':
+      return `${operatorLabels.group[filter.operator]} ${names.get(filter.group_id) ?? 'a deleted group'}`
+    case 'status':
+      return `${operatorLabels.status[filter.operator]} ${filter.value.replace('_', ' ')}`
+    case 'engagement': {
+      const { at_least: times = 1, within_days: days, flow_id: flow } = filter
+      return [
+        `${filter.operator === 'did' ? 'did' : 'did not'} ${eventTerms[filter.event].verb}`,
+        ...(flow ? [`of ${names.get(flow) ?? 'a deleted flow'}`] : []),
+        ...(times > 1 ? [`at least ${times} times`] : []),
+        ...(days ? [`within ${pluralize(days, 'day', 'days')}`] : []),
+        ...(filter.include_machines ? ['including machines'] : []),
+      ].join(' ')
+    }
+    default: {
+      const { type, field, operator } = filter
+      const name = field.startsWith('attributes.')
+        ? field.slice('attributes.'.length)
+        : fieldLabels[field as keyof typeof fieldLabels].toLowerCase()
+      const words = `${name} ${operatorLabels[type][operator]}`
+      if (needsNoValue(operator) || type === 'boolean') return words
+      if (type === 'date' && needsDays(operator)) return `${words} ${pluralize(filter.days ?? 0, 'day', 'days')}`
+      return `${words} ${filter.value}`
+    }
+  }
+}

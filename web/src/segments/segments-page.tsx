@@ -1,0 +1,74 @@
+import { Button, Text } from '@mantine/core'
+import { IconFilter, IconPlus } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import type { Segment } from '../api/types.ts'
+import { ContactsFrame } from '../contacts/contacts-frame.tsx'
+import { paths } from '../paths.ts'
+import { Copyable } from '../ui/copy.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Filters } from '../ui/filters.tsx'
+import { More } from '../ui/more.tsx'
+import { RowLink } from '../ui/row-link.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Empty, Load } from '../ui/states.tsx'
+import { useFilters } from '../ui/use-filters.ts'
+import { describeFilter, type Names } from './describe-filter.ts'
+import { MatchingCount } from './matching-count.tsx'
+import { useNames, useSegments } from './segments.api.ts'
+
+export function SegmentsPage() {
+  const { filter, set, filtered } = useFilters('query')
+  const segments = useSegments(filter.query)
+  const names = useNames()
+  const add = (
+    <Button component={Link} to={paths.newSegment} leftSection={<IconPlus size={16} aria-hidden />}>
+      Create segment
+    </Button>
+  )
+  return (
+    <ContactsFrame tab="Segments" actions={add}>
+      <Filters>
+        <SearchField label="Search segments" value={filter.query} onChange={(value) => set('query', value)} />
+      </Filters>
+      <Load
+        query={segments}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          filtered ? (
+            <Empty title="No segments found">Try another search.</Empty>
+          ) : (
+            <Empty title="No segments yet" icon={<IconFilter size={32} aria-hidden />} action={add}>
+              A segment is a saved filter, such as customers on a plan who did not click in 60 days.
+            </Empty>
+          )
+        }
+      >
+        {(list) => <DataTable label="Segments" columns={columns(names)} rows={list} rowKey={(segment) => segment.id} />}
+      </Load>
+      <More pages={segments} />
+    </ContactsFrame>
+  )
+}
+
+const columns = (names: Names): Column<Segment>[] => [
+  {
+    header: 'Segment',
+    phone: 'title',
+    minWidth: '240px',
+    cell: (segment) => (
+      <>
+        <RowLink to={paths.segment(segment.id)}>{segment.name}</RowLink>
+        <Text size="xs" c="dimmed" fw={400} className="two-lines">
+          {describeFilter(segment.filter, names)}
+        </Text>
+      </>
+    ),
+  },
+  { header: 'Contacts', align: 'right', cell: (segment) => <MatchingCount filter={{ segment_id: segment.id }} /> },
+  {
+    header: 'Segment ID',
+    minWidth: '300px',
+    phone: 'bare',
+    cell: (segment) => <Copyable value={segment.id} label={`Copy the ID of ${segment.name}`} />,
+  },
+]

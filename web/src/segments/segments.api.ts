@@ -1,0 +1,83 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
+import { keys } from '../api/keys.ts'
+import { useLocalPages } from '../api/pages.ts'
+import type { ContactStatus, Filter } from '../api/types.ts'
+import { groupsQuery } from '../contacts/contacts.api.ts'
+import { flowChoicesQuery } from '../flows/flows.api.ts'
+import type { Names } from './describe-filter.ts'
+import type { ValueType } from './filter-terms.ts'
+
+const at = (id: string) => ({ params: { path: { id } } })
+
+/** The filters of the contacts page. `filter` is JSON text. */
+export type ContactQuery = {
+  query: string
+  group_id: string
+  segment_id: string
+  status: ContactStatus | ''
+  filter: string
+}
+
+export const segmentsQuery = queryOptions({
+  queryKey: keys.segments,
+  queryFn: () => dataOf(api.GET('/api/v1/organization/segments')),
+})
+export function useSegments(query: string) {
+  const words = query.toLowerCase()
+  return useLocalPages(useQuery(segmentsQuery), ({ name }) => name.toLowerCase().includes(words))
+}
+export const segmentQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.segment(id),
+    queryFn: () => dataOf(api.GET('/api/v1/organization/segments/{id}', at(id))),
+  })
+
+/** How many contacts match. The previous count stays while the next one is computed. */
+export const contactCountQuery = (filter: Partial<ContactQuery>) =>
+  queryOptions({
+    queryKey: keys.contactCount(filter),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/organization/contacts/count', { params: { query: omitEmpty(filter) }, signal })),
+    placeholderData: keepPreviousData,
+  })
+
+type SegmentInput = { name: string; filter: Filter }
+export const createSegment = (body: SegmentInput) => dataOf(api.POST('/api/v1/organization/segments', { body }))
+export const changeSegment = (id: string, body: SegmentInput) =>
+  dataOf(api.PATCH('/api/v1/organization/segments/{id}', { ...at(id), body }))
+export const deleteSegment = (id: string) => ensureSuccess(api.DELETE('/api/v1/organization/segments/{id}', at(id)))
+
+const sampledContacts = '100'
+
+/** The attributes of the newest contacts, with the type of their values: suggestions for conditions. */
+export const attributesQuery = queryOptions({
+  queryKey: keys.attributes,
+  queryFn: async () => {
+    const query = { limit: sampledContacts }
+    const { items } = await pageOf(api.GET('/api/v1/organization/contacts', { params: { query } }))
+    const known = new Map<string, ValueType>()
+    for (const { attributes } of items)
+      for (const [name, value] of Object.entries(attributes)) if (!known.has(name)) known.set(name, valueTypeOf(value))
+    return new Map([...known].sort(([a], [b]) => a.localeCompare(b)))
+  },
+  staleTime: 60_000,
+})
+
+function valueTypeOf(value: unknown): ValueType {
+  if (typeof value === 'number') return 'number'
+  if (typeof value === 'boolean') return 'boolean'
+  if (Array.isArray(value)) return 'list'
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? 'date' : 'text'
+}
+
+/** The names of groups and flows by id, for descriptions of filters. */
+export function useNames(): Names {
+  const groups = useQuery(groupsQuery)
+  const flows = useQuery(flowChoicesQuery)
+  return useMemo(
+    () => new Map([...(groups.data ?? []), ...(flows.data ?? [])].map(({ id, name }) => [id, name])),
+    [groups.data, flows.data],
+  )
+}
