@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../src/config/package-root.ts'
+import { isFile, type ResponseEntry } from '../src/reference/types.ts'
 
 type Parameter = { in: string; name: string; required?: boolean }
 type Operation = {
@@ -10,14 +11,16 @@ type Operation = {
   tags?: string[]
   parameters?: Parameter[]
   requestBody?: { required?: boolean; content: Record<string, unknown> }
+  responses: Record<string, ResponseEntry>
   security?: object[]
 }
 export type OpenApiDocument = { paths: Record<string, Record<string, Operation>> }
 
 const lineLengthMax = 116
 
-/** Operations for mail providers and for tools that read the OpenAPI document, which a client does not call. */
-const isForOthers = ({ tags = [] }: Operation) => tags.includes('Providers') || tags.includes('Documentation')
+/** Operations for mail providers and for tools that read the OpenAPI document, and those that respond with a file. */
+const isForOthers = (operation: Operation) =>
+  operation.tags?.includes('Providers') || operation.tags?.includes('Documentation') || isFile(operation)
 /** `Waxwing` has the operations of the public API. */
 const isPublicApi = (path: string) => path.startsWith('/public/')
 
@@ -27,6 +30,7 @@ export const repeatable = [
   'signOutEverywhere',
   'addContactsToGroup',
   'inspectImportFile',
+  'cancelBulkAction',
   'cancelImport',
   'previewTemplate',
   'previewFlow',

@@ -1,6 +1,7 @@
 import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
+import { bulkActionWorker } from './contacts/bulk-action.job.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
 import type { Replica } from './db/replica.ts'
@@ -17,6 +18,7 @@ import { mailNotices } from './notices/notice-emails.ts'
 import { recordFailingWebhook, recordFinishedImport, recordPausedWebhook } from './notices/notices.ts'
 import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
+import { eraseInTransaction } from './privacy/erase-contact.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
 import { Worker, type WorkerSpec } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
@@ -156,8 +158,9 @@ function createWorkers(parts: Parts) {
     hints,
     spec: importWorker({ db, log, readSlice, onFinished: recordFinishedImport }),
   })
+  const bulkActions = new Worker({ db, log, hints, spec: bulkActionWorker({ db, erase: eraseInTransaction }) })
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
-  return [sender, deliverer, importer]
+  return [sender, deliverer, importer, bulkActions]
 }
 
 /** While sending is paused, jobs stay queued. */

@@ -10,6 +10,7 @@ import { scopeOfRoute } from './accounts/scopes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
 import type { Role } from './app.ts'
 import type { Config } from './config/config.ts'
+import { bulkActionRoutes } from './contacts/bulk-actions.routes.ts'
 import { contactRoutes } from './contacts/contacts.routes.ts'
 import { groupRoutes } from './contacts/groups.routes.ts'
 import { importRoutes } from './contacts/imports.routes.ts'
@@ -134,6 +135,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(invitationRoutes({ ...parts, baseUrl: config.BASE_URL }))
           await organization.register(apiKeyRoutes({ db, read, keys }))
           await organization.register(contactRoutes({ db, read, readCounts: parts.readCounts }))
+          await organization.register(bulkActionRoutes({ db, read, hints }))
           await organization.register(timelineRoutes({ db, read }))
           await organization.register(groupRoutes({ db, read }))
           await organization.register(segmentRoutes({ db, read }))

@@ -13,6 +13,8 @@ const owners: Record<string, string> = {
   password_resets: 'accounts',
   sessions: 'accounts',
   users: 'accounts',
+  bulk_action_contacts: 'contacts',
+  bulk_actions: 'contacts',
   contact_history: 'contacts',
   contacts: 'contacts',
   group_members: 'contacts',

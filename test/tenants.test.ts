@@ -23,6 +23,11 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   })
   const flowId = await createFlow(app)
   const message = (await send(app, flowId)).body.data
+  const action = await make('/bulk-actions', {
+    action: 'add_to_group',
+    group_id: group.id,
+    contact_ids: [message.contact_id],
+  })
   await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
   await make('/suppressions', { email: 'bob@example.com' })
   const csv = 'email\ncarol@example.com\n'
@@ -36,6 +41,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   const list = async (path: string) => (await app.manage('GET', `/organization${path}`)).body.data
   const delivery = await until('the delivery', async () => (await list(`/webhooks/${webhook.id}/deliveries`))[0])
   await until('the mail', async () => (await list('/inbox'))[0])
+  await until('the end of the action', async () => (await list('/bulk-actions'))[0].finished_at)
   await until('the end of the import', async () => (await list('/imports'))[0].status === 'done')
   const invitation = await make('/invitations', { email: 'eve@acme.example', role: 'member' })
   await until('the invitation', async () => (await list('/inbox'))[1])
@@ -46,6 +52,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     contacts: message.contact_id,
     groups: group.id,
     segments: segment.id,
+    'bulk-actions': action.id,
     imports: imported.body.data.id,
     suppressions: 'bob@example.com',
     flows: flowId,

@@ -36,6 +36,7 @@ type Resource = 'contacts' | 'flows' | 'messages' | 'webhooks' | 'metrics'
 /** The resource of the paths below /api/v1/organization that API keys may call. All other paths need a signed-in user. */
 const resources: Readonly<Record<string, Resource>> = {
   contacts: 'contacts',
+  'bulk-actions': 'contacts',
   groups: 'contacts',
   imports: 'contacts',
   segments: 'contacts',

@@ -1,6 +1,7 @@
 /** Work in progress and short-lived credentials: the exporting installation finishes the former. */
 export const excludedTables = new Set([
   'account_mails',
+  'bulk_action_contacts',
   'email_changes',
   'import_chunks',
   'jobs',
@@ -31,6 +32,10 @@ export const exportedValues: Record<string, Record<string, string>> = {
     status: "case status when 'pending' then 'failed' else status end",
     reason: `case status when 'pending' then ${notSent} else reason end`,
     next_attempt_at: 'null::timestamptz',
+  },
+  bulk_actions: {
+    status: "case when status in ('queued', 'running') then 'cancelled' else status end",
+    finished_at: 'coalesce(finished_at, now())',
   },
   imports: {
     status: "case when status in ('uploading', 'queued', 'running') then 'cancelled' else status end",

@@ -1,8 +1,21 @@
+import { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { answers, created, creates, FreeObject, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import {
+  answers,
+  created,
+  creates,
+  errorsOnly,
+  FreeObject,
+  Nullable,
+  ok,
+  oneOf,
+  page,
+  pages,
+  Timestamp,
+} from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import { contactStatuses } from '../segments/filter.ts'
@@ -10,9 +23,10 @@ import { parseEmailField } from '../values/email.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { actorOf } from './actor.ts'
-import { type Contact, selectContacts } from './contacts.sql.ts'
+import { type Contact, type ContactOrder, contactOrders, isByEmail, selectContacts } from './contacts.sql.ts'
 import { createContact, editContact, getContact } from './contacts.ts'
 import { countMatching } from './count.ts'
+import { exportContacts } from './export.ts'
 import { attributeKeysMax, nameMax, parseFields } from './fields.ts'
 import { filterQuery, readFilter } from './filter-query.ts'
 
@@ -33,6 +47,7 @@ const fieldsIn = {
   last_name: Type.Optional(Nullable(Type.String({ maxLength: nameMax }))),
   attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: attributeKeysMax })),
 }
+const csvFile = { description: 'The file.', content: { 'text/csv': { schema: Type.String() } } }
 const IdParams = Type.Object({ id: Type.String() })
 const tags = ['Contacts']
 
@@ -54,17 +69,23 @@ function searchAndCreate(api: Api, { db, read, readCounts }: Parts): void {
       schema: {
         tags,
         summary: 'List contacts',
-        description: 'Newest first.',
-        querystring: Type.Object({ ...filterQuery, ...pageQuery }),
+        querystring: Type.Object({
+          ...filterQuery,
+          sort: Type.Optional(
+            Type.Unsafe<ContactOrder>({ ...oneOf(...contactOrders), description: 'Defaults to the newest first.' }),
+          ),
+          ...pageQuery,
+        }),
         response: pages(ContactOut),
       },
     },
     async (request) => {
-      const asked = readPage(request.query, [uuidPart])
+      const { sort = '-created_at' } = request.query
+      const asked = readPage(request.query, [isByEmail(sort) ? /^[^\0]+$/ : uuidPart])
       const organizationId = organizationIdOf(request)
       const filter = await readFilter(db, request)
-      const rows = await read(organizationId, (tx) => selectContacts(tx, organizationId, filter, asked))
-      const { items, nextCursor } = toPage(rows, asked.limit, (row) => [row.id])
+      const rows = await read(organizationId, (tx) => selectContacts(tx, organizationId, filter, asked, sort))
+      const { items, nextCursor } = toPage(rows, asked.limit, (row) => [isByEmail(sort) ? row.emailKey : row.id])
       return page({ items: items.map(contactOut), nextCursor })
     },
   )
@@ -81,6 +102,25 @@ function searchAndCreate(api: Api, { db, read, readCounts }: Parts): void {
       },
     },
     async (request) => ok(await countMatching(readCounts, organizationIdOf(request), await readFilter(db, request))),
+  )
+
+  api.get(
+    '/contacts/export',
+    {
+      schema: {
+        tags,
+        summary: 'Export contacts',
+        description: 'A CSV file of the contacts that match a filter, oldest first.',
+        querystring: Type.Object(filterQuery),
+        response: { 200: csvFile, ...errorsOnly },
+      },
+    },
+    async (request, reply) => {
+      const filter = await readFilter(db, request)
+      const pieces = await exportContacts({ read, readAll: readCounts }, organizationIdOf(request), filter)
+      reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="contacts.csv"`)
+      return reply.send(Readable.from(pieces) as never)
+    },
   )
 
   api.post(

@@ -65,12 +65,16 @@ export async function selectRecipient(
   return row
 }
 
-/** Newest first, since ids are ordered by time. */
+export const contactOrders = ['-created_at', 'created_at', 'email', '-email'] as const
+export type ContactOrder = (typeof contactOrders)[number]
+
+/** Ids are ordered by time. The cursor is the id, or the key of the address if that is the order. */
 export async function selectContacts(
   db: Reader,
   organizationId: OrganizationId,
   filter: ContactFilter,
   { limit, cursor }: PageRequest,
+  order: ContactOrder = '-created_at',
 ): Promise<Contact[]> {
   // A group filter reads along the group's index, so that a small group in a large organization is found quickly.
   const [source, id] = filter.groupId
@@ -83,13 +87,32 @@ export async function selectContacts(
       ]
     : [sql`contacts where contacts.organization_id = ${organizationId}`, sql`contacts.id`]
   const { groupId: _, ...rest } = filter
-  const conditions = [...contactConditions(organizationId, rest), ...(cursor ? [sql`${id} < ${cursor[0]}`] : [])]
+  const [key, outerKey] = isByEmail(order) ? [sql`contacts.email_key`, sql`contacts.email_key`] : [id, sql`contacts.id`]
+  const [direction, after] = order.startsWith('-') ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
+  const conditions = [
+    ...contactConditions(organizationId, rest),
+    ...(cursor ? [sql`${key} ${after} ${cursor[0]}`] : []),
+  ]
   return db<Contact>`
     select ${contactColumns}
     from (
-      select contacts.* from ${source} and ${and(conditions)} order by ${id} desc limit ${limit + 1}
+      select contacts.* from ${source} and ${and(conditions)} order by ${key} ${direction} limit ${limit + 1}
     ) as contacts
-    order by contacts.id desc`
+    order by ${outerKey} ${direction}`
+}
+
+export const isByEmail = (order: ContactOrder): boolean => order.endsWith('email')
+
+/** In the order of the ids. Contacts that do not exist are missing. */
+export async function selectContactsById(
+  db: Reader,
+  organizationId: OrganizationId,
+  ids: ContactId[],
+): Promise<Contact[]> {
+  return db<Contact>`
+    select ${contactColumns} from contacts
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    order by id`
 }
 
 /**

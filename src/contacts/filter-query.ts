@@ -10,7 +10,7 @@ import { parseIdParam } from '../values/id-params.ts'
 import { leastId, parseId } from '../values/ids.ts'
 import type { ContactFilter } from './contact-filter.sql.ts'
 
-const queryMax = 200
+export const queryMax = 200
 /** A group that does not exist has no members. */
 const noGroup = leastId('grp', 0)
 

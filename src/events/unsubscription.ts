@@ -2,23 +2,34 @@ import type { Tx } from '../db/db.ts'
 import type { ContactId, EventId, OrganizationId } from '../values/ids.ts'
 import { recordEvents } from './record.ts'
 
+type Unsubscription = { id: EventId; contactId: ContactId }
+
 /** Records that a contact was unsubscribed in the app or through the API, not through a message. */
-export async function recordApiUnsubscription(
+export const recordApiUnsubscription = (
   tx: Tx,
-  { id, organizationId, contactId }: { id: EventId; organizationId: OrganizationId; contactId: ContactId },
+  { organizationId, ...unsubscription }: Unsubscription & { organizationId: OrganizationId },
+): Promise<void> => recordApiUnsubscriptions(tx, organizationId, [unsubscription])
+
+/** Does so for many contacts. */
+export async function recordApiUnsubscriptions(
+  tx: Tx,
+  organizationId: OrganizationId,
+  unsubscriptions: readonly Unsubscription[],
 ): Promise<void> {
-  await recordEvents(tx, [
-    {
+  const occurredAt = new Date()
+  await recordEvents(
+    tx,
+    unsubscriptions.map(({ id, contactId }) => ({
       id,
       organizationId,
       eventName: 'contactUnsubscribe',
-      occurredAt: new Date(),
+      occurredAt,
       messageId: null,
       flowId: null,
       contactId,
       machine: false,
       machineReason: null,
       data: { method: 'api' },
-    },
-  ])
+    })),
+  )
 }

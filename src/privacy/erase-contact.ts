@@ -1,5 +1,5 @@
 import { inTransaction } from '../contacts/transaction.ts'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { notFound } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
 import {
@@ -18,15 +18,19 @@ import {
  * `Refusal` if the contact does not exist.
  */
 export async function eraseContact(db: Db, organizationId: OrganizationId, id: ContactId): Promise<void> {
-  await inTransaction(db, async (tx) => {
-    // Deletes the contact first: adding it to a group locks its row, so the statements below see the membership.
-    const emailKey = await deleteContact(tx, organizationId, id)
-    if (emailKey === undefined) throw notFound('contact')
-    await deleteMemberships(tx, organizationId, id)
-    await deleteHistory(tx, organizationId, id)
-    await emptyMessages(tx, organizationId, id)
-    await emptyDeliveries(tx, organizationId, id)
-    await emptyEvents(tx, organizationId, id)
-    await emptyImportProblems(tx, organizationId, emailKey)
-  })
+  if (!(await inTransaction(db, (tx) => eraseInTransaction(tx, organizationId, id)))) throw notFound('contact')
+}
+
+/** Like `eraseContact`, but returns false if the contact does not exist. */
+export async function eraseInTransaction(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<boolean> {
+  // Deletes the contact first: adding it to a group locks its row, so the statements below see the membership.
+  const emailKey = await deleteContact(tx, organizationId, id)
+  if (emailKey === undefined) return false
+  await deleteMemberships(tx, organizationId, id)
+  await deleteHistory(tx, organizationId, id)
+  await emptyMessages(tx, organizationId, id)
+  await emptyDeliveries(tx, organizationId, id)
+  await emptyEvents(tx, organizationId, id)
+  await emptyImportProblems(tx, organizationId, emailKey)
+  return true
 }

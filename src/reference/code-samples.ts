@@ -1,4 +1,4 @@
-import type { Example, Operation } from './types.ts'
+import { type Example, isFile, type Operation } from './types.ts'
 
 type Sample = { lang: string; label: string; source: string }
 /** Objects that fit are written on one line. */
@@ -18,8 +18,9 @@ export function codeSamples(method: string, operation: Operation, example: Examp
   return [shell, { lang: 'TypeScript', label: 'TypeScript', source }]
 }
 
-/** Operations for mail providers and for tools, which the SDK does not have. */
-const isForOthers = ({ tags = [] }: Operation) => tags.includes('Providers') || tags.includes('Documentation')
+/** Operations for mail providers and for tools, and those that respond with a file, which the SDK does not have. */
+const isForOthers = (operation: Operation) =>
+  operation.tags?.includes('Providers') || operation.tags?.includes('Documentation') || isFile(operation)
 
 const credentialOf = ({ security = [] }: Operation): Credential =>
   security.some((scheme) => 'apiKey' in scheme) ? 'apiKey' : security.length > 0 ? 'session' : undefined

@@ -86,7 +86,7 @@ function permissionOf(operation: Operation): string {
 }
 
 function addResponseExamples(response: ResponseEntry, recorded: readonly Example[]): void {
-  const media = response.content?.['application/json']
+  const [media] = Object.values(response.content ?? {})
   const [first] = recorded
   if (!media || !first) return
   if (recorded.length === 1) media.example = first.response.body

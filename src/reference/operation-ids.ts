@@ -20,6 +20,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'POST /api/v1/me/password': 'changePassword',
   'DELETE /api/v1/organization/members/:id': 'removeMember',
   'DELETE /api/v1/organization/api-keys/:id': 'revokeApiKey',
+  'GET /api/v1/organization/contacts/export': 'exportContacts',
   'GET /api/v1/organization/contacts/count': 'countContacts',
   'GET /api/v1/organization/contacts/:id/export': 'exportContact',
   'POST /api/v1/organization/contacts/import': 'importContacts',

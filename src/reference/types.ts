@@ -57,6 +57,12 @@ export type Operation = {
   'x-scope'?: string
 }
 
+/** True if the operation responds with a file instead of JSON. */
+export function isFile({ responses }: Pick<Operation, 'responses'>): boolean {
+  const content = responses[200]?.content
+  return content !== undefined && !('application/json' in content)
+}
+
 export type ApiDocument = {
   openapi: string
   info: { title: string; version: string; description?: string }

@@ -72,6 +72,7 @@ export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
 
 export type RecordKind =
   | 'API key'
+  | 'bulk action'
   | 'contact'
   | 'delivery'
   | 'email'

@@ -2,6 +2,7 @@ import { notFound, type RecordKind } from './errors.ts'
 import { parseId } from './ids.ts'
 
 const kinds = {
+  blk: 'bulk action',
   con: 'contact',
   dlv: 'delivery',
   flw: 'flow',

@@ -22,6 +22,7 @@ export type InvitationId = Branded<'inv'>
 export type NoticeId = Branded<'ntc'>
 export type SessionId = Branded<'ses'>
 export type SegmentId = Branded<'seg'>
+export type BulkActionId = Branded<'blk'>
 
 type IdOf = {
   org: OrganizationId
@@ -40,6 +41,7 @@ type IdOf = {
   ntc: NoticeId
   ses: SessionId
   seg: SegmentId
+  blk: BulkActionId
 }
 export type Prefix = keyof IdOf
 

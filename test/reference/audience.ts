@@ -45,6 +45,7 @@ export async function recordAudience(recorder: Recorder): Promise<{ groupId: str
   await recorder.record('deleteGroup', { params: { id: unused.body.data.id } })
 
   await recordSegments(recorder, groupId)
+  await recordBulkActions(recorder)
   await recordImports(recorder)
   await recordSuppressions(recorder)
   return { groupId, contactId: found.data[0].id }
@@ -71,6 +72,24 @@ async function recordSegments(recorder: Recorder, groupId: string): Promise<void
   await recorder.record('countContacts', { query: { segment_id: id } })
   await recorder.record('updateSegment', { params: { id }, body: { name: 'Customers who did not click' } })
   await recorder.record('deleteSegment', { params: { id } })
+}
+
+async function recordBulkActions(recorder: Recorder): Promise<void> {
+  const { app } = recorder
+  const matching = { filter: { type: 'text', field: 'email_domain', operator: 'equals', value: 'example.net' } }
+  const started = await recorder.record('createBulkAction', { body: { action: 'unsubscribe', matching } })
+  const { id } = started.data
+  await until('the action to finish', async () => {
+    const { body } = await app.manage('GET', `/organization/bulk-actions/${id}`)
+    return body.data.finished_at
+  })
+  await recorder.record('getBulkAction', { params: { id } })
+  await recorder.record('listBulkActions')
+  await recorder.record('cancelBulkAction', { params: { id }, status: 409 })
+  await recorder.record('exportContacts', {
+    query: { status: 'subscribed' },
+    shorten: (csv: string) => csv.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-03-02T09:30:00.000Z'),
+  })
 }
 
 async function recordImports(recorder: Recorder): Promise<void> {

@@ -92,6 +92,7 @@ function exampleOf({
     const value = answer.headers.get(name)
     return value === null ? [] : [[name, value] as const]
   })
+  const content = answer.body ?? answer.text
   return {
     title: title ?? (answer.status < 300 ? 'Success' : answer.body.error.type),
     request: {
@@ -105,7 +106,7 @@ function exampleOf({
     response: {
       status: answer.status,
       ...(kept.length > 0 && { headers: Object.fromEntries(kept) }),
-      body: shorten ? shorten(answer.body as never) : answer.body,
+      body: shorten ? shorten(content as never) : content,
     },
   }
 }

@@ -344,7 +344,8 @@ export class WaxwingManagement {
   /**
    * List contacts.
    *
-   * Newest first.
+   * Up to five words of `query` are searched in the address and the names, without regard to case and accents. All
+   * filters can be combined.
    */
   listContacts(query: Query<'listContacts'> = {}, options?: RequestOptions): PagedList<Item<'listContacts'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/contacts', query, options })
@@ -396,6 +397,43 @@ export class WaxwingManagement {
    */
   deleteContact(id: string, options?: RequestOptions): Promise<Data<'deleteContact'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * List bulk actions.
+   *
+   * The newest 20. Records are kept for 90 days.
+   */
+  listBulkActions(options?: RequestOptions): Promise<Data<'listBulkActions'>> {
+    return this.#caller.call({ method: 'GET', path: '/api/v1/organization/bulk-actions', options })
+  }
+
+  /**
+   * Change many contacts.
+   *
+   * Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the
+   * contacts in `contact_ids`, or select all that match a filter with `matching`.
+   */
+  createBulkAction(body: Body<'createBulkAction'>, options?: RequestOptions): Promise<Data<'createBulkAction'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/bulk-actions', body, options })
+  }
+
+  /**
+   * Get a bulk action.
+   *
+   * Poll it about once a second until `finished_at` is set.
+   */
+  getBulkAction(id: string, options?: RequestOptions): Promise<Data<'getBulkAction'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/bulk-actions/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Cancel a bulk action.
+   *
+   * Contacts that were already changed stay changed.
+   */
+  cancelBulkAction(id: string, options?: RequestOptions): Promise<Data<'cancelBulkAction'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/bulk-actions/${encodeURIComponent(id)}/cancel`, isRepeatable: true, options })
   }
 
   /**

@@ -939,9 +939,7 @@ export interface paths {
         };
         /**
          * List contacts
-         * @description Newest first.
-         *
-         *     Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.
+         * @description Up to five words of `query` are searched in the address and the names, without regard to case and accents. All filters can be combined.
          *
          *     **Permission**: any member, or an API key with the scope `contacts:read`.
          *
@@ -997,6 +995,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/contacts/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export contacts
+         * @description A CSV file of the contacts that match a filter, oldest first.
+         *
+         *     Fields, groups and one column per attribute; above 200 attributes, one column with all of them as JSON. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         *
+         *     **Errors**
+         *
+         *     - **404** `not_found`: The segment does not exist.
+         */
+        get: operations["exportContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/contacts/{id}": {
         parameters: {
             query?: never;
@@ -1036,6 +1062,90 @@ export interface paths {
          *     - **412** `precondition_failed`: The record was edited since the version in `If-Match`. Nothing was changed.
          */
         patch: operations["updateContact"];
+        trace?: never;
+    };
+    "/api/v1/organization/bulk-actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List bulk actions
+         * @description The newest 20. Records are kept for 90 days.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         */
+        get: operations["listBulkActions"];
+        put?: never;
+        /**
+         * Change many contacts
+         * @description Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`.
+         *
+         *     The contacts are selected once, when the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress. Erasing cannot be undone.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: Ten actions are in progress.
+         *     - **404** `not_found`: The group or segment does not exist, or a contact id is malformed.
+         *     - **422** `validation_failed`: Neither or both of `contact_ids` and `matching` are given, or the group is missing.
+         */
+        post: operations["createBulkAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/bulk-actions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a bulk action
+         * @description Poll it about once a second until `finished_at` is set.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:read`.
+         */
+        get: operations["getBulkAction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/bulk-actions/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a bulk action
+         * @description Contacts that were already changed stay changed.
+         *
+         *     **Permission**: any member, or an API key with the scope `contacts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The action has already finished.
+         */
+        post: operations["cancelBulkAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/organization/contacts/{id}/timeline": {
@@ -6240,6 +6350,8 @@ export interface operations {
                 status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
                 /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
                 filter?: string;
+                /** @description Defaults to the newest first. */
+                sort?: "-created_at" | "created_at" | "email" | "-email";
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
@@ -6521,6 +6633,55 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    exportContacts: {
+        parameters: {
+            query?: {
+                /** @description Words to find in the address or the name. A word with an @ matches the start of the address. */
+                query?: string;
+                group_id?: string;
+                segment_id?: string;
+                /** @example subscribed */
+                status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                /** @description A filter as in a segment (`ContactFilter`), as JSON text. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id,email,first_name,last_name,status,groups,created_at,plan
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0001,ada@example.com,Ada,,subscribed,Monthly newsletter,2026-03-02T09:30:00.000Z,pro
+                     *     con_01kjt5r2g0e0t8vz1q0m3w0005,grace@example.com,Grace,,subscribed,Monthly newsletter,2026-03-02T09:30:00.000Z,
+                     */
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The segment does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getContact: {
         parameters: {
             query?: never;
@@ -6765,6 +6926,353 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBulkActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "action": "unsubscribe",
+                     *           "group_id": null,
+                     *           "status": "done",
+                     *           "reason": null,
+                     *           "total": 0,
+                     *           "processed": 0,
+                     *           "changed": 0,
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "finished_at": "2026-03-02T09:30:02.417Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @enum {string} */
+                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
+                            group_id: string | null;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
+                            reason: string | null;
+                            /** @description Null until the contacts have been selected. */
+                            total: number | null;
+                            processed: number;
+                            /** @description Contacts that were not in the wanted state before. */
+                            changed: number;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBulkAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "unsubscribe",
+                 *       "matching": {
+                 *         "filter": {
+                 *           "type": "text",
+                 *           "field": "email_domain",
+                 *           "operator": "equals",
+                 *           "value": "example.net"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
+                    /** @description For `add_to_group` and `remove_from_group`. */
+                    group_id?: string;
+                    contact_ids?: string[];
+                    /** @description All contacts that match these filters; all contacts without any. */
+                    matching?: {
+                        query?: string;
+                        group_id?: string;
+                        segment_id?: string;
+                        /** @enum {string} */
+                        status?: "subscribed" | "not_subscribed" | "unsubscribed" | "suppressed";
+                        filter?: components["schemas"]["ContactFilter"];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 202,
+                     *       "status": "success",
+                     *       "message": "Accepted",
+                     *       "data": {
+                     *         "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "action": "unsubscribe",
+                     *         "group_id": null,
+                     *         "status": "queued",
+                     *         "reason": null,
+                     *         "total": null,
+                     *         "processed": 0,
+                     *         "changed": 0,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 202;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @enum {string} */
+                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
+                            group_id: string | null;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
+                            reason: string | null;
+                            /** @description Null until the contacts have been selected. */
+                            total: number | null;
+                            processed: number;
+                            /** @description Contacts that were not in the wanted state before. */
+                            changed: number;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `not_found`: The group or segment does not exist, or a contact id is malformed. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: Ten actions are in progress. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: Neither or both of `contact_ids` and `matching` are given, or the group is missing. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBulkAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example blk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "action": "unsubscribe",
+                     *         "group_id": null,
+                     *         "status": "done",
+                     *         "reason": null,
+                     *         "total": 0,
+                     *         "processed": 0,
+                     *         "changed": 0,
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "finished_at": "2026-03-02T09:30:02.417Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @enum {string} */
+                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
+                            group_id: string | null;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
+                            reason: string | null;
+                            /** @description Null until the contacts have been selected. */
+                            total: number | null;
+                            processed: number;
+                            /** @description Contacts that were not in the wanted state before. */
+                            changed: number;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelBulkAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example blk_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            /** @enum {string} */
+                            action: "add_to_group" | "remove_from_group" | "unsubscribe" | "suppress" | "erase";
+                            group_id: string | null;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "done" | "failed" | "cancelled";
+                            reason: string | null;
+                            /** @description Null until the contacts have been selected. */
+                            total: number | null;
+                            processed: number;
+                            /** @description Contacts that were not in the wanted state before. */
+                            changed: number;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The action has already finished. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "status": "error",
+                     *       "message": "This action has already finished.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "conflict",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9586,7 +10094,7 @@ export interface operations {
                      *       "data": {
                      *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
                      *         "contact_email": "owner@acme.example",
                      *         "contact_created": true,
                      *         "status": "queued",

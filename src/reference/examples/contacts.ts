@@ -153,6 +153,21 @@ export const examples: Examples = {
       }
     }
   ],
+  "exportContacts": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/contacts/export",
+        "query": {
+          "status": "subscribed"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": "id,email,first_name,last_name,status,groups,created_at,plan\r\ncon_01kjt5r2g0e0t8vz1q0m3w0001,ada@example.com,Ada,,subscribed,Monthly newsletter,2026-03-02T09:30:00.000Z,pro\r\ncon_01kjt5r2g0e0t8vz1q0m3w0005,grace@example.com,Grace,,subscribed,Monthly newsletter,2026-03-02T09:30:00.000Z,\r\n"
+      }
+    }
+  ],
   "getContact": [
     {
       "title": "Success",
@@ -250,6 +265,131 @@ export const examples: Examples = {
           "status": "success",
           "message": "Contact erased",
           "data": null
+        }
+      }
+    }
+  ],
+  "listBulkActions": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/bulk-actions"
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
+              "action": "unsubscribe",
+              "group_id": null,
+              "status": "done",
+              "reason": null,
+              "total": 0,
+              "processed": 0,
+              "changed": 0,
+              "created_at": "2026-03-02T09:30:00.000Z",
+              "finished_at": "2026-03-02T09:30:02.417Z"
+            }
+          ]
+        }
+      }
+    }
+  ],
+  "createBulkAction": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/bulk-actions",
+        "body": {
+          "action": "unsubscribe",
+          "matching": {
+            "filter": {
+              "type": "text",
+              "field": "email_domain",
+              "operator": "equals",
+              "value": "example.net"
+            }
+          }
+        }
+      },
+      "response": {
+        "status": 202,
+        "body": {
+          "code": 202,
+          "status": "success",
+          "message": "Accepted",
+          "data": {
+            "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
+            "action": "unsubscribe",
+            "group_id": null,
+            "status": "queued",
+            "reason": null,
+            "total": null,
+            "processed": 0,
+            "changed": 0,
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "finished_at": null
+          }
+        }
+      }
+    }
+  ],
+  "getBulkAction": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/bulk-actions/blk_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001",
+            "action": "unsubscribe",
+            "group_id": null,
+            "status": "done",
+            "reason": null,
+            "total": 0,
+            "processed": 0,
+            "changed": 0,
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "finished_at": "2026-03-02T09:30:02.417Z"
+          }
+        }
+      }
+    }
+  ],
+  "cancelBulkAction": [
+    {
+      "title": "conflict",
+      "request": {
+        "path": "/api/v1/organization/bulk-actions/blk_01kjt5r2g0e0t8vz1q0m3w0001/cancel",
+        "params": {
+          "id": "blk_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 409,
+        "body": {
+          "code": 409,
+          "status": "error",
+          "message": "This action has already finished.",
+          "data": null,
+          "error": {
+            "type": "conflict",
+            "fields": [],
+            "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
         }
       }
     }

@@ -446,7 +446,7 @@ export const examples: Examples = {
           "data": {
             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0005",
+            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
             "contact_email": "owner@acme.example",
             "contact_created": true,
             "status": "queued",

@@ -24,6 +24,23 @@ export const audienceNotes: Notes = {
       'Takes the same filters as the list of contacts. If `approximate` is true, counting took too long and `count` is an estimate from a sample.',
     errors: { not_found: 'The segment does not exist.' },
   },
+  exportContacts: {
+    details:
+      'Fields, groups and one column per attribute; above 200 attributes, one column with all of them as JSON. The response is streamed. Cells that a spreadsheet would run as a formula start with an apostrophe.',
+    errors: { not_found: 'The segment does not exist.' },
+  },
+  listBulkActions: { details: 'The newest 20. Records are kept for 90 days.' },
+  createBulkAction: {
+    details:
+      'The contacts are selected once, when the action starts, so it does not matter if it changes what the filter tests. Contacts that are already in the wanted state are counted in `processed`, but not in `changed`. An organization can have ten actions in progress. Erasing cannot be undone.',
+    errors: {
+      conflict: 'Ten actions are in progress.',
+      not_found: 'The group or segment does not exist, or a contact id is malformed.',
+      validation_failed: 'Neither or both of `contact_ids` and `matching` are given, or the group is missing.',
+    },
+  },
+  getBulkAction: { details: 'Poll it about once a second until `finished_at` is set.' },
+  cancelBulkAction: { errors: { conflict: 'The action has already finished.' } },
   createContact: {
     details:
       'The contact is subscribed, unless its address unsubscribed earlier. `group_ids` adds it to at most 100 groups. Attributes are free-form: at most 100 keys, 16 KiB as JSON, 10 levels deep.',

@@ -3,6 +3,7 @@ import type { paths } from '../../../sdk/src/generated/schema.ts'
 import { currentSession, expireSession } from '../session/session.ts'
 import { ApiError, type ErrorBody } from './api-error.ts'
 import { basePath } from './base.ts'
+import { saveFile } from '../ui/download.ts'
 import { unreachableError, unreadableError } from './network-errors.ts'
 
 const timeoutMs = 60_000
@@ -68,6 +69,15 @@ async function checkReadable<Value>(call: Promise<Value>): Promise<Value> {
   } catch (error) {
     throw error instanceof SyntaxError ? unreadableError() : error
   }
+}
+
+/** Downloads a file. Throws `ApiError` for an error response. */
+export async function download(path: string, name: string): Promise<void> {
+  const url = new URL(`${basePath.replace(/\/$/, '')}${path}`, window.location.href)
+  // With this type, the download may take as long as an upload.
+  const response = await send(new Request(url, { headers: { 'content-type': 'text/csv' } }))
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
+  saveFile(name, await response.blob())
 }
 
 /** Removes empty strings, null and undefined. */

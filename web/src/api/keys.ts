@@ -24,6 +24,7 @@ export const keys = {
   groups: ['groups'],
   segments: ['segments'],
   segment: (id: string) => ['segments', id],
+  bulkAction: (id: string) => ['bulk-actions', id],
   imports: ['imports'],
   contactImport: (id: string) => ['imports', id],
   suppressions: ['suppressions'],

@@ -49,12 +49,15 @@ export type Scope = Item<ApiKey['scopes']>
 
 export type Contact = Data<`${Org}/contacts/{id}`, 'get'>
 export type ContactStatus = Contact['status']
+export type ContactOrder = NonNullable<NonNullable<paths[`${Org}/contacts`]['get']['parameters']['query']>['sort']>
 export type ContactInput = Body<`${Org}/contacts/{id}`, 'patch'>
 export type NewContact = Body<`${Org}/contacts`, 'post'>
 export type TimelineEntry = Item<Data<`${Org}/contacts/{id}/timeline`, 'get'>>
 export type Group = Item<Data<`${Org}/groups`, 'get'>>
 export type Filter = components['schemas']['ContactFilter']
 export type Segment = Item<Data<`${Org}/segments`, 'get'>>
+export type BulkAction = Data<`${Org}/bulk-actions/{id}`, 'get'>
+export type BulkActionInput = Body<`${Org}/bulk-actions`, 'post'>
 export type ContactImport = Item<Data<`${Org}/imports`, 'get'>>
 export type ContactImportDetail = Data<`${Org}/imports/{id}`, 'get'>
 export type FileInspection = Data<`${Org}/contacts/import/inspect`, 'post'>

@@ -14,9 +14,19 @@ import { SearchField } from '../ui/search-field.tsx'
 import { contactStatusOptions } from './contact-status.tsx'
 import { groupsQuery } from './contacts.api.ts'
 
-export const filterNames = ['query', 'group', 'segment', 'status', 'filter'] as const
+export const filterNames = ['query', 'group', 'segment', 'status', 'filter', 'sort'] as const
 type FilterName = (typeof filterNames)[number]
 type Props = { filter: Record<FilterName, string>; set: (name: FilterName, value: string | null) => void }
+
+const orders = [
+  { value: '-created_at', label: 'Newest first' },
+  { value: 'created_at', label: 'Oldest first' },
+  { value: 'email', label: 'Email, A to Z' },
+  { value: '-email', label: 'Email, Z to A' },
+]
+
+/** Narrow, so that all filters fit on one line. */
+const width = { base: '100%', sm: 165 }
 
 const optionsOf = (records: { id: string; name: string }[] | undefined) =>
   records?.map(({ id, name }) => ({ value: id, label: name })) ?? []
@@ -36,6 +46,7 @@ export function ContactFilters({ filter, set }: Props) {
           onChange={(value) => set('query', value)}
         />
         <Select
+          w={width}
           aria-label="Group"
           placeholder="All groups"
           clearable
@@ -45,6 +56,7 @@ export function ContactFilters({ filter, set }: Props) {
           onChange={(value) => set('group', value)}
         />
         <Select
+          w={width}
           aria-label="Segment"
           placeholder="All segments"
           clearable
@@ -54,12 +66,21 @@ export function ContactFilters({ filter, set }: Props) {
           onChange={(value) => set('segment', value)}
         />
         <Select
+          w={width}
           aria-label="Status"
           placeholder="Any status"
           clearable
           data={contactStatusOptions}
           value={filter.status || null}
           onChange={(value) => set('status', value)}
+        />
+        <Select
+          w={width}
+          aria-label="Sort"
+          allowDeselect={false}
+          data={orders}
+          value={filter.sort || '-created_at'}
+          onChange={(value) => set('sort', value === '-created_at' ? null : value)}
         />
         <Button
           variant="default"

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Checkbox, Text } from '@mantine/core'
 import type { Contact } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -9,7 +9,7 @@ import { ContactStatusBadge } from './contact-status.tsx'
 
 export const nameOf = (contact: Contact) => [contact.first_name, contact.last_name].filter(Boolean).join(' ')
 
-export const contactColumns: Column<Contact>[] = [
+const contactColumns: Column<Contact>[] = [
   {
     header: 'Contact',
     phone: 'title',
@@ -35,6 +35,35 @@ export const contactColumns: Column<Contact>[] = [
   { header: 'Added', align: 'right', cell: (contact) => <Time at={contact.created_at} /> },
 ]
 
-export function ContactTable({ contacts }: { contacts: Contact[] }) {
-  return <DataTable label="Contacts" columns={contactColumns} rows={contacts} rowKey={(contact) => contact.id} />
+type Props = {
+  contacts: Contact[]
+  /** Adds a checkbox to each row. */
+  select?: { isSelected: (id: string) => boolean; toggle: (id: string) => void }
+}
+
+export function ContactTable({ contacts, select }: Props) {
+  const checkbox: Column<Contact>[] = select
+    ? [
+        {
+          header: 'Selected',
+          width: '40px',
+          phone: 'corner',
+          cell: ({ id, email }) => (
+            <Checkbox
+              aria-label={`Select ${emailText(email)}`}
+              checked={select.isSelected(id)}
+              onChange={() => select.toggle(id)}
+            />
+          ),
+        },
+      ]
+    : []
+  return (
+    <DataTable
+      label="Contacts"
+      columns={[...checkbox, ...contactColumns]}
+      rows={contacts}
+      rowKey={(contact) => contact.id}
+    />
+  )
 }

@@ -1,15 +1,19 @@
-import { Button, Group } from '@mantine/core'
-import { IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
+import { Button } from '@mantine/core'
+import { IconDownload, IconPlus, IconUpload, IconUsers } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
-import type { ContactStatus } from '../api/types.ts'
+import { messageOf } from '../api/api-error.ts'
+import type { ContactOrder, ContactStatus } from '../api/types.ts'
 import { paths } from '../paths.ts'
-import { MatchingCount } from '../segments/matching-count.tsx'
 import type { ContactQuery } from '../segments/segments.api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { More } from '../ui/more.tsx'
 import { Empty, Load } from '../ui/states.tsx'
+import { toast } from '../ui/toast.tsx'
 import { useFilters } from '../ui/use-filters.ts'
+import { exportContacts } from './bulk.api.ts'
+import { BulkBar, nobody, type Selected } from './bulk-bar.tsx'
 import { ContactFilters, filterNames } from './contact-filters.tsx'
 import { ContactForm } from './contact-form.tsx'
 import { ContactTable } from './contact-table.tsx'
@@ -17,7 +21,7 @@ import { createContact, useContacts, useRefreshContacts } from './contacts.api.t
 import { ContactsFrame } from './contacts-frame.tsx'
 
 export function ContactsPage() {
-  const { filter, set, filtered } = useFilters(...filterNames)
+  const { filter, set } = useFilters(...filterNames)
   const asked: ContactQuery = {
     query: filter.query,
     group_id: filter.group,
@@ -25,10 +29,20 @@ export function ContactsPage() {
     status: filter.status as ContactStatus | '',
     filter: filter.filter,
   }
-  const contacts = useContacts(asked)
+  const filtered = Object.values(asked).some(Boolean)
+  const contacts = useContacts(asked, filter.sort as ContactOrder | '')
   const [adding, setAdding] = useState(false)
+  const [selected, setSelected] = useSelected(JSON.stringify(asked))
+  const isSelected = (id: string) => selected.all || selected.ids.has(id)
+  const toggle = (id: string) => {
+    // Deselecting one of all leaves those that are shown.
+    const ids = new Set(selected.all ? contacts.data?.map((contact) => contact.id) : selected.ids)
+    if (!ids.delete(id)) ids.add(id)
+    setSelected({ ids, all: false })
+  }
   const actions = (
     <>
+      <ExportButton filter={asked} />
       <Button
         component={Link}
         to={paths.newImport}
@@ -45,6 +59,7 @@ export function ContactsPage() {
   return (
     <ContactsFrame actions={actions}>
       <ContactFilters filter={filter} set={set} />
+      <BulkBar shown={contacts.data ?? []} asked={asked} selected={selected} onSelect={setSelected} />
       <Load
         query={contacts}
         isEmpty={(list) => list.length === 0}
@@ -58,18 +73,34 @@ export function ContactsPage() {
           )
         }
       >
-        {(list) => (
-          <>
-            <Group mb="xs">
-              <MatchingCount filter={asked} />
-            </Group>
-            <ContactTable contacts={list} />
-          </>
-        )}
+        {(list) => <ContactTable contacts={list} select={{ isSelected, toggle }} />}
       </Load>
       <More pages={contacts} />
       {adding && <AddDialog onClose={() => setAdding(false)} />}
     </ContactsFrame>
+  )
+}
+
+/** The selection, which ends when the filters change. */
+function useSelected(filter: string) {
+  const [{ selected, of }, set] = useState({ selected: nobody, of: filter })
+  return [of === filter ? selected : nobody, (next: Selected) => set({ selected: next, of: filter })] as const
+}
+
+function ExportButton({ filter }: { filter: ContactQuery }) {
+  const run = useMutation({
+    mutationFn: () => exportContacts(filter),
+    onError: (error) => toast(messageOf(error), 'bad'),
+  })
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={16} aria-hidden />}
+      loading={run.isPending}
+      onClick={() => run.mutate()}
+    >
+      Export CSV
+    </Button>
   )
 }
 

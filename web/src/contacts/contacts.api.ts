@@ -2,17 +2,19 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import { useLocalPages, usePages } from '../api/pages.ts'
-import type { Contact, ContactImport, ContactInput, NewContact, TimelineEntry } from '../api/types.ts'
+import type { Contact, ContactImport, ContactInput, ContactOrder, NewContact, TimelineEntry } from '../api/types.ts'
 import type { ContactQuery } from '../segments/segments.api.ts'
 import type { Mapping } from './import-mapping.ts'
 
 const pendingRefetchMs = 700
 const at = (id: string) => ({ params: { path: { id } } })
 
-export const useContacts = (filter: ContactQuery) =>
-  usePages<Contact>(keys.contactList(filter), (from, signal) =>
-    pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...omitEmpty(filter), ...from } }, signal })),
+export function useContacts(filter: ContactQuery, sort: ContactOrder | '' = '') {
+  const query = omitEmpty({ ...filter, sort })
+  return usePages<Contact>(keys.contactList(query), (from, signal) =>
+    pageOf(api.GET('/api/v1/organization/contacts', { params: { query: { ...query, ...from } }, signal })),
   )
+}
 export const contactQuery = (id: string) =>
   queryOptions({
     queryKey: keys.contact(id),

@@ -1,0 +1,154 @@
+import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import { organizationIdOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
+import { accepted, accepts, answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import type { Hints } from '../queue/hints.ts'
+import { contactStatuses, FilterRef } from '../segments/filter.ts'
+import { checkFilter } from '../segments/parse-filter.ts'
+import { getSegment } from '../segments/segments.ts'
+import { invalid } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type OrganizationId, toText } from '../values/ids.ts'
+import { actorOf } from './actor.ts'
+import { type BulkAction, bulkActionNames, type Selection, selectBulkActions } from './bulk-actions.sql.ts'
+import { cancelBulkAction, getBulkAction, startBulkAction } from './bulk-actions.ts'
+import { queryMax } from './filter-query.ts'
+
+const contactsMax = 1_000
+const listed = 20
+
+const Matching = Type.Object(
+  {
+    query: Type.Optional(Type.String({ maxLength: queryMax })),
+    group_id: Type.Optional(Type.String()),
+    segment_id: Type.Optional(Type.String()),
+    status: Type.Optional(oneOf(...contactStatuses)),
+    filter: Type.Optional(FilterRef),
+  },
+  { description: 'All contacts that match these filters; all contacts without any.' },
+)
+const BulkActionIn = Type.Object({
+  action: oneOf(...bulkActionNames),
+  group_id: Type.Optional(Type.String({ description: 'For `add_to_group` and `remove_from_group`.' })),
+  contact_ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: contactsMax })),
+  matching: Type.Optional(Matching),
+})
+const BulkActionOut = Type.Object({
+  id: Type.String(),
+  action: oneOf(...bulkActionNames),
+  group_id: Nullable(Type.String()),
+  status: oneOf('queued', 'running', 'done', 'failed', 'cancelled'),
+  reason: Nullable(Type.String()),
+  total: Nullable(Type.Integer({ description: 'Null until the contacts have been selected.' })),
+  processed: Type.Integer(),
+  changed: Type.Integer({ description: 'Contacts that were not in the wanted state before.' }),
+  created_at: Timestamp,
+  finished_at: Nullable(Timestamp),
+})
+const IdParams = Type.Object({ id: Type.String() })
+const tags = ['Contacts']
+
+type Parts = { db: Db; read: BoundedRead; hints: Hints }
+
+export function bulkActionRoutes({ db, read, hints }: Parts): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/bulk-actions',
+      { schema: { tags, summary: 'List bulk actions', response: answers(Type.Array(BulkActionOut)) } },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        return ok((await read(organizationId, (tx) => selectBulkActions(tx, organizationId, listed))).map(actionOut))
+      },
+    )
+
+    api.post(
+      '/bulk-actions',
+      {
+        schema: {
+          tags,
+          summary: 'Change many contacts',
+          description:
+            'Adds contacts to a group, removes them from it, unsubscribes, suppresses or erases them, in the background. Name the contacts in `contact_ids`, or select all that match a filter with `matching`.',
+          body: BulkActionIn,
+          response: accepts(BulkActionOut),
+        },
+      },
+      async (request, reply) => {
+        const organizationId = organizationIdOf(request)
+        const { action } = request.body
+        const input = {
+          action,
+          groupId: groupOf(request.body),
+          selection: await selectionOf(db, organizationId, request.body),
+        }
+        const record = await startBulkAction({ db, hints }, organizationId, input, actorOf(request))
+        return reply.status(202).send(accepted(actionOut(record)))
+      },
+    )
+
+    api.get(
+      '/bulk-actions/:id',
+      { schema: { tags, summary: 'Get a bulk action', params: IdParams, response: answers(BulkActionOut) } },
+      async (request) =>
+        ok(actionOut(await getBulkAction(db, organizationIdOf(request), parseIdParam('blk', request.params.id)))),
+    )
+
+    api.post(
+      '/bulk-actions/:id/cancel',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel a bulk action',
+          description: 'Contacts that were already changed stay changed.',
+          params: IdParams,
+          response: answers(BulkActionOut),
+        },
+      },
+      async (request) =>
+        ok(actionOut(await cancelBulkAction(db, organizationIdOf(request), parseIdParam('blk', request.params.id)))),
+    )
+  }
+}
+
+function groupOf({ action, group_id: group }: Static<typeof BulkActionIn>) {
+  if (action !== 'add_to_group' && action !== 'remove_from_group') return null
+  if (group === undefined) throw invalid({ path: 'group_id', problem: 'is required' })
+  return parseIdParam('grp', group)
+}
+
+async function selectionOf(
+  db: Db,
+  organizationId: OrganizationId,
+  { contact_ids: ids, matching }: Static<typeof BulkActionIn>,
+): Promise<Selection> {
+  if (ids && matching) throw invalid({ path: 'matching', problem: 'cannot be combined with contact_ids' })
+  if (ids) return { contactIds: [...new Set(ids)].map((text) => parseIdParam('con', text)) }
+  if (!matching) throw invalid({ path: 'contact_ids', problem: 'is required, or matching' })
+  const { query, group_id: group, segment_id: segment, status, filter } = matching
+  const segmentId = segment === undefined ? undefined : parseIdParam('seg', segment)
+  return {
+    filter: {
+      query: query?.replaceAll('\0', ''),
+      groupId: group === undefined ? undefined : parseIdParam('grp', group),
+      status,
+      filters: [
+        ...(segmentId ? [(await getSegment(db, organizationId, segmentId)).filter] : []),
+        ...(filter ? [checkFilter(filter)] : []),
+      ],
+    },
+  }
+}
+
+const actionOut = (record: BulkAction): Static<typeof BulkActionOut> => ({
+  id: toText('blk', record.id),
+  action: record.action,
+  group_id: record.groupId && toText('grp', record.groupId),
+  status: record.status,
+  reason: record.reason,
+  total: record.total,
+  processed: record.processed,
+  changed: record.changed,
+  created_at: record.createdAt.toISOString(),
+  finished_at: record.finishedAt?.toISOString() ?? null,
+})

@@ -1,0 +1,167 @@
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { and, sql } from '../db/sql.ts'
+import type { BulkActionId, ContactId, GroupId, OrganizationId } from '../values/ids.ts'
+import { type ContactFilter, contactConditions } from './contact-filter.sql.ts'
+import type { Actor } from './history.ts'
+
+export const bulkActionNames = ['add_to_group', 'remove_from_group', 'unsubscribe', 'suppress', 'erase'] as const
+export type BulkActionName = (typeof bulkActionNames)[number]
+export type BulkActionStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+
+/** The chosen contacts, or all that match a filter when the action starts. */
+export type Selection = { contactIds: ContactId[] } | { filter: ContactFilter }
+
+export type BulkAction = {
+  organizationId: OrganizationId
+  id: BulkActionId
+  action: BulkActionName
+  groupId: GroupId | null
+  selection: Selection
+  status: BulkActionStatus
+  reason: string | null
+  total: number | null
+  processed: number
+  changed: number
+  actorType: Actor['type']
+  actorId: string | null
+  createdAt: Date
+  finishedAt: Date | null
+}
+
+export type NewBulkAction = Pick<BulkAction, 'organizationId' | 'id' | 'action' | 'groupId' | 'selection'>
+
+export async function insertBulkAction(tx: Tx, record: NewBulkAction, actor: Actor): Promise<void> {
+  await tx`
+    insert into bulk_actions (organization_id, id, action, group_id, selection, status, actor_type, actor_id)
+    values (${record.organizationId}, ${record.id}, ${record.action}, ${record.groupId},
+      ${JSON.stringify(record.selection)}, 'queued', ${actor.type}, ${actor.id})`
+}
+
+/** Newest first. */
+export async function selectBulkActions(
+  db: Reader,
+  organizationId: OrganizationId,
+  limit: number,
+): Promise<BulkAction[]> {
+  return db<BulkAction>`
+    select * from bulk_actions where organization_id = ${organizationId} order by id desc limit ${limit}`
+}
+
+export async function findBulkAction(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: BulkActionId,
+): Promise<BulkAction | undefined> {
+  const [row] = await db<BulkAction>`
+    select * from bulk_actions where organization_id = ${organizationId} and id = ${id}`
+  return row
+}
+
+export async function countUnfinished(db: Reader, organizationId: OrganizationId): Promise<number> {
+  const [row] = await db<{ count: number }>`
+    select count(*) from bulk_actions where organization_id = ${organizationId} and finished_at is null`
+  return row!.count
+}
+
+/** Deletes the records of actions that finished long ago. */
+export async function pruneBulkActions(db: Writer, organizationId: OrganizationId, daysMax: number): Promise<void> {
+  await db`
+    delete from bulk_actions
+    where organization_id = ${organizationId} and finished_at < now() - ${daysMax} * interval '1 day'`
+}
+
+/** Returns the actions in the order of the keys; undefined for those that are deleted or finished. */
+export async function findUnfinishedActions(
+  db: Reader,
+  keys: { organizationId: OrganizationId; id: string }[],
+): Promise<(BulkAction | undefined)[]> {
+  const rows = await db<BulkAction>`
+    select bulk_actions.*
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
+      as wanted (organization_id, id)
+    join bulk_actions using (organization_id, id)
+    where finished_at is null`
+  return keys.map(({ id }) => rows.find((row) => row.id === id))
+}
+
+/** Locks the action until the end of the transaction. Returns undefined if it has finished. */
+export async function lockBulkAction(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: BulkActionId,
+): Promise<BulkAction | undefined> {
+  const [row] = await tx<BulkAction>`
+    select * from bulk_actions
+    where organization_id = ${organizationId} and id = ${id} and finished_at is null
+    for update`
+  return row
+}
+
+/** Stores which contacts an action applies to. Contacts that do not exist are left out. */
+export async function insertSelectedContacts(
+  tx: Tx,
+  { organizationId, id, selection }: Pick<BulkAction, 'organizationId' | 'id' | 'selection'>,
+): Promise<void> {
+  const condition =
+    'contactIds' in selection
+      ? sql`contacts.id = any (${selection.contactIds}::uuid[])`
+      : and(contactConditions(organizationId, selection.filter))
+  await tx`
+    insert into bulk_action_contacts (organization_id, bulk_action_id, contact_id)
+    select contacts.organization_id, ${id}, contacts.id from contacts
+    where contacts.organization_id = ${organizationId} and ${condition}`
+}
+
+export async function setTotal(tx: Tx, organizationId: OrganizationId, id: BulkActionId): Promise<void> {
+  await tx`
+    update bulk_actions set status = 'running', total = (
+      select count(*) from bulk_action_contacts where organization_id = ${organizationId} and bulk_action_id = ${id})
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+export async function selectNextContacts(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: BulkActionId,
+  limit: number,
+): Promise<ContactId[]> {
+  const rows = await db<{ contactId: ContactId }>`
+    select contact_id from bulk_action_contacts
+    where organization_id = ${organizationId} and bulk_action_id = ${id}
+    order by contact_id
+    limit ${limit}`
+  return rows.map(({ contactId }) => contactId)
+}
+
+/** Records that contacts were processed, `changed` of which had not been in the wanted state. */
+export async function recordProcessed(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: BulkActionId,
+  contactIds: ContactId[],
+  changed: number,
+): Promise<void> {
+  await tx`
+    delete from bulk_action_contacts
+    where organization_id = ${organizationId} and bulk_action_id = ${id} and contact_id = any (${contactIds}::uuid[])`
+  await tx`
+    update bulk_actions set processed = processed + ${contactIds.length}, changed = changed + ${changed}
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+/** Returns false, and changes nothing, if the action had finished before. */
+export async function finishBulkAction(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: BulkActionId,
+  status: 'done' | 'failed' | 'cancelled',
+  reason: string | null,
+): Promise<boolean> {
+  const rows = await tx`
+    update bulk_actions set status = ${status}, reason = ${reason}, finished_at = now()
+    where organization_id = ${organizationId} and id = ${id} and finished_at is null
+    returning id`
+  if (rows.length === 0) return false
+  await tx`delete from bulk_action_contacts where organization_id = ${organizationId} and bulk_action_id = ${id}`
+  return true
+}

@@ -1,0 +1,63 @@
+import type { Db } from '../db/db.ts'
+import type { Hints } from '../queue/hints.ts'
+import { dropLane, enqueue } from '../queue/queue.ts'
+import { notFound, Refusal } from '../values/errors.ts'
+import { type BulkActionId, newId, type OrganizationId } from '../values/ids.ts'
+import { bulkActionKind } from './bulk-action.job.ts'
+import {
+  type BulkAction,
+  countUnfinished,
+  findBulkAction,
+  finishBulkAction,
+  insertBulkAction,
+  type NewBulkAction,
+  pruneBulkActions,
+} from './bulk-actions.sql.ts'
+import { groupExists } from './groups.sql.ts'
+import type { Actor } from './history.ts'
+
+const unfinishedMax = 10
+const recordDaysMax = 90
+
+/** Queues an action on many contacts. Throws `Refusal` if the group does not exist or too many are in progress. */
+export async function startBulkAction(
+  { db, hints }: { db: Db; hints: Hints },
+  organizationId: OrganizationId,
+  input: Pick<NewBulkAction, 'action' | 'groupId' | 'selection'>,
+  actor: Actor,
+): Promise<BulkAction> {
+  if (input.groupId && !(await groupExists(db, organizationId, input.groupId))) throw notFound('group')
+  await pruneBulkActions(db.statement, organizationId, recordDaysMax)
+  if ((await countUnfinished(db, organizationId)) >= unfinishedMax)
+    throw new Refusal(
+      'conflict',
+      `At most ${unfinishedMax} bulk actions can be in progress. Wait until one of them has finished.`,
+    )
+  const id = newId('blk')
+  await db.begin(async (tx) => {
+    await insertBulkAction(tx, { organizationId, id, ...input }, actor)
+    enqueue(tx, [{ organizationId, kind: bulkActionKind, lane: id, id }])
+  })
+  hints.notify(bulkActionKind)
+  return getBulkAction(db, organizationId, id)
+}
+
+export async function getBulkAction(db: Db, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
+  const record = await findBulkAction(db, organizationId, id)
+  if (!record) throw notFound('bulk action')
+  return record
+}
+
+/**
+ * Stops an action after the current batch; what was done is kept. Cancelling a cancelled action has no effect. Throws
+ * `Refusal` if it has finished otherwise.
+ */
+export async function cancelBulkAction(db: Db, organizationId: OrganizationId, id: BulkActionId): Promise<BulkAction> {
+  await db.begin(async (tx) => {
+    if (await finishBulkAction(tx, organizationId, id, 'cancelled', null))
+      await dropLane(tx, organizationId, bulkActionKind, id)
+  })
+  const record = await getBulkAction(db, organizationId, id)
+  if (record.status !== 'cancelled') throw new Refusal('conflict', 'This action has already finished.')
+  return record
+}
