@@ -25,7 +25,7 @@ export default defineConfig({
           // Files share the modules of their worker: importing them for each file took a third of the time.
           isolate: false,
           globalSetup: ['test/support/global-setup.ts'],
-          setupFiles: ['test/support/setup-seed.ts'],
+          setupFiles: ['test/support/setup-seed.ts', 'test/support/setup-statements.ts'],
           include: ['src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['test/browser/**'],
         },

@@ -1,20 +1,8 @@
 import { expect, test } from 'vitest'
+import { globalTables } from '../../test/support/statement-rules.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { openDb } from './db.ts'
 import { migrate, readMigrations } from './migrate.ts'
-
-/** Queried without knowing the organization. All other tables are tenant tables. */
-const globalTables = [
-  'organizations',
-  'users',
-  'api_keys',
-  'schema_migrations',
-  'events_kept',
-  'secret_mark',
-  'sending_pause',
-  'provider_signatures',
-  'password_reset_requests',
-]
 
 test('the keys and unique indexes of every tenant table start with the organization', async () => {
   await using test = await createTestDb()

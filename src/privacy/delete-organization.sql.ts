@@ -11,28 +11,26 @@ export async function isNeededByOthers(db: Reader, id: OrganizationId): Promise<
 }
 
 /**
- * Marks the organization as deleted and stops all of its activity, in one statement: nobody can sign in or call the
+ * Marks the organization as deleted and stops all of its activity: nobody can sign in or call the
  * API, no email is accepted or sent from the queue, and events reach no webhook. The remaining rows are erased later.
  * Returns the ids of its API keys, or undefined if the organization is already deleted.
  */
 export async function stopOrganization(tx: Tx, id: OrganizationId): Promise<ApiKeyId[] | undefined> {
-  const [row] = await tx<{ keys: ApiKeyId[] }>`
-    with organization as (
-      update organizations set deleted_at = now(), is_operator = false where id = ${id} and deleted_at is null returning id
-    ),
-    keys as (delete from api_keys using organization where organization_id = organization.id returning api_keys.id),
-    users_deleted as (delete from users using organization where organization_id = organization.id),
-    invitations_deleted as (delete from invitations using organization where organization_id = organization.id),
-    -- Held instead of deleted: a lane that is created again would offer all of its jobs.
-    lanes_held as (update lanes set held = true from organization where organization_id = organization.id),
-    flows_archived as (
-      update flows set status = 'archived', deleted_at = coalesce(deleted_at, now())
-      from organization where organization_id = organization.id
-    ),
-    webhooks_deleted as (delete from webhooks using organization where organization_id = organization.id),
-    notice_mails_deleted as (delete from notice_mails using organization where organization_id = organization.id)
-    select array(select id from keys) as keys from organization`
-  return row?.keys
+  const [stopped] = await tx`
+    update organizations set deleted_at = now(), is_operator = false
+    where id = ${id} and deleted_at is null
+    returning id`
+  if (!stopped) return undefined
+  const keys = await tx<{ id: ApiKeyId }>`delete from api_keys where organization_id = ${id} returning id`
+  tx.send`delete from users where organization_id = ${id}`
+  tx.send`delete from invitations where organization_id = ${id}`
+  // Held instead of deleted: a lane that is created again would offer all of its jobs.
+  tx.send`update lanes set held = true where organization_id = ${id}`
+  tx.send`
+    update flows set status = 'archived', deleted_at = coalesce(deleted_at, now()) where organization_id = ${id}`
+  tx.send`delete from webhooks where organization_id = ${id}`
+  tx.send`delete from notice_mails where organization_id = ${id}`
+  return keys.map((key) => key.id)
 }
 
 /** Makes the oldest organization that did not register itself the operator's. Returns false if there is none. */

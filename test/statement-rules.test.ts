@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { exceptions } from './support/statement-exceptions.ts'
+import { brokenRules } from './support/statement-rules.ts'
+
+// The statements of the service are checked while the other tests run (test/support/setup-statements.ts).
+
+test.each([
+  ['with added as (insert into jobs (organization_id) values ($1)) select 1', ['write in a CTE']],
+  [
+    'with a as materialized (\n  update jobs set id = $2 where organization_id = $1 returning id) select id from a',
+    ['write in a CTE'],
+  ],
+  ['select ctid from jobs where organization_id = $1', ['ctid']],
+  [
+    'select 1 from unnest($1::uuid[]) as given (id) left join jobs on jobs.organization_id = $2',
+    ['outer join to unnest'],
+  ],
+  ['select id from jobs where id = $1', ['no organization']],
+  ['select organization_id, id from jobs', ['no organization']],
+  ['select 1 from jobs join lanes on lanes.lane = jobs.lane where jobs.organization_id = $1', ['no organization']],
+  ['select 1 where exists (select from jobs where id = $1)', ['no organization']],
+  ['update jobs set id = $1 from unnest($2::uuid[]) as x (o) where organization_id = x.o', ['several organizations']],
+  ['delete from jobs using lanes where jobs.organization_id = lanes.organization_id', ['several organizations']],
+  ['select id from jobs where organization_id = any ($1::uuid[]) for update skip locked', ['several organizations']],
+] as const)('rejects %s', (statement, rules) => {
+  expect(brokenRules(statement)).toEqual(rules)
+})
+
+test.each([
+  'select id from organizations where id = $1',
+  'select id from jobs where organization_id = $1 and id = any ($2::uuid[])',
+  'select 1 from jobs as job join lanes on lanes.organization_id = job.organization_id where job.organization_id = $1',
+  'select 1 from unnest($1::uuid[]) as given (o) join jobs on jobs.organization_id = given.o left join lanes on lanes.organization_id = jobs.organization_id',
+  'select 1 from jobs join lanes using (organization_id, kind) where organization_id = $1',
+  'insert into jobs (organization_id, id) select o, i from unnest($1::uuid[], $2::uuid[]) as x (o, i) on conflict do nothing',
+  "update jobs set payload = 'delete from lanes' where organization_id = $1 and id = $2",
+  'select id from jobs where organization_id = $1 order by id for no key update',
+  'select 1 from jobs where organization_id = $1 -- not ctid',
+])('accepts %s', (statement) => {
+  expect(brokenRules(statement)).toEqual([])
+})
+
+test('the statements of the exceptions still exist', () => {
+  const gone = exceptions.filter(({ file, contains }) => !readFileSync(join('src', file), 'utf8').includes(contains))
+  expect(gone).toEqual([])
+})

@@ -1,0 +1,104 @@
+import type { Rule } from './statement-rules.ts'
+
+export type Exception = {
+  /** Below `src/`. */
+  file: string
+  /** Part of the statement, as it is written in the file. */
+  contains: string
+  rules: Rule[]
+  reason: string
+}
+
+const dueRows = 'Looks for due rows of all organizations, and is not part of a request.'
+const expiredRows = 'Deletes expired rows of all organizations, and is not part of a request.'
+const operatorCommand = 'A command of the operator over all organizations.'
+const hotPath = 'A batch of several organizations; docs/decisions/hot-paths.md says why it is one statement.'
+
+/** Statements that break a rule on purpose. The shorter this list, the fewer statements ask several servers. */
+export const exceptions: Exception[] = [
+  // The queue.
+  ...(
+    [
+      ['queue/lanes.sql.ts', 'with due as materialized (', ['no organization', 'several organizations'], dueRows],
+      ['queue/lanes.sql.ts', 'set leased_until = now()', ['several organizations'], hotPath],
+      ['queue/lanes.sql.ts', 'jobs.ctid', ['ctid'], hotPath],
+      ['queue/lanes.sql.ts', 'for update of lanes', ['several organizations'], hotPath],
+      ['queue/lanes.sql.ts', 'set token = null', ['several organizations'], hotPath],
+      ['queue/queue.ts', 'delete from jobs', ['ctid', 'several organizations'], hotPath],
+      ['queue/queue.ts', 'update jobs', ['ctid', 'several organizations'], hotPath],
+      ['queue/backlog.sql.ts', 'with waiting as materialized (', ['no organization'], 'Counts for /metrics.'],
+      // Sending and delivering.
+      ['messages/send.sql.ts', 'update messages', ['several organizations'], hotPath],
+      ['webhooks/deliver.sql.ts', 'update deliveries', ['several organizations'], hotPath],
+      ['webhooks/deliver.sql.ts', 'update webhooks', ['several organizations'], hotPath],
+      ['webhooks/deliveries.sql.ts', ') as gone (organization_id, id)', ['several organizations'], hotPath],
+      // Maintenance.
+      ['accounts/account-mails.sql.ts', 'select from account_mails', ['no organization'], dueRows],
+      [
+        'accounts/account-mails.sql.ts',
+        'set next_try_at = now()',
+        ['no organization', 'several organizations'],
+        dueRows,
+      ],
+      ['accounts/account-mails.sql.ts', 'delete from account_mails', ['several organizations'], dueRows],
+      [
+        'privacy/erase-organization.sql.ts',
+        'with deleted as (',
+        ['ctid', 'write in a CTE'],
+        'Erases one organization in batches, from tables that have different keys.',
+      ],
+      [
+        'accounts/credentials.sql.ts',
+        'where expires_at <= now()',
+        ['no organization', 'several organizations'],
+        expiredRows,
+      ],
+      [
+        'messages/accept.sql.ts',
+        'delete from idempotency_keys',
+        ['no organization', 'several organizations'],
+        expiredRows,
+      ],
+      ['inbox/inbox.sql.ts', 'delete from inbox', ['no organization', 'several organizations'], expiredRows],
+      ['notices/notices.sql.ts', 'delete from notice_mails', ['several organizations'], dueRows],
+      ['notices/notices.sql.ts', 'with due as materialized (', ['no organization', 'several organizations'], dueRows],
+      ['webhooks/health.sql.ts', 'with failing as (', ['no organization', 'several organizations'], dueRows],
+      ['webhooks/health.sql.ts', "set status = 'paused'", ['no organization', 'several organizations'], dueRows],
+      [
+        'webhooks/deliveries.sql.ts',
+        'returning 1',
+        ['ctid', 'write in a CTE', 'no organization', 'several organizations'],
+        expiredRows,
+      ],
+      [
+        'webhooks/signing-secrets.sql.ts',
+        'select organization_id, id, secret',
+        ['no organization'],
+        'After a change of APP_SECRET.',
+      ],
+      [
+        'events/partitions.sql.ts',
+        'delete from events_default',
+        ['no organization', 'several organizations'],
+        expiredRows,
+      ],
+      ['events/rebuild.sql.ts', 'with changes as (', ['no organization'], operatorCommand],
+      ['events/rebuild-flows.sql.ts', 'insert into flow_changes', ['no organization'], operatorCommand],
+      ['messages/discard-queued.sql.ts', 'with failed as (', ['write in a CTE', 'several organizations'], operatorCommand],
+      ['webhooks/discard-queued.sql.ts', 'with failed as (', ['write in a CTE', 'several organizations'], operatorCommand],
+      // One organization.
+      [
+        'contacts/members.sql.ts',
+        'from given',
+        ['write in a CTE'],
+        'Adds up to 10,000 members at once; what was inserted decides what is written next.',
+      ],
+      [
+        'webhooks/webhooks.sql.ts',
+        'left join lateral (',
+        ['outer join to unnest'],
+        'The last deliveries of each listed webhook, of one organization.',
+      ],
+    ] satisfies [string, string, Rule[], string][]
+  ).map(([file, contains, rules, reason]) => ({ file, contains, rules, reason })),
+]

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+// The rules that keep statements simple enough for a server that distributes tables by organization. They are checked
+// for every statement that the service starts while the tests run.
+
+/** Queried without knowing the organization. All other tables are tenant tables. */
+export const globalTables = [
+  'organizations',
+  'users',
+  'api_keys',
+  'schema_migrations',
+  'events_kept',
+  'secret_mark',
+  'sending_pause',
+  'provider_signatures',
+  'password_reset_requests',
+]
+
+export type Rule = 'write in a CTE' | 'ctid' | 'outer join to unnest' | 'no organization' | 'several organizations'
+
+const migrations = 'src/db/migrations'
+const tenantTables = new Set(
+  readdirSync(migrations)
+    .flatMap((file) => [
+      ...readFileSync(join(migrations, file), 'utf8').matchAll(/^create table (?:if not exists )?([a-z_]+)/gm),
+    ])
+    .map((match) => match[1]!)
+    .filter((name) => !globalTables.includes(name)),
+)
+
+/** Returns the rules that a statement breaks. */
+export function brokenRules(statement: string): Rule[] {
+  const text = simplified(statement)
+  const broken = new Set<Rule>()
+  if (/\bctid\b/.test(text)) broken.add('ctid')
+  if (/\bas (?:not )?(?:materialized )?\( ?(?:insert|update|delete) /.test(text)) broken.add('write in a CTE')
+  for (const block of blocksOf(text)) {
+    if (outerJoinToUnnest.test(block)) broken.add('outer join to unnest')
+    const tables = tenantTablesOf(block)
+    if (tables.some((table) => !namesOrganization(block, table, tables.length))) broken.add('no organization')
+    const isChange =
+      /^(?:with .*\) )?(?:update|delete from) /.test(block) || /\bfor (?:no key )?(?:update|share)\b/.test(block)
+    if (isChange && tables.length > 0 && !/\borganization_id = \$\d+/.test(block)) broken.add('several organizations')
+  }
+  return [...broken]
+}
+
+/** An outer join directly to the rows of `unnest`: the whole table would be fetched from all servers. */
+const outerJoinToUnnest =
+  /\bunnest ?\([^()]*\)(?: as)?(?: \w+)?(?: \([^()]*\))? (?:left|right|full) |\b(?:left|right|full) (?:outer )?join (?:lateral )?unnest\b/
+
+/** In lower case, without comments and literals, with single spaces. */
+const simplified = (statement: string) =>
+  statement
+    .replaceAll(/--.*$/gm, ' ')
+    .replaceAll(/'(?:[^']|'')*'/g, "''")
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .toLowerCase()
+
+/** Splits a statement into its queries: each subquery and CTE is a block of its own, replaced by `(…)` in the outer one. */
+export function blocksOf(text: string): string[] {
+  const blocks: string[] = []
+  const outer = withoutQueries(text, blocks)
+  return [...outer.split(/ (?:union(?: all)?|intersect|except) /), ...blocks]
+}
+
+function withoutQueries(text: string, blocks: string[]): string {
+  let result = ''
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] !== '(') {
+      result += text[at]
+      continue
+    }
+    const end = closingOf(text, at)
+    const inner = text.slice(at + 1, end)
+    if (/^ ?(?:select|insert|update|delete|with|values)\b/.test(inner)) {
+      blocks.push(...blocksOf(inner.trim()))
+      result += '(…)'
+    } else result += `(${withoutQueries(inner, blocks)})`
+    at = end
+  }
+  return result
+}
+
+function closingOf(text: string, opening: number): number {
+  let depth = 0
+  for (let at = opening; at < text.length; at++) {
+    if (text[at] === '(') depth++
+    if (text[at] === ')' && --depth === 0) return at
+  }
+  return text.length
+}
+
+type TableUse = { table: string; alias: string }
+
+const notAliases =
+  'from|where|on|and|or|join|left|right|full|inner|cross|set|using|order|group|limit|for|returning|values|select|union|as|natural|having|window|offset|default|overriding'
+
+/** Returns the tenant tables that a block reads or writes. The name of a CTE hides a table of the same name. */
+function tenantTablesOf(block: string): TableUse[] {
+  const uses = new RegExp(
+    `(?:\\b(?:from|join|update|into|using)|,) (?:only )?([a-z_]+)\\b(?![.(])(?= (?:as )?(?!(?:${notAliases})\\b)([a-z_]+)|)`,
+    'g',
+  )
+  return [...block.matchAll(uses)]
+    .map(([, table, alias]) => ({ table: table!, alias: alias ?? table! }))
+    .filter(({ table }) => tenantTables.has(table))
+}
+
+/** Returns true if the organization of the rows is compared, joined or written. */
+function namesOrganization(block: string, { alias }: TableUse, tables: number): boolean {
+  if (/\busing \([^)]*\borganization_id\b/.test(block)) return true
+  if (/^(?:with .*\) )?insert into \w+(?: as \w+)? \([^)]*\borganization_id\b/.test(block)) return true
+  const compared = (column: string) =>
+    new RegExp(
+      `${column}(?:,[^()]*\\))? ?(?:=|in\\b|<|>)|= ?(?:any ?\\()?${column}\\b|\\([^()]*${column}[^()]*\\) ?(?:=|in\\b|<|>)`,
+    ).test(block)
+  return compared(`\\b${alias}\\.organization_id`) || (tables === 1 && compared('(?<!\\.)\\borganization_id'))
+}
