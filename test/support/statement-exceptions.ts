@@ -84,8 +84,18 @@ export const exceptions: Exception[] = [
       ],
       ['events/rebuild.sql.ts', 'with changes as (', ['no organization'], operatorCommand],
       ['events/rebuild-flows.sql.ts', 'insert into flow_changes', ['no organization'], operatorCommand],
-      ['messages/discard-queued.sql.ts', 'with failed as (', ['write in a CTE', 'several organizations'], operatorCommand],
-      ['webhooks/discard-queued.sql.ts', 'with failed as (', ['write in a CTE', 'several organizations'], operatorCommand],
+      [
+        'messages/discard-queued.sql.ts',
+        'with failed as (',
+        ['write in a CTE', 'several organizations'],
+        operatorCommand,
+      ],
+      [
+        'webhooks/discard-queued.sql.ts',
+        'with failed as (',
+        ['write in a CTE', 'several organizations'],
+        operatorCommand,
+      ],
       // One organization.
       [
         'contacts/members.sql.ts',
