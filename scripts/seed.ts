@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { User } from '../src/accounts/accounts.sql.ts'
 import { register } from '../src/accounts/accounts.ts'
-import { databaseOf } from '../src/commands/run.ts'
+import { databaseOf } from '../src/commands/database.ts'
 import { readConfig, readEnvironment } from '../src/config/config.ts'
 import { createGroup } from '../src/contacts/groups.ts'
 import { membersMax } from '../src/contacts/members.task.ts'

@@ -1,20 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { backUpDatabase } from './commands/backup.ts'
-import { classifyBounceFiles } from './commands/classify-bounce.ts'
-import { showConfig } from './commands/config.ts'
-import { createOrganization } from './commands/create-organization.ts'
-import { removeDemoData } from './commands/demo.ts'
-import { doctor } from './commands/doctor.ts'
-import { exportToFile, importFromFile } from './commands/export-organization.ts'
 import type { Flags } from './commands/flags.ts'
-import { migrateDatabase } from './commands/migrate.ts'
-import { printOpenApi } from './commands/openapi.ts'
-import { pauseAllSending, resumeAllSending } from './commands/pause-sending.ts'
-import { rebuildAllCounters } from './commands/rebuild-counters.ts'
-import { setNewPassword } from './commands/reset-password.ts'
-import { restoreDatabase } from './commands/restore.ts'
-import { run } from './commands/run.ts'
 import { version } from './config/package-root.ts'
 import { missingPrivilege } from './db/connect-faults.ts'
 import { Refusal, SetupFault } from './values/errors.ts'
@@ -33,40 +19,64 @@ const passwordFlag = 'The password. Visible to other users of this machine: use 
 
 const passphraseSwitch = 'Read the passphrase of the backup from standard input instead of BACKUP_PASSPHRASE.'
 
-/** All commands. */
+/** All commands. Each loads its code when it runs: loading the service takes ten times as long as printing this list. */
 const commands: Record<string, Command> = {
   start: {
     usage: 'start [--demo]',
     about: 'Run everything: API, web app and workers.',
     switches: { demo: 'Create an organization with sample data and print how to sign in to it.' },
-    run: ({ demo }) => run(['serve', 'work'], { demo: demo === true }),
+    run: async ({ demo }) => (await import('./commands/run.ts')).run(['serve', 'work'], { demo: demo === true }),
   },
   demo: {
     usage: 'demo remove',
     about: 'Delete the organization that start --demo created, with all of its data.',
-    run: (_flags, words) => removeDemoData(words),
+    run: async (_flags, words) => (await import('./commands/demo.ts')).removeDemoData(words),
   },
-  serve: { usage: 'serve', about: 'Run the API and the web app only.', run: () => run(['serve']) },
-  work: { usage: 'work', about: 'Run the workers only: sending, webhooks, imports.', run: () => run(['work']) },
-  migrate: { usage: 'migrate', about: 'Run pending migrations and exit.', run: migrateDatabase },
-  config: { usage: 'config', about: 'Print every setting with its value and meaning.', run: showConfig },
-  doctor: { usage: 'doctor', about: 'Check the machine and the settings, and suggest fixes.', run: doctor },
-  openapi: { usage: 'openapi', about: 'Print the OpenAPI document.', run: printOpenApi },
+  serve: {
+    usage: 'serve',
+    about: 'Run the API and the web app only.',
+    run: async () => (await import('./commands/run.ts')).run(['serve']),
+  },
+  work: {
+    usage: 'work',
+    about: 'Run the workers only: sending, webhooks, imports.',
+    run: async () => (await import('./commands/run.ts')).run(['work']),
+  },
+  migrate: {
+    usage: 'migrate',
+    about: 'Run pending migrations and exit.',
+    run: async () => (await import('./commands/migrate.ts')).migrateDatabase(),
+  },
+  config: {
+    usage: 'config',
+    about: 'Print every setting with its value and meaning.',
+    run: async () => (await import('./commands/config.ts')).showConfig(),
+  },
+  doctor: {
+    usage: 'doctor',
+    about: 'Check the machine and the settings, and suggest fixes.',
+    run: async () => (await import('./commands/doctor.ts')).doctor(),
+  },
+  openapi: {
+    usage: 'openapi',
+    about: 'Print the OpenAPI document.',
+    run: async () => (await import('./commands/openapi.ts')).printOpenApi(),
+  },
   'classify-bounce': {
     usage: 'classify-bounce FILE…',
     about: 'Classify bounce and complaint emails; prints one JSON line per file.',
-    run: (_flags, files) => classifyBounceFiles(files),
+    run: async (_flags, files) => (await import('./commands/classify-bounce.ts')).classifyBounceFiles(files),
   },
   'rebuild-counters': {
     usage: 'rebuild-counters',
     about: 'Recount all events; reports and corrects differences (there should be none).',
-    run: rebuildAllCounters,
+    run: async () => (await import('./commands/rebuild-counters.ts')).rebuildAllCounters(),
   },
   backup: {
     usage: 'backup FILE [--passphrase-stdin]',
     about: 'Write the database, the secret and the spool to a file while Waxwing is running.',
     switches: { 'passphrase-stdin': passphraseSwitch },
-    run: backUpDatabase,
+    run: async (flags, files) => (await import('./commands/backup.ts')).backUpDatabase(flags, files),
   },
   restore: {
     usage: 'restore FILE [--passphrase-stdin] [--replace]',
@@ -75,23 +85,23 @@ const commands: Record<string, Command> = {
       'passphrase-stdin': passphraseSwitch,
       replace: 'Delete what the database contains.',
     },
-    run: restoreDatabase,
+    run: async (flags, files) => (await import('./commands/restore.ts')).restoreDatabase(flags, files),
   },
   export: {
     usage: 'export --organization ID FILE',
     about: 'Write one organization to a file, one JSON value per line.',
     flags: { organization: 'The id of the organization (org_…).' },
-    run: exportToFile,
+    run: async (flags, files) => (await import('./commands/export-organization.ts')).exportToFile(flags, files),
   },
   import: {
     usage: 'import FILE',
     about: 'Import an exported organization. Importing it again changes nothing.',
-    run: importFromFile,
+    run: async (flags, files) => (await import('./commands/export-organization.ts')).importFromFile(flags, files),
   },
   'pause-sending': {
     usage: 'pause-sending',
     about: 'Stop all emails and webhooks. They are still accepted and queued.',
-    run: pauseAllSending,
+    run: async () => (await import('./commands/pause-sending.ts')).pauseAllSending(),
   },
   'resume-sending': {
     usage: 'resume-sending [--discard-queued]',
@@ -99,7 +109,7 @@ const commands: Record<string, Command> = {
     switches: {
       'discard-queued': 'Mark what was due when the pause began as failed instead of sending it.',
     },
-    run: resumeAllSending,
+    run: async (flags) => (await import('./commands/pause-sending.ts')).resumeAllSending(flags),
   },
   'create-organization': {
     usage: 'create-organization --name NAME --email EMAIL [--password-stdin]',
@@ -110,7 +120,7 @@ const commands: Record<string, Command> = {
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
-    run: createOrganization,
+    run: async (flags) => (await import('./commands/create-organization.ts')).createOrganization(flags),
   },
   'reset-password': {
     usage: 'reset-password --email EMAIL [--password-stdin]',
@@ -120,7 +130,7 @@ const commands: Record<string, Command> = {
       password: passwordFlag,
     },
     switches: { 'password-stdin': passwordSwitch },
-    run: setNewPassword,
+    run: async (flags) => (await import('./commands/reset-password.ts')).setNewPassword(flags),
   },
 }
 

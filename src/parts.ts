@@ -8,7 +8,7 @@ import { ResetLimit } from './accounts/password-resets.ts'
 import { Sessions } from './accounts/sessions.ts'
 import { LoginThrottle } from './accounts/throttle.ts'
 import type { Config } from './config/config.ts'
-import { bounceTlsOf, webhookAuthoritiesOf } from './config/setting-files.ts'
+import { webhookAuthoritiesOf } from './config/setting-files.ts'
 import { MemberAdder } from './contacts/members.ts'
 import { createBoundedRead } from './db/bounded-read.ts'
 import type { Db } from './db/db.ts'
@@ -18,10 +18,9 @@ import { CountingRecorder, EventCounts } from './events/counting-recorder.ts'
 import { TemplateCache } from './flows/template-cache.ts'
 import { TemplateRunner } from './flows/template-runner.ts'
 import { createMetrics } from './http/metrics.ts'
-import { loadDkim } from './mail/dkim.ts'
+import { dkimOf } from './mail/dkim.ts'
 import { countOutcomes, reportRelay } from './mail/relay-report.ts'
 import { createSenderPolicy } from './mail/sender-policy.ts'
-import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Acceptor } from './messages/accept.ts'
 import { NewOrganizationQuota } from './messages/new-organization-quota.ts'
 import { parseMailbox } from './messages/outgoing.ts'
@@ -40,7 +39,6 @@ import { createHits } from './tracking/create-hits.ts'
 import { HitLimit } from './tracking/hit-limit.ts'
 import { createPageSender } from './tracking/page.ts'
 import { idHeadersFor } from './tracking/providers/id-headers.ts'
-import { sendgridReports } from './tracking/providers/sendgrid.ts'
 import { deliveryMetrics } from './webhooks/metrics.ts'
 import { retryDelaysOf } from './webhooks/retry-schedules.ts'
 import { createSafePost } from './webhooks/safe-post.ts'
@@ -192,18 +190,4 @@ function createMailParts({ config, log, nameServers, metrics }: MailOptions) {
     dkimDomain: dkim?.domain,
   })
   return { relay, dkim, mail, sending, senders }
-}
-
-/** Checks the files and URLs in the settings before a database is started. Throws `SetupFault` if one is invalid. */
-export function checkSettings(config: Config): void {
-  if (config.SMTP_URL) readSmtpUrl(config.SMTP_URL)
-  if (config.PROVIDER_SENDGRID_KEY) sendgridReports(config.PROVIDER_SENDGRID_KEY)
-  parseMailbox(config.MAIL_FROM)
-  dkimOf(config)
-  bounceTlsOf(config)
-  webhookAuthoritiesOf(config)
-}
-
-function dkimOf({ DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_PRIVATE_KEY_FILE: privateKeyFile }: Config) {
-  return domain && selector && privateKeyFile ? loadDkim({ domain, selector, privateKeyFile }) : undefined
 }

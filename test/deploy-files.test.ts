@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { checkSettings } from '../src/commands/check-settings.ts'
 import { type Environment, readConfig, settings } from '../src/config/config.ts'
-import { checkSettings } from '../src/parts.ts'
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
 

@@ -3,9 +3,9 @@ import { reportProgress } from '../backup/progress.ts'
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { version } from '../config/package-root.ts'
 import { openLog } from '../runtime/log.ts'
+import { databaseOf, readSecrets } from './database.ts'
 import type { Flags } from './flags.ts'
 import { readPassphrase } from './passphrase-flag.ts'
-import { databaseOf, readSecrets } from './run.ts'
 
 const note = (line: string) => process.stderr.write(`${line}\n`)
 

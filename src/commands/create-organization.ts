@@ -6,9 +6,9 @@ import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
 import { toText } from '../values/ids.ts'
+import { databaseOf, readSecrets } from './database.ts'
 import { type Flags, textOf } from './flags.ts'
 import { readPassword } from './password-flag.ts'
-import { databaseOf, readSecrets } from './run.ts'
 
 /** Works even if registration is closed, because it requires access to the machine. */
 export async function createOrganization(flags: Flags): Promise<number> {

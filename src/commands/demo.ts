@@ -2,7 +2,7 @@ import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
 import { removeDemo } from '../demo/demo.ts'
 import { openLog } from '../runtime/log.ts'
-import { databaseOf } from './run.ts'
+import { databaseOf } from './database.ts'
 
 /** `waxwing demo remove`. The service may be running. */
 export async function removeDemoData(words: string[]): Promise<number> {

@@ -7,12 +7,12 @@ import type { Db } from '../db/db.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { isPooled } from '../db/session.ts'
 import { readSmtpUrl } from '../mail/smtp-url.ts'
-import { checkSettings } from '../parts.ts'
 import { openLog } from '../runtime/log.ts'
 import { liveProblems } from '../sending-status/going-live.ts'
 import { hostOf } from '../values/domain.ts'
 import { privateTargetWarning } from '../webhooks/private-targets.ts'
-import { databaseOf, readSecrets } from './run.ts'
+import { checkSettings } from './check-settings.ts'
+import { databaseOf, readSecrets } from './database.ts'
 
 /** A note is not a problem yet, but may become one. */
 type Finding = { what: string; ok: boolean; says: string; note?: boolean }

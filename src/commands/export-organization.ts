@@ -7,8 +7,8 @@ import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
 import { SecretBox } from '../secrets/secrets.ts'
 import { parseId, toText } from '../values/ids.ts'
+import { databaseOf, readSecrets } from './database.ts'
 import { type Flags, textOf } from './flags.ts'
-import { databaseOf, readSecrets } from './run.ts'
 
 const note = (line: string) => process.stderr.write(`${line}\n`)
 

@@ -1,7 +1,7 @@
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
-import { databaseOf } from './run.ts'
+import { databaseOf } from './database.ts'
 
 export async function migrateDatabase(): Promise<undefined> {
   const config = readConfig(readEnvironment())

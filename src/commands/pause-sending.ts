@@ -5,8 +5,8 @@ import { discardQueuedMessages } from '../messages/discard-queued.ts'
 import { openLog } from '../runtime/log.ts'
 import { findPause, pauseSending, resumeSending } from '../sending-status/sending-pause.ts'
 import { discardQueuedDeliveries } from '../webhooks/discard-queued.ts'
+import { databaseOf } from './database.ts'
 import type { Flags } from './flags.ts'
-import { databaseOf } from './run.ts'
 
 /** Stops all emails and webhooks until they are resumed. They are still accepted and queued. */
 export async function pauseAllSending(): Promise<undefined> {

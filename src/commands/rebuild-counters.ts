@@ -1,7 +1,7 @@
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { rebuildCounters } from '../events/rebuild.ts'
 import { openLog } from '../runtime/log.ts'
-import { databaseOf } from './run.ts'
+import { databaseOf } from './database.ts'
 
 /** Recounts all events, and reports and corrects differences. Returns 1 if there were any, which indicates a bug. */
 export async function rebuildAllCounters(): Promise<number> {

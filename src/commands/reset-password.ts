@@ -3,9 +3,9 @@ import { readConfig, readEnvironment } from '../config/config.ts'
 import { migrate } from '../db/migrate.ts'
 import { openLog } from '../runtime/log.ts'
 import { toText } from '../values/ids.ts'
+import { databaseOf } from './database.ts'
 import { type Flags, textOf } from './flags.ts'
 import { readPassword } from './password-flag.ts'
-import { databaseOf } from './run.ts'
 
 /** Sets a new password for a user. For a sole owner this is the only way to regain access. */
 export async function setNewPassword(flags: Flags): Promise<number> {

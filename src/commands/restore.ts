@@ -2,9 +2,9 @@ import { reportProgress } from '../backup/progress.ts'
 import { restore } from '../backup/restore.ts'
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { openLog } from '../runtime/log.ts'
+import { databaseOf } from './database.ts'
 import type { Flags } from './flags.ts'
 import { readPassphrase } from './passphrase-flag.ts'
-import { databaseOf } from './run.ts'
 
 const note = (line: string) => process.stderr.write(`${line}\n`)
 

@@ -1,17 +1,15 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import { type App, createApp, type Role } from '../app.ts'
+import type { App, Role } from '../app.ts'
 import { type Config, readConfig, readEnvironment, type SettingName } from '../config/config.ts'
-import { type Database, type DatabaseOptions, OlderCluster, openDatabase } from '../db/connect.ts'
+import { type Database, OlderCluster } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import { markSecret } from '../db/secret-mark.ts'
-import { ensureDemo } from '../demo/demo.ts'
-import { checkSettings } from '../parts.ts'
 import { type Log, openLog } from '../runtime/log.ts'
-import { type AppSecrets, loadAppSecret } from '../secrets/secrets.ts'
+import type { AppSecrets } from '../secrets/secrets.ts'
 import { SetupFault } from '../values/errors.ts'
-import { banner } from './banner.ts'
-import { upgradeCluster } from './upgrade-cluster.ts'
+import { checkSettings } from './check-settings.ts'
+import { databaseOf, readSecrets } from './database.ts'
 
 const otherSecret =
   'This database is used with another APP_SECRET, so links in sent emails and webhook secrets cannot be verified or decrypted. Set APP_SECRET to that secret, or, if it was changed, set APP_SECRET_PREVIOUS. If it is lost, empty the table secret_mark and rotate the secret of each webhook.'
@@ -21,32 +19,13 @@ const lingerMs = 500
 /** By default V8 lets the heap more than double before a collection, and does not return that memory to the system. */
 const heapGrowth = '--heap-growing-percent=50'
 
-export const readSecrets = async (config: Config): Promise<AppSecrets> => ({
-  current: config.APP_SECRET ?? (await loadAppSecret(config.DATA_DIR)),
-  previous: config.APP_SECRET_PREVIOUS,
-})
-
-export const databaseOf = (
-  config: Config,
-  log: Log,
-  options: Pick<DatabaseOptions, 'orRunning' | 'signal' | 'applicationName'> = {},
-): Promise<Database> =>
-  openDatabase({
-    url: config.DATABASE_URL,
-    directUrl: config.DATABASE_DIRECT_URL,
-    replicaUrl: config.DATABASE_REPLICA_URL,
-    dataDir: config.DATA_DIR,
-    connectionsMax: config.DATABASE_CONNECTIONS,
-    log,
-    ...options,
-  })
-
 /** Upgrades an embedded database of an older major version of PostgreSQL first. */
 async function openUpgraded(config: Config, log: Log, signal: AbortSignal): Promise<Database> {
   try {
     return await databaseOf(config, log, { signal })
   } catch (error) {
     if (!(error instanceof OlderCluster)) throw error
+    const { upgradeCluster } = await import('./upgrade-cluster.ts')
     await upgradeCluster(config, log)
     return databaseOf(config, log, { signal })
   }
@@ -70,7 +49,10 @@ export async function run(roles: readonly Role[], { demo = false } = {}): Promis
     const migrated = await migrate(database.db)
     if (migrated.length > 0) log.info({ migrated }, 'Migrations applied')
     const currentSince = await checkSecret(database, config, secrets, log)
-    const demoAccount = demo ? await ensureDemo(database.db, secrets) : undefined
+    const demoAccount = demo ? await createDemo(database, secrets) : undefined
+    // Loaded here, so that invalid settings and an unusable database are reported without waiting for the service.
+    const { createApp } = await import('../app.ts')
+    const { banner } = await import('./banner.ts')
     const { db, replica } = database
     const app = await createApp({ config, secrets: { ...secrets, currentSince }, db, replica, log, roles })
     await startOrExplain(app, config, roles)
@@ -86,6 +68,11 @@ export async function run(roles: readonly Role[], { demo = false } = {}): Promis
   // Everything is recorded. Connections that are still being opened, for example to an unresponsive relay, are not
   // waited for.
   setTimeout(() => process.exit(), lingerMs).unref()
+}
+
+async function createDemo({ db }: Database, secrets: AppSecrets) {
+  const { ensureDemo } = await import('../demo/demo.ts')
+  return ensureDemo(db, secrets)
 }
 
 /**

@@ -6,7 +6,7 @@ import { type Environment, newFolder, startCommand } from '../../test/support/co
 import { freePort } from '../../test/support/service.ts'
 import { createGuest, createTestDb } from '../../test/support/test-db.ts'
 import { readConfig } from '../config/config.ts'
-import { checkSettings } from '../parts.ts'
+import { checkSettings } from './check-settings.ts'
 
 const bounces = { BOUNCE_SMTP_PORT: '0', BOUNCE_DOMAIN: 'bounces.acme.example' }
 const dkim = { DKIM_DOMAIN: 'acme.example', DKIM_SELECTOR: 'mail' }

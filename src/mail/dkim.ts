@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign as signBytes } from 'node:crypto'
 import { withCrlf } from '@waxwing/smtp-client'
+import type { Config } from '../config/config.ts'
 import { readSettingFile } from '../config/setting-files.ts'
 import { asciiDomain } from '../values/domain.ts'
 import { SetupFault } from '../values/errors.ts'
@@ -38,6 +39,15 @@ export function loadDkim({ domain, selector, privateKeyFile }: DkimSettings): Dk
     return Buffer.from(signText(raw.toString('latin1'), 'latin1', signer, key, now), 'latin1') as Raw
   }
   return { ...signer, sign }
+}
+
+/** Returns undefined if the settings do not configure DKIM. */
+export function dkimOf({
+  DKIM_DOMAIN: domain,
+  DKIM_SELECTOR: selector,
+  DKIM_PRIVATE_KEY_FILE: privateKeyFile,
+}: Config): DkimSigner | undefined {
+  return domain && selector && privateKeyFile ? loadDkim({ domain, selector, privateKeyFile }) : undefined
 }
 
 /** Unlike a domain, a selector may contain underscores. */
