@@ -1,4 +1,5 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { answers, created, creates, ok } from '../http/envelope.ts'
 import { hasUsers } from './accounts.sql.ts'

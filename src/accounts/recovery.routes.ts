@@ -1,4 +1,5 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { answers, Nothing, ok, Timestamp } from '../http/envelope.ts'
 import type { MailQueue } from './account-mails.ts'

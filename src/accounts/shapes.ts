@@ -1,4 +1,4 @@
-import { Type } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { Nullable, oneOf, Timestamp } from '../http/envelope.ts'
 import { toText, type UserId } from '../values/ids.ts'
 import type { Organization, User } from './accounts.sql.ts'

@@ -1,5 +1,5 @@
-import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { Db } from '../db/db.ts'
 import { oneOf } from '../http/envelope.ts'

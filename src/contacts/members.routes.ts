@@ -1,4 +1,5 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { keyOf, requireScope } from '../accounts/guards.ts'
 import { answers, Nullable, ok } from '../http/envelope.ts'
 import { toText } from '../values/ids.ts'

@@ -1,5 +1,6 @@
-import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { organizationIdOf, organizationNameOf } from '../accounts/guards.ts'
 import { recipientOf } from '../contacts/contacts.ts'
 import type { Db } from '../db/db.ts'

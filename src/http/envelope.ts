@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from '@fastify/type-provider-typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 
 // The envelope of every JSON response. Routes declare the schema of `data`; these functions wrap it.
 

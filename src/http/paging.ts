@@ -1,5 +1,5 @@
-import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { invalid } from '../values/errors.ts'
 
 // Keyset pagination: a page starts after the last row of the previous page. The cost does not depend on the position,

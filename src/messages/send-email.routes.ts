@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseEmail } from '../values/email.ts'

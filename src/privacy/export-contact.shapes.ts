@@ -1,4 +1,4 @@
-import { type Static, Type } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
 import type { ActorType } from '../contacts/history.ts'
 import { FreeObject, Nullable, Timestamp } from '../http/envelope.ts'
 import { type ContactId, type Prefix, toText } from '../values/ids.ts'

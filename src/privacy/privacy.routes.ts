@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { memberOf, organizationIdOf, requireOwner } from '../accounts/guards.ts'
 import type { KeyCache } from '../accounts/key-cache.ts'
 import { organizationNameMax } from '../accounts/shapes.ts'

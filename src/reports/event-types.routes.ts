@@ -1,4 +1,5 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { answers, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { type EventName, eventNames, eventTypes } from '../values/event-types.ts'

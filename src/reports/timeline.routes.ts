@@ -1,4 +1,5 @@
-import { type FastifyPluginAsyncTypebox, type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
 import { actorTypes, changes } from '../contacts/history.ts'

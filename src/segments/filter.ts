@@ -1,4 +1,4 @@
-import { type Static, Type } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
 import { oneOf } from '../http/envelope.ts'
 
 // A filter is a tree: conditions on contacts, joined by `all` and `any`. The same schema validates requests, describes

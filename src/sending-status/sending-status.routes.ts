@@ -1,5 +1,6 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SmtpTarget } from '@waxwing/smtp-client'
+import { Type } from 'typebox'
 import { isOperator, type Member, memberOf, requireOperator } from '../accounts/guards.ts'
 import type { Config } from '../config/config.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'

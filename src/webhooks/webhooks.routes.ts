@@ -1,5 +1,6 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import { CreatorOut, creatorOut } from '../accounts/shapes.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../db/db.ts'
 import type { EventRecorder } from '../../events/record.ts'
