@@ -1,6 +1,8 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { type Answer, callUrl, startTestApp } from '../../test/support/test-app.ts'
+import { type Answer, callUrl, startTestApp, type TestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
 import { openDb } from '../db/db.ts'
 
 test('/health returns code 0 without a credential and without the database', async () => {
@@ -261,8 +263,9 @@ test('returns 503 with Retry-After during shutdown', async () => {
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
   const ended = new Promise((resolve) => socket.once('close', resolve))
+  const read = serverReads(app)
   socket.write('GET /health HTTP/1.1\r\nhost: x\r\n')
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await read
   const stopped = app[Symbol.asyncDispose]()
   socket.write('\r\n')
   await stopped
@@ -280,10 +283,11 @@ test('shutdown waits for the request in progress and closes its connection', asy
   socket.on('data', (chunk) => chunks.push(chunk))
   const ended = new Promise((resolve) => socket.once('close', resolve))
   const body = JSON.stringify({ email: 'owner@acme.example', password: 'correct horse battery' })
+  const read = serverReads(app)
   socket.write(
     `POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
   )
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await read
   const stopped = app[Symbol.asyncDispose]()
   socket.write(body)
   await stopped
@@ -292,6 +296,12 @@ test('shutdown waits for the request in progress and closes its connection', asy
   expect(answer).toContain('HTTP/1.1 200 OK')
   expect(answer).toMatch(/^connection: close\r$/im)
 })
+
+/** Resolves when the server has read from the next connection. */
+async function serverReads(app: TestApp): Promise<void> {
+  const [socket] = (await once(app.app.server.server, 'connection')) as [Socket]
+  await until('the server to read', () => socket.bytesRead > 0)
+}
 
 /** Sends the text on a new connection and returns the complete response. */
 async function exchange(url: string, text: string): Promise<string> {

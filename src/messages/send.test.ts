@@ -7,6 +7,7 @@ import { type DatabaseProxy, startDatabaseProxy } from '../../test/support/datab
 import { createWebhook } from '../../test/support/event-world.ts'
 import { createFlow, send } from '../../test/support/flows.ts'
 import { startRelay } from '../../test/support/relay.ts'
+import { freePort } from '../../test/support/service.ts'
 import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
 import type { TestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
@@ -158,19 +159,15 @@ test('an email that is deferred too often becomes a soft bounce', async () => {
 })
 
 test('while the relay is down, no attempts are used, and everything is sent once it is back', async () => {
-  const down = await startRelay()
-  await down.stop()
-  await using app = await startTestApp({ SMTP_URL: down.url, MAIL_RETRY_DELAYS: '0.01' })
+  const port = await freePort()
+  await using app = await startTestApp({ SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_RETRY_DELAYS: '0.01' })
   const flowId = await createFlow(app)
   await Promise.all(Array.from({ length: 20 }, (_, n) => send(app, flowId, { contact_email: `c${n}@example.com` })))
-  await until(
-    'the relay to be found down',
-    async () => (await app.manage('GET', '/organization/messages')).body.data.length === 20,
-  )
-  expect(await app.db`select distinct attempt from jobs`).toEqual([{ attempt: 0 }])
   const relayUp = async () => /^waxwing_relay_up (\d)$/m.exec((await app.call('GET', '/metrics')).text)?.[1]
-  expect(await relayUp()).toBe('0')
-  await using up = await startRelay({ port: down.port })
+  await until('the relay to be found down', async () => (await relayUp()) === '0')
+  expect((await app.manage('GET', '/organization/messages')).body.data).toHaveLength(20)
+  expect(await app.db`select distinct attempt from jobs`).toEqual([{ attempt: 0 }])
+  await using up = await startRelay({ port })
   await until('all mails', () => up.mails.length === 20)
   await until('all settled', async () => (await app.db`select from messages where status = 'sent'`).length === 20)
   expect(await relayUp()).toBe('1')

@@ -5,6 +5,7 @@ import { SMTPServer } from 'smtp-server'
 import { expect, test } from 'vitest'
 import { localhost, testCa } from '../../../test/support/certificates.ts'
 import { type Answer, hang, reset, type Step, startRawSmtp } from '../../../test/support/raw-smtp.ts'
+import { freePort } from '../../../test/support/service.ts'
 import { openRelay, type RelayOptions } from '../src/relay.ts'
 import type { RelayState, SendOutcome, Transport } from '../src/transport.ts'
 
@@ -98,13 +99,12 @@ test('closes a connection with QUIT after its limit of emails or when idle', asy
 })
 
 test('returns unreachable while the relay is down, and detects its recovery without an email', async () => {
-  const gone = await startRawSmtp()
-  await gone.close()
-  await using it = open(gone.url)
+  const port = await freePort()
+  await using it = open(`smtp://127.0.0.1:${port}`)
   const before = Date.now()
   expect(kinds(await sendAll(it.relay, 5))).toEqual(['unreachable'])
   const state = it.relay.state()
-  expect(state).toMatchObject({ kind: 'down', reason: `127.0.0.1:${gone.port} refused the connection` })
+  expect(state).toMatchObject({ kind: 'down', reason: `127.0.0.1:${port} refused the connection` })
   if (state.kind === 'down') {
     expect(state.since.getTime()).toBeGreaterThanOrEqual(before)
     expect(state.nextTryAt.getTime()).toBeGreaterThan(state.since.getTime())
@@ -115,7 +115,7 @@ test('returns unreachable while the relay is down, and detects its recovery with
     reason: expect.stringContaining('refused'),
   })
 
-  await using server = await startRawSmtp({ port: gone.port })
+  await using server = await startRawSmtp({ port })
   await it.until((states) => states.at(-1)?.kind === 'up')
   expect(server.connections()).toBe(1)
   expect(it.relay.state()).toEqual({ kind: 'up' })
