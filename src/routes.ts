@@ -103,7 +103,7 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
       withSecurity(api, 'apiKey')
       await api.register(tokenCheckRoutes())
       await api.register(memberRoutes({ members: parts.members }))
-      await api.register(sendEmailRoutes({ acceptor }))
+      await api.register(sendEmailRoutes({ acceptor, db }))
       await api.register(metricRoutes({ read: parts.readMetrics }))
     },
     { prefix: '/public/api/v1' },

@@ -51,7 +51,13 @@ export type GroupMembersAdded = {
   rejected: { index: number; email: string | null; problem: string }[]
 }
 
-export type EmailToSend = { flowId: string; contactEmail: string; context?: Record<string, unknown> }
+export type EmailToSend = {
+  flowId: string
+  contactEmail: string
+  context?: Record<string, unknown>
+  /** At most 90 days ahead. The email is sent at once if the time has passed or is omitted. A string is an RFC 3339 time. */
+  sendAt?: Date | string
+}
 export type SendOptions = {
   /**
    * Calls with the same key within 24 hours send one email. 1 to 255 visible ASCII characters. Generated if
@@ -66,9 +72,11 @@ export type EmailAccepted = {
   contactEmail: string
   contactCreated: boolean
   /** If "suppressed", nothing is sent and `reason` says why. */
-  status: 'queued' | 'suppressed'
+  status: 'queued' | 'scheduled' | 'suppressed'
   reason: string | null
   queuedAt: string
+  /** Null if the email is sent at once. */
+  sendAt: string | null
   warnings: string[]
 }
 
@@ -133,10 +141,17 @@ export class Waxwing {
       const message = 'The idempotencyKey must have 1 to 255 visible ASCII characters, without spaces.'
       throw new WaxwingError(message, { type: 'invalid_idempotency_key' })
     }
-    const body = { flow_id: email.flowId, contact_email: email.contactEmail, context: email.context }
+    const { flowId, contactEmail, context, sendAt } = email
+    const send_at = sendAt instanceof Date ? sendAt.toISOString() : sendAt
+    const body = { flow_id: flowId, contact_email: contactEmail, context, send_at }
     return this.#call('POST', '/public/api/v1/flow/send-email-through-flow', body, {
       'Idempotency-Key': idempotencyKey,
     })
+  }
+
+  /** Cancels an email that is scheduled or queued. Throws `conflict` if it was sent or is being sent. */
+  async cancelEmail(messageId: string): Promise<{ messageId: string; status: 'cancelled' }> {
+    return this.#call('DELETE', `/public/api/v1/messages/${encodeURIComponent(messageId)}`)
   }
 
   /** Returns the number of events per day. */

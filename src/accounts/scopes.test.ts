@@ -32,6 +32,7 @@ test('a key with a scope can call exactly the operations of that scope', async (
     'flows:read',
     'flows:write',
     'messages:read',
+    'messages:send',
     'metrics:read',
     'webhooks:read',
     'webhooks:write',

@@ -53,6 +53,7 @@ const exceptions: Readonly<Record<string, Scope | undefined>> = {
   'GET /api/v1/event-types': 'webhooks:read',
   'POST /api/v1/organization/flows/preview': 'flows:read',
   'POST /api/v1/organization/flows/:id/preview': 'flows:read',
+  'DELETE /api/v1/organization/messages/:id': 'messages:send',
   // Programs send through the public API.
   'POST /api/v1/organization/messages/:id/send-again': undefined,
   'POST /api/v1/organization/flows/:id/test': undefined,

@@ -123,6 +123,8 @@ export type NewMessage = {
   subject: string
   /** JSON text. */
   context: string
+  /** Null if it is to be sent at once. */
+  sendAt: Date | null
   /** JSON text of a `RecipientSnapshot`; null if it is empty. */
   recipient: string | null
   status: 'queued' | 'suppressed'
@@ -158,8 +160,8 @@ export async function writeMessages(tx: Tx, messages: readonly NewMessage[]): Pr
     insertMessages(tx, written)
     enqueue(
       tx,
-      written.flatMap(({ organizationId, id, lane, status }) =>
-        status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id }] : [],
+      written.flatMap(({ organizationId, id, lane, status, sendAt }) =>
+        status === 'queued' ? [{ organizationId, kind: 'message.send', lane, id, dueAt: sendAt ?? undefined }] : [],
       ),
     )
   }
@@ -217,9 +219,9 @@ async function insertKeys(tx: Tx, messages: readonly NewMessage[], now: Date): P
 function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
   tx.send`
     insert into messages (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient,
-      status, reason, is_test)
+      status, reason, is_test, send_at)
     select organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context::jsonb, recipient::jsonb,
-      status, reason, is_test
+      status, reason, is_test, send_at
     from unnest(
       ${messages.map((message) => message.organizationId)}::uuid[],
       ${messages.map((message) => message.id)}::uuid[],
@@ -232,9 +234,10 @@ function insertMessages(tx: Tx, messages: readonly NewMessage[]): void {
       ${messages.map((message) => message.recipient)}::text[],
       ${messages.map((message) => message.status)}::text[],
       ${messages.map((message) => message.reason)}::text[],
-      ${messages.map((message) => message.isTest)}::bool[]
+      ${messages.map((message) => message.isTest)}::bool[],
+      ${messages.map((message) => message.sendAt)}::timestamptz[]
     ) as message (organization_id, id, flow_id, flow_version_id, contact_id, email, subject, context, recipient, status,
-      reason, is_test)`
+      reason, is_test, send_at)`
 }
 
 export type HeldKey = {
@@ -246,11 +249,12 @@ export type HeldKey = {
   contactId: ContactId
   email: string
   queuedAt: Date
+  sendAt: Date | null
   answer: StoredAnswer
 }
 export type StoredAnswer = {
   contact_created: boolean
-  status: 'queued' | 'suppressed'
+  status: 'queued' | 'scheduled' | 'suppressed'
   reason: string | null
   warnings: string[]
 }
@@ -262,7 +266,7 @@ export async function findHeldKeys(
 ): Promise<HeldKey[]> {
   return db<HeldKey>`
     select held.organization_id, held.key, encode(held.request_hash, 'hex') as request_hash, held.message_id, held.answer,
-      messages.flow_id, messages.contact_id, messages.email, messages.queued_at
+      messages.flow_id, messages.contact_id, messages.email, messages.queued_at, messages.send_at
     from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.key)}::text[]) as key (organization_id, key)
     join idempotency_keys held using (organization_id, key)
     join messages on messages.organization_id = held.organization_id and messages.id = held.message_id

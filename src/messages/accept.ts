@@ -254,6 +254,7 @@ function answerAgain(held: HeldKey, request: SendRequest): Accepted {
     status,
     reason,
     queuedAt: held.queuedAt,
+    sendAt: held.sendAt,
     warnings,
     replayed: true,
   }

@@ -24,6 +24,8 @@ export type SendRequest = {
   /** Identifies the request, to detect a key that is reused for a different one. */
   requestHash: string | null
   isTest: boolean
+  /** In the future. The email is sent at once if it is null or omitted. */
+  sendAt?: Date | null
   /** The draft from a task process, if the template is too slow for the main thread. */
   drafted?: { versionId: FlowVersionId; draft: MailDraft }
 }
@@ -34,9 +36,10 @@ export type Accepted = {
   contactId: ContactId
   contactEmail: string
   contactCreated: boolean
-  status: 'queued' | 'suppressed'
+  status: 'queued' | 'scheduled' | 'suppressed'
   reason: string | null
   queuedAt: Date
+  sendAt: Date | null
   warnings: string[]
   /** True if this repeats the response to an earlier request with the same idempotency key. */
   replayed: boolean
@@ -44,6 +47,8 @@ export type Accepted = {
 
 /** The messages of an organization are split over this many lanes, so that several processes can share them. */
 const lanesPerOrganization = 4
+
+export const laneOf = (id: MessageId): string => String(Number.parseInt(id.slice(-1), 16) % lanesPerOrganization)
 
 export type Draft = { message: NewMessage; accepted: Omit<Accepted, 'queuedAt'> }
 
@@ -65,6 +70,7 @@ export function valuesFor(request: SendRequest, person: Recipient): TemplateValu
     },
     organization: { name: person.organizationName },
     unsubscribeUrl: 'https://unsubscribe.invalid',
+    ...(request.sendAt && { time: request.sendAt.getTime() }),
     context: request.context,
   }
 }
@@ -77,7 +83,7 @@ export function draftMessage(
   person: Recipient,
   newContacts: Map<string, ContactId>,
 ): Draft {
-  const { organizationId, flowId, isTest } = request
+  const { organizationId, flowId, isTest, sendAt = null } = request
   if (missing.length > 0) throw missingRefusal(missing)
 
   const email = person.email ?? request.email
@@ -86,6 +92,7 @@ export function draftMessage(
   if (!known) newContacts.set(personKey(request), contactId)
   const reason = suppressionReason(flow, person, isTest)
   const status = reason === null ? 'queued' : 'suppressed'
+  const shownStatus = sendAt && status === 'queued' ? 'scheduled' : status
   const warnings = unused.map((key) => `The template does not use the context key "${key}".`)
   const contactCreated = !known
   const messageId = newId('msg')
@@ -96,8 +103,9 @@ export function draftMessage(
       contactId,
       contactEmail: email,
       contactCreated,
-      status,
+      status: shownStatus,
       reason,
+      sendAt,
       warnings,
       replayed: false,
     },
@@ -120,13 +128,14 @@ export function draftMessage(
       recipient: isEmpty(recipient) ? null : JSON.stringify(recipient),
       status,
       reason,
-      lane: String(Number.parseInt(messageId.slice(-1), 16) % lanesPerOrganization),
+      lane: laneOf(messageId),
+      sendAt,
       idempotencyKey: request.idempotencyKey,
       requestHash: request.requestHash,
       answer:
         request.idempotencyKey === null
           ? null
-          : JSON.stringify({ contact_created: contactCreated, status, reason, warnings }),
+          : JSON.stringify({ contact_created: contactCreated, status: shownStatus, reason, warnings }),
     },
   }
 }

@@ -16,6 +16,7 @@ import { eventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type MessageId, parseId, toText } from '../values/ids.ts'
 import { deliveryStatuses, type EventDelivery, selectDeliveriesOfEvents } from '../webhooks/event-deliveries.ts'
+import { cancelMessage } from './cancel.ts'
 import {
   findMessage,
   type MessageDetail,
@@ -47,6 +48,9 @@ const MessageOut = Type.Object({
   is_test: Type.Boolean(),
   queued_at: Timestamp,
   sent_at: Nullable(Timestamp),
+  send_at: Nullable(
+    Type.String({ format: 'date-time', description: 'The time for which the email is or was scheduled.' }),
+  ),
   waiting: Nullable(
     Type.Object(
       {
@@ -201,6 +205,30 @@ export function messageRoutes(parts: MessageParts): FastifyPluginAsyncTypebox {
         })
       },
     )
+
+    api.delete(
+      '/messages/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel a message',
+          description: 'Cancels an email that is scheduled or queued.',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(MessageOut),
+        },
+      },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('msg', request.params.id)
+        await cancelMessage(db, organizationId, id)
+        const message = await findMessage(db, organizationId, id)
+        if (!message) throw notFound('message')
+        return ok(
+          messageOut(message, await selectEventsOf(db, organizationId, [message]), undefined),
+          'Email cancelled',
+        )
+      },
+    )
   }
 }
 
@@ -221,7 +249,7 @@ async function contentOf(
   const version = versions.get(message.flowVersionId)
   if (!version) return nothing
   try {
-    const { html, text } = await showMail(runner, version, message)
+    const { html, text } = await showMail(runner, version, { ...message, queuedAt: message.sendAt ?? message.queuedAt })
     return { html, text }
   } catch (error) {
     if (error instanceof Refusal && error.type !== 'unavailable') return nothing
@@ -251,6 +279,7 @@ const messageOut = (message: MessageRow, events: MessageEvent[], waiting: Waitin
   is_test: message.isTest,
   queued_at: message.queuedAt.toISOString(),
   sent_at: message.sentAt?.toISOString() ?? null,
+  send_at: message.sendAt?.toISOString() ?? null,
   waiting: waiting
     ? {
         cause: waiting.cause,

@@ -13,7 +13,7 @@ import {
   parseId,
 } from '../values/ids.ts'
 
-export const messageStatuses = ['queued', 'sent', 'bounced', 'suppressed', 'failed'] as const
+export const messageStatuses = ['queued', 'scheduled', 'sent', 'bounced', 'suppressed', 'failed', 'cancelled'] as const
 export type MessageStatus = (typeof messageStatuses)[number]
 
 export type MessageRow = {
@@ -28,13 +28,17 @@ export type MessageRow = {
   reason: string | null
   queuedAt: Date
   sentAt: Date | null
+  /** The time for which the email is or was scheduled. */
+  sendAt: Date | null
   isTest: boolean
   relayReply: string | null
 }
 
+// A scheduled message is stored as queued: its job is not due before its time.
 const columns = sql`messages.organization_id, messages.id, messages.flow_id, flows.name as flow_name, messages.contact_id,
-  messages.email, messages.subject, messages.status, messages.reason, messages.queued_at, messages.sent_at, messages.is_test,
-  messages.relay_reply`
+  messages.email, messages.subject,
+  case when messages.status = 'queued' and messages.send_at > now() then 'scheduled' else messages.status end as status,
+  messages.reason, messages.queued_at, messages.sent_at, messages.send_at, messages.is_test, messages.relay_reply`
 
 export type MessageFilter = {
   status?: MessageStatus | undefined
@@ -53,7 +57,7 @@ export async function selectMessages(
 ): Promise<MessageRow[]> {
   const conditions = [
     sql`messages.organization_id = ${organizationId}`,
-    ...(filter.status ? [sql`messages.status = ${filter.status}`] : []),
+    ...(filter.status ? [hasStatus(filter.status)] : []),
     ...(filter.flowId ? [sql`messages.flow_id = ${filter.flowId}`] : []),
     ...(filter.contactId ? [sql`messages.contact_id = ${filter.contactId}`] : []),
     ...(filter.query ? [matchesQuery(filter.query)] : []),
@@ -66,6 +70,13 @@ export async function selectMessages(
     where ${and(conditions)}
     order by messages.id desc
     limit ${filter.limit}`)
+}
+
+function hasStatus(status: MessageStatus): Sql {
+  if (status === 'scheduled') return sql`messages.status = 'queued' and messages.send_at > now()`
+  if (status === 'queued')
+    return sql`messages.status = 'queued' and (messages.send_at is null or messages.send_at <= now())`
+  return sql`messages.status = ${status}`
 }
 
 /** The text is the id of a message or of a contact, or occurs in the address or the subject. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { keyOf, memberOf, requireScope } from '../accounts/guards.ts'
+import type { Db } from '../db/db.ts'
 import { answers, FreeObject, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { parseEmail } from '../values/email.ts'
 import { invalid, Refusal } from '../values/errors.ts'
@@ -9,12 +10,26 @@ import { parseIdParam } from '../values/id-params.ts'
 import { type OrganizationId, toText } from '../values/ids.ts'
 import { isDeeperThan } from '../values/nesting.ts'
 import { isStorableJson, unstorableProblem } from '../values/text.ts'
+import { parseTimestamp, timestampProblem } from '../values/timestamp.ts'
 import type { Acceptor } from './accept.ts'
+import { cancelMessage } from './cancel.ts'
 import type { Accepted, SendRequest } from './draft.ts'
 
 const contextBytesMax = 64 * 1024
 const contextDepthMax = 50
 const keyPattern = /^[\x21-\x7e]{1,255}$/
+
+const scheduleDaysMax = 90
+const dayMs = 24 * 60 * 60 * 1000
+
+const SendAt = Type.Optional(
+  Nullable(
+    Type.String({
+      description: `When to send the email: an RFC 3339 time, at most ${scheduleDaysMax} days ahead. It is sent at once if the time has passed or is omitted.`,
+    }),
+  ),
+)
+const messages = { queued: 'Email queued', scheduled: 'Email scheduled', suppressed: 'Email not sent' } as const
 
 export const AcceptedOut = Type.Object({
   message_id: Type.String(),
@@ -22,14 +37,34 @@ export const AcceptedOut = Type.Object({
   contact_id: Type.String(),
   contact_email: Type.String(),
   contact_created: Type.Boolean(),
-  status: oneOf('queued', 'suppressed'),
+  status: oneOf('queued', 'scheduled', 'suppressed'),
   reason: Nullable(Type.String()),
   queued_at: Timestamp,
+  send_at: Nullable(Type.String({ format: 'date-time', description: 'Null if the email is sent at once.' })),
   warnings: Type.Array(Type.String()),
 })
 
-export function sendEmailRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPluginAsyncTypebox {
+export function sendEmailRoutes({ acceptor, db }: { acceptor: Acceptor; db: Db }): FastifyPluginAsyncTypebox {
   return async (api) => {
+    api.delete(
+      '/messages/:id',
+      {
+        onRequest: requireScope('flows:send'),
+        schema: {
+          tags: ['Public API'],
+          summary: 'Cancel an email',
+          description: 'Cancels an email that is scheduled or queued.',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Type.Object({ message_id: Type.String(), status: oneOf('cancelled') })),
+        },
+      },
+      async (request) => {
+        const id = parseIdParam('msg', request.params.id)
+        await cancelMessage(db, keyOf(request).organizationId, id)
+        return ok({ message_id: toText('msg', id), status: 'cancelled' as const }, 'Email cancelled')
+      },
+    )
+
     api.post(
       '/flow/send-email-through-flow',
       {
@@ -42,18 +77,19 @@ export function sendEmailRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPl
             flow_id: Type.String(),
             contact_email: Type.String(),
             context: Type.Optional(Nullable(FreeObject)),
+            send_at: SendAt,
           }),
           response: answers(AcceptedOut),
         },
       },
       async (request, reply) => {
-        const { flow_id, contact_email: email, context } = request.body
+        const { flow_id, contact_email: email, context, send_at: sendAt } = request.body
         const idempotencyKey = checkKey(request.headers['idempotency-key'])
         const accepted = await acceptor.accept(
-          sendRequest(keyOf(request).organizationId, { flowId: flow_id, email, context, idempotencyKey }),
+          sendRequest(keyOf(request).organizationId, { flowId: flow_id, email, context, sendAt, idempotencyKey }),
         )
         if (accepted.replayed) reply.header('idempotent-replayed', 'true')
-        return ok(acceptedOut(accepted), accepted.status === 'queued' ? 'Email queued' : 'Email not sent')
+        return ok(acceptedOut(accepted), messages[accepted.status])
       },
     )
   }
@@ -70,14 +106,18 @@ export function testSendRoutes({ acceptor }: { acceptor: Acceptor }): FastifyPlu
           summary: 'Send a test email',
           description: 'Sends the email of the flow to one address, also if the flow is paused.',
           params: Type.Object({ id: Type.String() }),
-          body: Type.Object({ to: Type.String(), context: Type.Optional(Nullable(FreeObject)) }),
+          body: Type.Object({ to: Type.String(), context: Type.Optional(Nullable(FreeObject)), send_at: SendAt }),
           response: answers(AcceptedOut),
         },
       },
       async (request) => {
-        const { to: email, context } = request.body
+        const { to: email, context, send_at: sendAt } = request.body
         const { organizationId } = memberOf(request)
-        const test = sendRequest(organizationId, { flowId: request.params.id, email, context, isTest: true }, 'to')
+        const test = sendRequest(
+          organizationId,
+          { flowId: request.params.id, email, context, sendAt, isTest: true },
+          'to',
+        )
         return ok(acceptedOut(await acceptor.accept(test)))
       },
     )
@@ -88,13 +128,14 @@ type Input = {
   flowId: string
   email: string
   context: Record<string, unknown> | null | undefined
+  sendAt: string | null | undefined
   idempotencyKey?: string | null
   isTest?: boolean
 }
 
 function sendRequest(
   organizationId: OrganizationId,
-  { flowId: flowText, email, context, idempotencyKey = null, isTest = false }: Input,
+  { flowId: flowText, email, context, sendAt, idempotencyKey = null, isTest = false }: Input,
   emailField = 'contact_email',
 ): SendRequest {
   const parsed = parseEmail(email)
@@ -109,9 +150,21 @@ function sendRequest(
     context: context ?? {},
     contextText,
     idempotencyKey,
-    requestHash: idempotencyKey === null ? null : hashOf({ flowText, email, context }),
+    requestHash: idempotencyKey === null ? null : hashOf({ flowText, email, context, sendAt }),
     isTest,
+    sendAt: parseSendAt(sendAt ?? undefined),
   }
+}
+
+/** Returns null for a time that has passed. */
+function parseSendAt(text: string | undefined): Date | null {
+  if (text === undefined) return null
+  const sendAt = parseTimestamp(text)
+  if (!sendAt) throw invalid({ path: 'send_at', problem: timestampProblem })
+  const inMs = sendAt.getTime() - Date.now()
+  if (inMs > scheduleDaysMax * dayMs)
+    throw invalid({ path: 'send_at', problem: `must be at most ${scheduleDaysMax} days in the future` })
+  return inMs > 0 ? sendAt : null
 }
 
 function contextAsText(context: Record<string, unknown>): string {
@@ -149,5 +202,6 @@ export const acceptedOut = (accepted: Accepted) => ({
   status: accepted.status,
   reason: accepted.reason,
   queued_at: accepted.queuedAt.toISOString(),
+  send_at: accepted.sendAt?.toISOString() ?? null,
   warnings: accepted.warnings,
 })

@@ -19,9 +19,10 @@ import type { Tokens } from '../secrets/tokens.ts'
 import { TaskProcessDied } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import type { BounceDetail } from '../values/event-types.ts'
+import { groupBy } from '../values/group-by.ts'
 import { suppressionReason } from './draft.ts'
 import { type MailSettings, mailValues, makeMail, senderOf } from './outgoing.ts'
-import { findMessagesToSend, type MessageChange, type SendRow, settleMessages } from './send.sql.ts'
+import { findMessagesToSend, type MessageChange, markSending, type SendRow, settleMessages } from './send.sql.ts'
 
 export type SendParts = {
   db: Db
@@ -81,7 +82,8 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
 }
 
 async function load({ db, templates }: SendParts, claims: Claim[]): Promise<(Work | undefined)[]> {
-  const rows = new Map((await findMessagesToSend(db, claims)).map((row) => [row.id as string, row]))
+  const found = await withoutCancelled(db, claims, await findMessagesToSend(db, claims))
+  const rows = new Map(found.map((row) => [row.id as string, row]))
   const versions = await templates.getAll(
     [...rows.values()].map(({ organizationId, flowVersionId: id }) => ({ organizationId, id })),
   )
@@ -90,6 +92,25 @@ async function load({ db, templates }: SendParts, claims: Claim[]): Promise<(Wor
     const version = row && versions.get(row.flowVersionId)
     return version && { row, version }
   })
+}
+
+/**
+ * Messages that were scheduled or deferred can be cancelled until they are marked as being sent. Marks them and returns
+ * all messages except the cancelled ones. Other messages are not marked, since that would cost a write for each.
+ */
+async function withoutCancelled(db: Db, claims: Claim[], rows: SendRow[]): Promise<SendRow[]> {
+  const deferred = new Set<string>(claims.flatMap(({ id, attempt }) => (attempt > 0 ? [id] : [])))
+  const isCancellable = ({ id, isScheduled }: SendRow) => isScheduled || deferred.has(id)
+  const organizations = groupBy(rows.filter(isCancellable), ({ organizationId }) => organizationId)
+  if (organizations.length === 0) return rows
+  const marked = await Promise.all(
+    organizations.map(([organizationId, of]) => {
+      const ids = of.map(({ id }) => id)
+      return markSending(db.statement, organizationId, ids)
+    }),
+  )
+  const ours = new Set(marked.flat())
+  return rows.filter((row) => !isCancellable(row) || ours.has(row.id))
 }
 
 /** Returns undefined if the relay is unavailable, so that nothing was attempted. */

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Tx, Writer } from '../db/db.ts'
 import { type NewEvent, recordEvents } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
@@ -16,7 +16,9 @@ export type SendRow = {
   subject: string
   context: Record<string, unknown> | null
   isTest: boolean
+  /** The time for which the email was scheduled, or else when it was accepted. */
   queuedAt: Date
+  isScheduled: boolean
   recipient: RecipientSnapshot | null
   subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
   suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
@@ -29,7 +31,8 @@ export async function findMessagesToSend(
 ): Promise<SendRow[]> {
   return db<SendRow>`
     select messages.organization_id, messages.id, messages.flow_id, flow_version_id, flows.kind as flow_kind, contact_id,
-      messages.email, subject, context, is_test, queued_at, recipient, contacts.subscription,
+      messages.email, subject, context, is_test, coalesce(send_at, queued_at) as queued_at,
+      send_at is not null as is_scheduled, recipient, contacts.subscription,
       (select reason from suppressions
         where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
           and reason <> 'unsubscribe'
@@ -44,6 +47,22 @@ export async function findMessagesToSend(
       select * from contacts where organization_id = messages.organization_id and id = messages.contact_id offset 0
     ) as contacts on true
     where messages.status = 'queued'`
+}
+
+/**
+ * Marks messages as being sent, after which they cannot be cancelled. Returns those that are still queued: the others
+ * were cancelled in the meantime and must not be sent.
+ */
+export async function markSending(
+  db: Writer,
+  organizationId: OrganizationId,
+  ids: readonly MessageId[],
+): Promise<MessageId[]> {
+  const rows = await db<{ id: MessageId }>`
+    update messages set sending = true
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'queued'
+    returning id`
+  return rows.map(({ id }) => id)
 }
 
 export type MessageChange = {
@@ -78,7 +97,7 @@ function updateMessages(tx: Tx, changes: readonly MessageChange[]): void {
   tx.send`
     update messages
     set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
-      sent_at = case change.status when 'sent' then now() end
+      sent_at = case change.status when 'sent' then now() end, sending = false
     from unnest(
       ${changes.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
       ${changes.map(({ settlement }) => settlement.claim.id)}::uuid[],

@@ -33,6 +33,7 @@ const lists = {
     is_test: Type.Boolean(),
     queued_at: Timestamp,
     sent_at: Nullable(Timestamp),
+    send_at: Nullable(Timestamp),
   }),
   events: Type.Object({
     id: Type.String(),
@@ -147,6 +148,7 @@ export const entryOut = {
     is_test: row.isTest,
     queued_at: row.queuedAt.toISOString(),
     sent_at: row.sentAt?.toISOString() ?? null,
+    send_at: row.sendAt?.toISOString() ?? null,
   }),
   events: (row: ExportedEvent) => ({
     id: toText('evt', row.id),

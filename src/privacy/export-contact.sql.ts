@@ -105,13 +105,15 @@ export type ExportedMessage = {
   isTest: boolean
   queuedAt: Date
   sentAt: Date | null
+  sendAt: Date | null
 }
 
 export const selectMessagesToExport = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
   bounded<ExportedMessage>(
     db,
     sql`select messages.id, flow_id, flows.name as flow_name, email, messages.subject, context, recipient,
-        messages.status, reason, relay_reply, is_test, queued_at, sent_at,
+        case when messages.status = 'queued' and send_at > now() then 'scheduled' else messages.status end as status,
+        reason, relay_reply, is_test, queued_at, sent_at, send_at,
         400 + octet_length(messages.subject) + coalesce(octet_length(context::text), 0)
           + coalesce(octet_length(recipient::text), 0) as size
       from messages

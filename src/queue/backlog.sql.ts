@@ -2,7 +2,7 @@ import type { Reader } from '../db/db.ts'
 import type { JobKind } from './queue.ts'
 
 export type Backlog = {
-  /** Jobs that are due or postponed, counted up to a limit. */
+  /** Jobs that are due or postponed, counted up to a limit. Jobs that were enqueued for a later time are neither. */
   queued: number
   /** Those of them that are postponed, for example because the relay deferred the email. */
   postponed: number
@@ -28,13 +28,15 @@ export async function findBacklog(
       order by next_due_at
       limit ${lanesMax}
     ),
-    counted as (
-      select due_at > now() as is_postponed
-      from waiting
-      join jobs using (organization_id, kind, lane)
-      limit ${countMax}
+    due as (
+      select count(*) as jobs
+      from (select from waiting join jobs using (organization_id, kind, lane) where due_at <= now() limit ${countMax}) as found
+    ),
+    later as (
+      select count(*) filter (where attempt > 0) as jobs
+      from (select attempt from waiting join jobs using (organization_id, kind, lane) where due_at > now() limit ${countMax}) as found
     )
-    select count(*) as queued, count(*) filter (where is_postponed) as postponed,
+    select least(due.jobs + later.jobs, ${countMax}) as queued, later.jobs as postponed,
       (select coalesce(greatest(extract(epoch from now() - min(oldest.due_at)), 0), 0)::float8
         from waiting
         cross join lateral (
@@ -43,6 +45,6 @@ export async function findBacklog(
           order by due_at
           limit 1
         ) as oldest) as lag_seconds
-    from counted`
+    from due, later`
   return row!
 }

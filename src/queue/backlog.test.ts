@@ -9,7 +9,7 @@ import { endJobs, enqueue, setLanePaused } from './queue.ts'
 const kind = 'webhook.deliver' as const
 const limits = { countMax: 100, lanesMax: 10 }
 
-test('counts due and postponed jobs of all organizations up to a limit, without paused lanes', async () => {
+test('counts due and postponed jobs of all organizations up to a limit, without paused lanes and scheduled jobs', async () => {
   await using testDb = await createTestDb()
   const { db } = testDb
   expect(await findBacklog(db, kind, limits)).toEqual({ queued: 0, postponed: 0, lagSeconds: 0 })
@@ -25,6 +25,8 @@ test('counts due and postponed jobs of all organizations up to a limit, without 
   await db.begin(async (tx) =>
     enqueue(tx, [job(first, 'a'), job(first, 'a', 60_000), job(second, 'a'), job(second, 'paused')]),
   )
+  await db.begin(async (tx) => void (await tx`update jobs set attempt = 1 where due_at > now() + interval '30 s'`))
+  await db.begin(async (tx) => enqueue(tx, [{ ...job(first, 'a'), dueAt: new Date(Date.now() + 90_000) }]))
   await setLanePaused(db.statement, second, kind, 'paused', true)
 
   const backlog = await findBacklog(db, kind, limits)

@@ -97,9 +97,14 @@ export class Lane<Work> {
     return Math.min(Math.floor(this.#width), share)
   }
 
+  /** True if no job is ready, running or waiting for its commit. */
+  get isEmpty(): boolean {
+    return this.#known.size === 0
+  }
+
   /** True if the lane has no known jobs and none to read. */
   get isIdle(): boolean {
-    return this.#known.size === 0 && !this.hasMore
+    return this.isEmpty && !this.hasMore
   }
 
   /** Moves the read position past a row. Returns false if the job is already known. */

@@ -11,6 +11,8 @@ export type NewJob = {
   id: string
   /** Relative to the clock of the database. */
   delayMs?: number
+  /** The job is due at this time, or at once if it has passed. Takes precedence over `delayMs`. */
+  dueAt?: Date | undefined
   payload?: unknown
 }
 
@@ -37,25 +39,27 @@ export function enqueue(tx: Tx, jobs: readonly NewJob[]): void {
   tx.send`
     insert into jobs (organization_id, kind, lane, due_at, id, payload)
     select organization_id, kind, lane,
-      date_trunc('milliseconds', statement_timestamp() + delay_ms * interval '1 ms'), id, payload::jsonb
+      date_trunc('milliseconds', greatest(due_at, statement_timestamp() + delay_ms * interval '1 ms')), id, payload::jsonb
     from unnest(
       ${jobs.map((job) => job.organizationId)}::uuid[],
       ${jobs.map((job) => job.kind)}::text[],
       ${jobs.map((job) => job.lane)}::text[],
       ${jobs.map((job) => job.delayMs ?? 0)}::int8[],
+      ${jobs.map((job) => job.dueAt)}::timestamptz[],
       ${jobs.map((job) => job.id)}::uuid[],
       ${jobs.map((job) => (job.payload === undefined ? null : JSON.stringify(job.payload)))}::text[]
-    ) as job (organization_id, kind, lane, delay_ms, id, payload)`
+    ) as job (organization_id, kind, lane, delay_ms, due_at, id, payload)`
   const lanes = lanesOf(jobs)
   tx.send`
     insert into lanes (organization_id, kind, lane, next_due_at)
-    select organization_id, kind, lane, statement_timestamp() + delay_ms * interval '1 ms'
+    select organization_id, kind, lane, greatest(due_at, statement_timestamp() + delay_ms * interval '1 ms')
     from unnest(
       ${lanes.map((lane) => lane.organizationId)}::uuid[],
       ${lanes.map((lane) => lane.kind)}::text[],
       ${lanes.map((lane) => lane.lane)}::text[],
-      ${lanes.map((lane) => lane.delayMs ?? 0)}::int8[]
-    ) as lane (organization_id, kind, lane, delay_ms)
+      ${lanes.map((lane) => lane.delayMs ?? 0)}::int8[],
+      ${lanes.map((lane) => lane.dueAt)}::timestamptz[]
+    ) as lane (organization_id, kind, lane, delay_ms, due_at)
     on conflict (organization_id, kind, lane) do update set next_due_at = excluded.next_due_at
     where lanes.next_due_at is null or lanes.next_due_at > excluded.next_due_at`
 }
@@ -66,10 +70,12 @@ function lanesOf(jobs: readonly NewJob[]): NewJob[] {
   for (const job of jobs) {
     const key = `${job.organizationId} ${job.kind} ${job.lane}`
     const known = lanes.get(key)
-    if (!known || (job.delayMs ?? 0) < (known.delayMs ?? 0)) lanes.set(key, job)
+    if (!known || delayOf(job) < delayOf(known)) lanes.set(key, job)
   }
   return [...lanes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, job]) => job)
 }
+
+const delayOf = ({ dueAt, delayMs = 0 }: NewJob): number => (dueAt ? dueAt.getTime() - Date.now() : delayMs)
 
 /** The job is deleted if `retryInMs` is null, otherwise postponed by that time on the clock of the database. */
 export type Settlement = { claim: Claim; retryInMs: number | null }

@@ -129,8 +129,8 @@ export class Worker<Work> {
           await this.#claim()
           await this.#fill()
           await this.#dispatch()
-        }
-        await this.#release(this.#unusedLanes())
+          await this.#release(this.#unusedLanes())
+        } else await this.#release(this.#stoppedLanes())
       } catch (error) {
         this.#log.error({ err: error }, 'Reading the queue failed; retrying')
         for (const lane of this.#lanes.values()) lane.hasMore = true
@@ -263,6 +263,13 @@ export class Worker<Work> {
   #unusedLanes(): Lane<Work>[] {
     const since = performance.now() - (this.#lanes.size < lanesMax / 2 ? lingerMs : 0)
     return [...this.#lanes.values()].filter((lane) => lane.isUnused(since))
+  }
+
+  /** While no job may be started, the lanes are released, so that their jobs can be withdrawn. */
+  #stoppedLanes(): Lane<Work>[] {
+    const lanes = [...this.#lanes.values()]
+    for (const lane of lanes) lane.reset()
+    return lanes.filter((lane) => lane.isEmpty)
   }
 
   async #release(lanes: Lane<Work>[]): Promise<void> {

@@ -32,6 +32,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'POST /api/v1/organization/messages/:id/send-again': 'sendMessageAgain',
   'GET /api/v1/organization/flows/:id/results': 'getFlowResults',
   'GET /api/v1/organization/flows/:id/link-clicks': 'listLinkClicks',
+  'DELETE /api/v1/organization/messages/:id': 'cancelMessage',
+  'DELETE /public/api/v1/messages/:id': 'cancelEmail',
   'GET /api/v1/organization/inbox': 'listInboxEmails',
   'DELETE /api/v1/organization/inbox': 'deleteInboxEmails',
   'GET /api/v1/organization/inbox/:id': 'getInboxEmail',

@@ -65,7 +65,8 @@ export async function selectTimeline(
     with entries as (
       (
         select 'message' as kind, id, ${timeInId} as sorted_at, queued_at as at, null as event_name, id as message_id, flow_id,
-          status, false as machine, reason as detail, null::text as evidence, ${noChange}
+          case when status = 'queued' and send_at > now() then 'scheduled' else status end as status, false as machine,
+          reason as detail, null::text as evidence, ${noChange}
         from messages
         where organization_id = ${organizationId} and contact_id = ${contactId} and id < ${messagesBefore(before)}
         order by id desc

@@ -14,9 +14,15 @@ export async function findSendingQueue(
 ): Promise<SendingQueue> {
   const [row] = await db<SendingQueue>`
     select
-      (select count(*) from (
-        select from jobs where organization_id = ${organizationId} and kind = 'message.send' limit ${countMax}
-      ) waiting) as queued,
+      -- Emails that are scheduled for later are left out.
+      (select least(count(*), ${countMax}) from lanes
+        cross join lateral (
+          select due_at, attempt from jobs
+          where jobs.organization_id = lanes.organization_id and jobs.kind = lanes.kind and jobs.lane = lanes.lane
+          order by due_at limit ${countMax}
+        ) as first
+        where lanes.organization_id = ${organizationId} and lanes.kind = 'message.send'
+          and (first.due_at <= now() or first.attempt > 0)) as queued,
       (select min(oldest.due_at) from lanes
         cross join lateral (
           select due_at from jobs

@@ -58,6 +58,8 @@ async function recordFlows(recorder: Recorder): Promise<string> {
   return id
 }
 
+const inOneDay = () => new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString()
+
 const sendBody = (flowId: string) => ({
   flow_id: flowId,
   contact_email: 'ada@example.com',
@@ -84,6 +86,11 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
     status: 409,
   })
 
+  const scheduled = await recorder.record('sendEmailThroughFlow', {
+    body: { ...sendBody(flowId), send_at: inOneDay() },
+    title: 'Scheduled email',
+  })
+  await recorder.record('cancelEmail', { params: { id: scheduled.data.message_id } })
   const { message_id: id } = sent.data
   const mail = await until('the email', async () => {
     const { status, body } = await app.manage('GET', `/organization/inbox/${id}`)
@@ -95,6 +102,12 @@ async function recordSending(recorder: Recorder, flowId: string): Promise<void> 
     return body.data.events.length === 3
   })
   await recorder.record('getMessage', { params: { id } })
+  const later = await app.publicApi('POST', '/flow/send-email-through-flow', {
+    ...sendBody(flowId),
+    send_at: inOneDay(),
+  })
+  await recorder.record('cancelMessage', { params: { id: later.body.data.message_id } })
+  await recorder.record('cancelMessage', { params: { id }, status: 409 })
   await recorder.record('listMessages', { query: { status: 'sent', query: 'ada@example.com' } })
   await recorder.record('listInboxEmails', {
     query: { limit: '1' },

@@ -54,6 +54,7 @@ export class Stable {
   }
 
   #text(text: string, field: string): string {
+    if (isoTime.test(text) && field === 'send_at') return '2026-03-03T08:00:00.000Z'
     if (isoTime.test(text))
       return field.endsWith('expires_at') || field.endsWith('_ends_at')
         ? '2026-03-09T09:30:00.000Z'

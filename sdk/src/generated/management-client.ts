@@ -749,6 +749,15 @@ export class WaxwingManagement {
   }
 
   /**
+   * Cancel a message.
+   *
+   * Cancels an email that is scheduled or queued.
+   */
+  cancelMessage(id: string, options?: RequestOptions): Promise<Data<'cancelMessage'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/messages/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
    * Send a message again.
    *
    * Sends a new message through the same flow to the same contact, with the same context. It uses the current version of

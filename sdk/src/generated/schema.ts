@@ -121,6 +121,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/api/v1/messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Cancel an email
+         * @description Cancels an email that is scheduled or queued.
+         *
+         *     After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.
+         *
+         *     **Permission**: an API key with the scope `flows:send`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The email was sent, is being sent, or was not queued.
+         */
+        delete: operations["cancelEmail"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/api/v1/flow/send-email-through-flow": {
         parameters: {
             query?: never;
@@ -137,6 +165,8 @@ export interface paths {
          *     If the address is suppressed, or has unsubscribed and the flow is marketing, nothing is sent: `status` is `suppressed`, `reason` says why, and a message record exists.
          *
          *     `context` provides the variables of the template: an object of at most 64 KiB, nested at most 50 levels. Keys that the template does not use are reported in `warnings`.
+         *
+         *     With `send_at`, the email is sent at that time: `status` is `scheduled`. It has the content of the flow and the contact's values as they are now; whether the address is suppressed or unsubscribed is checked again when it is sent. It can be cancelled until then.
          *
          *     Send an `Idempotency-Key` to make retries safe: the first response is returned again for 24 hours, with `Idempotent-Replayed: true`.
          *
@@ -1785,7 +1815,7 @@ export interface paths {
          * List messages
          * @description Newest first.
          *
-         *     `status` is `queued`, `sent`, `bounced`, `suppressed` or `failed`. `query` searches in address and subject.
+         *     `status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.
          *
          *     **Permission**: any member, or an API key with the scope `messages:read`.
          */
@@ -1816,7 +1846,19 @@ export interface paths {
         get: operations["getMessage"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Cancel a message
+         * @description Cancels an email that is scheduled or queued.
+         *
+         *     After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.
+         *
+         *     **Permission**: any member, or an API key with the scope `messages:send`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The email was sent, is being sent, or was not queued.
+         */
+        delete: operations["cancelMessage"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3326,6 +3368,66 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    cancelEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Email cancelled",
+                     *       "data": {
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "status": "cancelled"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            message_id: string;
+                            /** @enum {string} */
+                            status: "cancelled";
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The email was sent, is being sent, or was not queued. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     sendEmailThroughFlow: {
         parameters: {
             query?: never;
@@ -3343,6 +3445,8 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     } | null;
+                    /** @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted. */
+                    send_at?: string | null;
                 };
             };
         };
@@ -3366,10 +3470,15 @@ export interface operations {
                             contact_email: string;
                             contact_created: boolean;
                             /** @enum {string} */
-                            status: "queued" | "suppressed";
+                            status: "queued" | "scheduled" | "suppressed";
                             reason: string | null;
                             /** Format: date-time */
                             queued_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Null if the email is sent at once.
+                             */
+                            send_at: string | null;
                             warnings: string[];
                         };
                     };
@@ -5132,7 +5241,7 @@ export interface operations {
                      *             "timestamp": 1772446500,
                      *             "data": {
                      *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                      *               "contact": {
                      *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5151,7 +5260,7 @@ export interface operations {
                      *             "timestamp": 1772446500,
                      *             "data": {
                      *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                      *               "contact": {
                      *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5172,7 +5281,7 @@ export interface operations {
                      *             "timestamp": 1772446500,
                      *             "data": {
                      *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                      *               "contact": {
                      *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5203,7 +5312,7 @@ export interface operations {
                      *                 "evidence": "452 4.2.2 The mailbox is over quota"
                      *               },
                      *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                      *               "contact": {
                      *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5231,7 +5340,7 @@ export interface operations {
                      *                 "evidence": "550 5.1.1 No such user here"
                      *               },
                      *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                      *               "contact": {
                      *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5250,7 +5359,7 @@ export interface operations {
                      *             "timestamp": 1772446500,
                      *             "data": {
                      *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                      *               "contact": {
                      *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5270,7 +5379,7 @@ export interface operations {
                      *             "timestamp": 1772446500,
                      *             "data": {
                      *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                      *               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                      *               "contact": {
                      *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -10076,6 +10185,8 @@ export interface operations {
                     context?: {
                         [key: string]: unknown;
                     } | null;
+                    /** @description When to send the email: an RFC 3339 time, at most 90 days ahead. It is sent at once if the time has passed or is omitted. */
+                    send_at?: string | null;
                 };
             };
         };
@@ -10092,7 +10203,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
                      *         "contact_email": "owner@acme.example",
@@ -10100,6 +10211,7 @@ export interface operations {
                      *         "status": "queued",
                      *         "reason": null,
                      *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "send_at": null,
                      *         "warnings": []
                      *       }
                      *     }
@@ -10117,10 +10229,15 @@ export interface operations {
                             contact_email: string;
                             contact_created: boolean;
                             /** @enum {string} */
-                            status: "queued" | "suppressed";
+                            status: "queued" | "scheduled" | "suppressed";
                             reason: string | null;
                             /** Format: date-time */
                             queued_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Null if the email is sent at once.
+                             */
+                            send_at: string | null;
                             warnings: string[];
                         };
                     };
@@ -10162,7 +10279,7 @@ export interface operations {
                 /** @description 1 to 100. Defaults to 50. */
                 limit?: string;
                 /** @example sent */
-                status?: "queued" | "sent" | "bounced" | "suppressed" | "failed";
+                status?: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                 flow_id?: string;
                 contact_id?: string;
                 /** @example ada@example.com */
@@ -10187,7 +10304,7 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": [
                      *         {
-                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "flow_name": "Order shipped",
                      *           "contact": {
@@ -10200,6 +10317,7 @@ export interface operations {
                      *           "is_test": false,
                      *           "queued_at": "2026-03-02T10:15:00.120Z",
                      *           "sent_at": "2026-03-02T10:15:00.480Z",
+                     *           "send_at": null,
                      *           "waiting": null,
                      *           "events": [
                      *             {
@@ -10253,13 +10371,18 @@ export interface operations {
                             };
                             subject: string;
                             /** @enum {string} */
-                            status: "queued" | "sent" | "bounced" | "suppressed" | "failed";
+                            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                             reason: string | null;
                             is_test: boolean;
                             /** Format: date-time */
                             queued_at: string;
                             /** Format: date-time */
                             sent_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The time for which the email is or was scheduled.
+                             */
+                            send_at: string | null;
                             /** @description Why a queued email has not been sent yet; null for other statuses. */
                             waiting: {
                                 /** @enum {string} */
@@ -10328,7 +10451,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -10347,7 +10470,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "flow_name": "Order shipped",
                      *         "contact": {
@@ -10360,6 +10483,7 @@ export interface operations {
                      *         "is_test": false,
                      *         "queued_at": "2026-03-02T10:15:00.120Z",
                      *         "sent_at": "2026-03-02T10:15:00.480Z",
+                     *         "send_at": null,
                      *         "waiting": null,
                      *         "events": [
                      *           {
@@ -10422,13 +10546,18 @@ export interface operations {
                             };
                             subject: string;
                             /** @enum {string} */
-                            status: "queued" | "sent" | "bounced" | "suppressed" | "failed";
+                            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
                             reason: string | null;
                             is_test: boolean;
                             /** Format: date-time */
                             queued_at: string;
                             /** Format: date-time */
                             sent_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The time for which the email is or was scheduled.
+                             */
+                            send_at: string | null;
                             /** @description Why a queued email has not been sent yet; null for other statuses. */
                             waiting: {
                                 /** @enum {string} */
@@ -10523,12 +10652,167 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    cancelMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0006 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Email cancelled",
+                     *       "data": {
+                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "flow_name": "Order shipped",
+                     *         "contact": {
+                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "email": "ada@example.com"
+                     *         },
+                     *         "subject": "Your order 1042 is on its way",
+                     *         "status": "cancelled",
+                     *         "reason": null,
+                     *         "is_test": false,
+                     *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "sent_at": null,
+                     *         "send_at": "2026-03-03T08:00:00.000Z",
+                     *         "waiting": null,
+                     *         "events": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            flow_id: string;
+                            flow_name: string | null;
+                            contact: {
+                                id: string;
+                                email: string;
+                            };
+                            subject: string;
+                            /** @enum {string} */
+                            status: "queued" | "scheduled" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+                            reason: string | null;
+                            is_test: boolean;
+                            /** Format: date-time */
+                            queued_at: string;
+                            /** Format: date-time */
+                            sent_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The time for which the email is or was scheduled.
+                             */
+                            send_at: string | null;
+                            /** @description Why a queued email has not been sent yet; null for other statuses. */
+                            waiting: {
+                                /** @enum {string} */
+                                cause: "mail_server_unreachable" | "deferred" | "queued";
+                                /** @description The last reply of the mail server, or why it cannot be reached, which only operators of the installation see. */
+                                detail: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description Null if it is due now, or is behind thousands of others.
+                                 */
+                                next_attempt_at: string | null;
+                                /** @description Attempts that the mail server deferred. */
+                                attempts: number;
+                            } | null;
+                            events: {
+                                id: string;
+                                /** @enum {string} */
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
+                                /** Format: date-time */
+                                occurred_at: string;
+                                machine: boolean;
+                                machine_reason: string | null;
+                                /** @description Depends on the event type; `GET /event-types` has examples. */
+                                data: {
+                                    /** @description Only for emailHardBounce and emailSoftBounce. */
+                                    bounce?: {
+                                        /** @enum {string} */
+                                        type?: "hard" | "soft";
+                                        /** @description RFC 3463 status such as 5.1.1. */
+                                        status?: string | null;
+                                        /** @description SMTP reply code such as 550. */
+                                        reply_code?: number | null;
+                                        /** @description For example user_unknown, mailbox_full or blocked. */
+                                        reason?: string | null;
+                                        /** @description The text of the mail system, truncated. Removed if the contact is erased. */
+                                        diagnostic?: string | null;
+                                        /**
+                                         * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
+                                         * @enum {string}
+                                         */
+                                        confidence?: "high" | "medium" | "low";
+                                        /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
+                                        evidence?: string | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The email was sent, is being sent, or was not queued. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "status": "error",
+                     *       "message": "This email can no longer be cancelled: it is not queued.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "conflict",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     sendMessageAgain: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -10547,7 +10831,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Email queued",
                      *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "contact_email": "ada@example.com",
@@ -10555,6 +10839,7 @@ export interface operations {
                      *         "status": "queued",
                      *         "reason": null,
                      *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "send_at": null,
                      *         "warnings": []
                      *       }
                      *     }
@@ -10572,10 +10857,15 @@ export interface operations {
                             contact_email: string;
                             contact_created: boolean;
                             /** @enum {string} */
-                            status: "queued" | "suppressed";
+                            status: "queued" | "scheduled" | "suppressed";
                             reason: string | null;
                             /** Format: date-time */
                             queued_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Null if the email is sent at once.
+                             */
+                            send_at: string | null;
                             warnings: string[];
                         };
                     };
@@ -10637,8 +10927,8 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": [
                      *         {
-                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "from": "hello@acme.example",
                      *           "to": "ada@example.com",
                      *           "subject": "Your order 1042 is on its way",
@@ -10726,7 +11016,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0001 */
+                /** @example msg_01kjt5r2g0e0t8vz1q0m3w0002 */
                 id: string;
             };
             cookie?: never;
@@ -10745,8 +11035,8 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *         "from": "hello@acme.example",
                      *         "to": "ada@example.com",
                      *         "subject": "Your order 1042 is on its way",
@@ -11155,7 +11445,7 @@ export interface operations {
                      *           "occurred_at": "2026-03-02T10:15:00.480Z",
                      *           "machine": false,
                      *           "machine_reason": null,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "flow_name": "Order shipped",
                      *           "contact": {
@@ -12278,7 +12568,7 @@ export interface operations {
                      *           "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "occurred_at": "2026-03-02T10:15:00.480Z",
                      *           "machine": false,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "contact": {
                      *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                      *             "email": "ada@example.com",
@@ -13682,6 +13972,8 @@ export interface operations {
                                 queued_at: string;
                                 /** Format: date-time */
                                 sent_at: string | null;
+                                /** Format: date-time */
+                                send_at: string | null;
                             }[];
                             events: {
                                 id: string;
@@ -14108,7 +14400,7 @@ export interface operations {
                  *       "timestamp": 1772446500,
                  *       "data": {
                  *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                  *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                  *         "contact": {
                  *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -14215,7 +14507,7 @@ export interface operations {
                  *       "timestamp": 1772446500,
                  *       "data": {
                  *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                  *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                  *         "contact": {
                  *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -14330,7 +14622,7 @@ export interface operations {
                  *       "timestamp": 1772446500,
                  *       "data": {
                  *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                  *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                  *         "contact": {
                  *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -14457,7 +14749,7 @@ export interface operations {
                  *           "evidence": "452 4.2.2 The mailbox is over quota"
                  *         },
                  *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                  *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                  *         "contact": {
                  *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -14592,7 +14884,7 @@ export interface operations {
                  *           "evidence": "550 5.1.1 No such user here"
                  *         },
                  *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                  *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                  *         "contact": {
                  *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -14718,7 +15010,7 @@ export interface operations {
                  *       "timestamp": 1772446500,
                  *       "data": {
                  *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                  *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                  *         "contact": {
                  *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -14828,7 +15120,7 @@ export interface operations {
                  *       "timestamp": 1772446500,
                  *       "data": {
                  *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                 *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                  *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                  *         "contact": {
                  *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",

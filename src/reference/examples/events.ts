@@ -24,7 +24,7 @@ export const examples: Examples = {
                 "timestamp": 1772446500,
                 "data": {
                   "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                   "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                   "contact": {
                     "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -43,7 +43,7 @@ export const examples: Examples = {
                 "timestamp": 1772446500,
                 "data": {
                   "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                   "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                   "contact": {
                     "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -64,7 +64,7 @@ export const examples: Examples = {
                 "timestamp": 1772446500,
                 "data": {
                   "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                   "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                   "contact": {
                     "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -95,7 +95,7 @@ export const examples: Examples = {
                     "evidence": "452 4.2.2 The mailbox is over quota"
                   },
                   "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                   "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                   "contact": {
                     "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -123,7 +123,7 @@ export const examples: Examples = {
                     "evidence": "550 5.1.1 No such user here"
                   },
                   "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                   "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                   "contact": {
                     "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -142,7 +142,7 @@ export const examples: Examples = {
                 "timestamp": 1772446500,
                 "data": {
                   "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                   "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                   "contact": {
                     "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -162,7 +162,7 @@ export const examples: Examples = {
                 "timestamp": 1772446500,
                 "data": {
                   "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
+                  "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
                   "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0002",
                   "contact": {
                     "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -200,7 +200,7 @@ export const examples: Examples = {
               "occurred_at": "2026-03-02T10:15:00.480Z",
               "machine": false,
               "machine_reason": null,
-              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
               "flow_name": "Order shipped",
               "contact": {

@@ -444,7 +444,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0004",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
             "contact_email": "owner@acme.example",
@@ -452,6 +452,7 @@ export const examples: Examples = {
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": []
           }
         }
@@ -706,7 +707,7 @@ export const examples: Examples = {
               "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
               "occurred_at": "2026-03-02T10:15:00.480Z",
               "machine": false,
-              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
               "contact": {
                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
                 "email": "ada@example.com",

@@ -19,8 +19,8 @@ export const examples: Examples = {
           "message": "OK",
           "data": [
             {
-              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
-              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
               "from": "hello@acme.example",
               "to": "ada@example.com",
               "subject": "Your order 1042 is on its way",
@@ -56,9 +56,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/inbox/msg_01kjt5r2g0e0t8vz1q0m3w0001",
+        "path": "/api/v1/organization/inbox/msg_01kjt5r2g0e0t8vz1q0m3w0002",
         "params": {
-          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {
@@ -68,8 +68,8 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
             "from": "hello@acme.example",
             "to": "ada@example.com",
             "subject": "Your order 1042 is on its way",

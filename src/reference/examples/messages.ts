@@ -20,7 +20,7 @@ export const examples: Examples = {
           "message": "OK",
           "data": [
             {
-              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+              "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
               "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
               "flow_name": "Order shipped",
               "contact": {
@@ -33,6 +33,7 @@ export const examples: Examples = {
               "is_test": false,
               "queued_at": "2026-03-02T10:15:00.120Z",
               "sent_at": "2026-03-02T10:15:00.480Z",
+              "send_at": null,
               "waiting": null,
               "events": [
                 {
@@ -76,9 +77,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0001",
+        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0002",
         "params": {
-          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {
@@ -88,7 +89,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "flow_name": "Order shipped",
             "contact": {
@@ -101,6 +102,7 @@ export const examples: Examples = {
             "is_test": false,
             "queued_at": "2026-03-02T10:15:00.120Z",
             "sent_at": "2026-03-02T10:15:00.480Z",
+            "send_at": null,
             "waiting": null,
             "events": [
               {
@@ -149,13 +151,73 @@ export const examples: Examples = {
       }
     }
   ],
+  "cancelMessage": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0006",
+        "params": {
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Email cancelled",
+          "data": {
+            "id": "msg_01kjt5r2g0e0t8vz1q0m3w0006",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "flow_name": "Order shipped",
+            "contact": {
+              "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+              "email": "ada@example.com"
+            },
+            "subject": "Your order 1042 is on its way",
+            "status": "cancelled",
+            "reason": null,
+            "is_test": false,
+            "queued_at": "2026-03-02T10:15:00.120Z",
+            "sent_at": null,
+            "send_at": "2026-03-03T08:00:00.000Z",
+            "waiting": null,
+            "events": []
+          }
+        }
+      }
+    },
+    {
+      "title": "conflict",
+      "request": {
+        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0002",
+        "params": {
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002"
+        }
+      },
+      "response": {
+        "status": 409,
+        "body": {
+          "code": 409,
+          "status": "error",
+          "message": "This email can no longer be cancelled: it is not queued.",
+          "data": null,
+          "error": {
+            "type": "conflict",
+            "fields": [],
+            "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    }
+  ],
   "sendMessageAgain": [
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0001/send-again",
+        "path": "/api/v1/organization/messages/msg_01kjt5r2g0e0t8vz1q0m3w0002/send-again",
         "params": {
-          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {
@@ -165,7 +227,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Email queued",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0005",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_email": "ada@example.com",
@@ -173,6 +235,7 @@ export const examples: Examples = {
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": []
           }
         }

@@ -107,6 +107,29 @@ export const examples: Examples = {
       }
     }
   ],
+  "cancelEmail": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/public/api/v1/messages/msg_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "msg_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Email cancelled",
+          "data": {
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "status": "cancelled"
+          }
+        }
+      }
+    }
+  ],
   "sendEmailThroughFlow": [
     {
       "title": "Email queued",
@@ -130,7 +153,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Email queued",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_email": "ada@example.com",
@@ -138,6 +161,7 @@ export const examples: Examples = {
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": []
           }
         }
@@ -168,7 +192,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Email queued",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_email": "ada@example.com",
@@ -176,6 +200,7 @@ export const examples: Examples = {
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": []
           }
         }
@@ -200,7 +225,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Email not sent",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0002",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0003",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0002",
             "contact_email": "bob@example.com",
@@ -208,6 +233,7 @@ export const examples: Examples = {
             "status": "suppressed",
             "reason": "manual",
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": []
           }
         }
@@ -269,6 +295,40 @@ export const examples: Examples = {
             "type": "idempotency_key_reused",
             "fields": [],
             "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    },
+    {
+      "title": "Scheduled email",
+      "request": {
+        "path": "/public/api/v1/flow/send-email-through-flow",
+        "body": {
+          "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+          "contact_email": "ada@example.com",
+          "context": {
+            "order_id": 1042
+          },
+          "send_at": "2026-03-03T08:00:00.000Z"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Email scheduled",
+          "data": {
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+            "contact_email": "ada@example.com",
+            "contact_created": false,
+            "status": "scheduled",
+            "reason": null,
+            "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": "2026-03-03T08:00:00.000Z",
+            "warnings": []
           }
         }
       }

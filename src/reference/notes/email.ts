@@ -18,6 +18,8 @@ If the address is suppressed, or has unsubscribed and the flow is marketing, not
 
 \`context\` provides the variables of the template: an object of at most 64 KiB, nested at most 50 levels. Keys that the template does not use are reported in \`warnings\`.
 
+With \`send_at\`, the email is sent at that time: \`status\` is \`scheduled\`. It has the content of the flow and the contact's values as they are now; whether the address is suppressed or unsubscribed is checked again when it is sent. It can be cancelled until then.
+
 Send an \`Idempotency-Key\` to make retries safe: the first response is returned again for 24 hours, with \`Idempotent-Replayed: true\`.`,
     errors: {
       invalid_idempotency_key: 'The key does not consist of 1 to 255 visible ASCII characters.',
@@ -29,6 +31,12 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
       sender_not_verified: 'The sender of the flow is not in a verified domain.',
       rate_limited: 'The key exceeds its rate limit, or a new organization exceeds its daily number of messages.',
     },
+  },
+
+  cancelEmail: {
+    details:
+      'After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
+    errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
   },
 
   listFlows: { details: '`stats_30d` counts the last 30 days.' },
@@ -87,7 +95,7 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
 
   listMessages: {
     details:
-      '`status` is `queued`, `sent`, `bounced`, `suppressed` or `failed`. `query` searches in address and subject.',
+      '`status` is `queued`, `scheduled`, `sent`, `bounced`, `suppressed`, `failed` or `cancelled`. `query` searches in address and subject.',
   },
   getMessage: { details: '`html`, `text` and `context` are null after the contact was erased.' },
   sendMessageAgain: {
@@ -99,6 +107,12 @@ Send an \`Idempotency-Key\` to make retries safe: the first response is returned
       missing_variables: 'The current version of the flow needs variables that the message was not sent with.',
       sender_not_verified: 'The sender of the flow is not in a verified domain.',
     },
+  },
+
+  cancelMessage: {
+    details:
+      'After a 200, the email is not sent. A scheduled or deferred email can be cancelled until an attempt starts. Any other queued email can be cancelled while no worker has taken over its queue, for example while sending is paused or the mail server is unreachable. Cancelling it again returns 200.',
+    errors: { conflict: 'The email was sent, is being sent, or was not queued.' },
   },
 
   listInboxEmails: { details: 'Empty if a mail server is configured.' },

@@ -62,10 +62,16 @@ export function ContactTimeline({ contactId }: { contactId: string }) {
 const keyOf = (entry: TimelineEntry) =>
   [entry.kind, entry.event_id ?? entry.message_id ?? entry.change, entry.group?.id, entry.at].join(' ')
 
+const messageLabels: Record<string, string> = {
+  suppressed: 'Not sent',
+  scheduled: 'Scheduled',
+  cancelled: 'Cancelled',
+}
+
 function Badge({ entry }: { entry: TimelineEntry }) {
   if (entry.change) return <StatusBadge tone={changes[entry.change].tone}>{changes[entry.change].label}</StatusBadge>
   if (entry.event_name) return <EventBadge name={entry.event_name as EventName} />
-  return <StatusBadge tone="neutral">{entry.status === 'suppressed' ? 'Not sent' : 'Email'}</StatusBadge>
+  return <StatusBadge tone="neutral">{messageLabels[entry.status ?? ''] ?? 'Email'}</StatusBadge>
 }
 
 function ChangeText({ entry }: { entry: TimelineEntry }) {

@@ -6,6 +6,7 @@ import { emailText } from '../ui/email-text.ts'
 import { RowLink } from '../ui/row-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { MessageBadges } from './message-status.tsx'
+import { ScheduledLine } from './scheduled.tsx'
 import { WaitingLine } from './waiting.tsx'
 
 export const messageColumns: Column<Message>[] = [
@@ -28,6 +29,7 @@ export const messageColumns: Column<Message>[] = [
       <>
         <MessageBadges message={message} />
         <WaitingLine message={message} />
+        <ScheduledLine message={message} />
       </>
     ),
   },

@@ -15,11 +15,13 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Load } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
+import { DayAndClock, Time } from '../ui/time.tsx'
+import { CancelButton } from './cancel-button.tsx'
 import { MessageContext } from './message-context.tsx'
 import { MessageDeliveries } from './message-deliveries.tsx'
 import { MessageBadges } from './message-status.tsx'
 import { messageQuery } from './messages.api.ts'
+import { ScheduledNotice } from './scheduled.tsx'
 import { SendAgain } from './send-again.tsx'
 import { WaitingNotice } from './waiting.tsx'
 
@@ -31,12 +33,17 @@ export function MessagePage() {
       title={message.data?.subject || 'Message'}
       beside={message.data && <MessageBadges message={message.data} />}
       back={{ to: paths.messages, label: 'Messages' }}
-      actions={message.data && <SendAgain message={message.data} />}
+      actions={
+        message.data &&
+        (isWaiting(message.data) ? <CancelButton message={message.data} /> : <SendAgain message={message.data} />)
+      }
     >
       <Load query={message}>{(detail) => <MessageView message={detail} />}</Load>
     </Page>
   )
 }
+
+const isWaiting = ({ status }: MessageDetail) => status === 'scheduled' || status === 'queued'
 
 function MessageView({ message }: { message: MessageDetail }) {
   return (
@@ -50,6 +57,7 @@ function MessageView({ message }: { message: MessageDetail }) {
         </Notice>
       )}
       <WaitingNotice message={message} />
+      <ScheduledNotice message={message} />
       <Facts
         facts={[
           [
@@ -71,6 +79,7 @@ function MessageView({ message }: { message: MessageDetail }) {
             ),
           ],
           ['Queued', <Time key="queued" at={message.queued_at} />],
+          ...scheduledFor(message),
           ['Sent', <Time key="sent" at={message.sent_at} none="Not sent" />],
           ['Message ID', <Copyable key="id" value={message.id} label="Copy message ID" />],
           ...delivery(message),
@@ -89,14 +98,20 @@ function MessageView({ message }: { message: MessageDetail }) {
       </Section>
       <MessageDeliveries message={message} />
       <MessageContext message={message} />
-      <Section title="Content" description="As sent. Viewing it here doesn’t count as an open.">
+      <Section
+        title="Content"
+        description={`${message.sent_at ? 'As sent.' : 'As it would be sent.'} Viewing it here doesn’t count as an open.`}
+      >
         <Content message={message} />
       </Section>
     </>
   )
 }
 
-const willBeSent = ({ status }: MessageDetail) => status !== 'suppressed' && status !== 'failed'
+const willBeSent = ({ status }: MessageDetail) => !['suppressed', 'failed', 'cancelled'].includes(status)
+
+const scheduledFor = ({ send_at }: MessageDetail): [string, ReactNode][] =>
+  send_at ? [['Scheduled for', <DayAndClock key="scheduled" at={send_at} />]] : []
 
 function delivery({ id, delivered_to, in_inbox, relay_response }: MessageDetail): [string, ReactNode][] {
   if (delivered_to === 'inbox')

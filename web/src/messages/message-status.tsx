@@ -4,10 +4,12 @@ import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
 const badges: Record<MessageStatus, { tone: Tone; label: string }> = {
   queued: { tone: 'info', label: 'Queued' },
+  scheduled: { tone: 'info', label: 'Scheduled' },
   sent: { tone: 'good', label: 'Sent' },
   bounced: { tone: 'bad', label: 'Bounced' },
   suppressed: { tone: 'neutral', label: 'Suppressed' },
   failed: { tone: 'bad', label: 'Failed' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
 }
 
 export const messageStatusOptions = Object.entries(badges).map(([value, { label }]) => ({ value, label }))

@@ -23,6 +23,8 @@ export const messageQuery = (id: string) =>
     queryFn: () => dataOf(api.GET('/api/v1/organization/messages/{id}', { params: { path: { id } } })),
     refetchInterval: liveRefetchMs,
   })
+export const cancelMessage = (id: string) =>
+  dataOf(api.DELETE('/api/v1/organization/messages/{id}', { params: { path: { id } } }))
 /** The latest message to an address, or null. */
 export const newestMessageQuery = (to: string) =>
   queryOptions({

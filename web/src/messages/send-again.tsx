@@ -30,7 +30,10 @@ export function SendAgain({ message }: { message: MessageDetail }) {
         run={async () => {
           const { message_id: id, status } = await sendMessageAgain(message.id)
           await invalidate(keys.messages)
-          toast(status === 'queued' ? 'Email queued' : 'The address is suppressed. Nothing was sent.', toneOf(status))
+          toast(
+            status !== 'suppressed' ? 'Email queued' : 'The address is suppressed. Nothing was sent.',
+            toneOf(status),
+          )
           await navigate(paths.message(id))
         }}
       >
@@ -41,4 +44,4 @@ export function SendAgain({ message }: { message: MessageDetail }) {
   )
 }
 
-const toneOf = (status: 'queued' | 'suppressed') => (status === 'queued' ? 'good' : 'bad')
+const toneOf = (status: string) => (status === 'suppressed' ? 'bad' : 'good')

@@ -1,0 +1,31 @@
+import type { Tx } from '../db/db.ts'
+import type { MessageId, OrganizationId } from '../values/ids.ts'
+
+export type CancellableMessage = {
+  status: string
+  queuedAt: Date
+  sendAt: Date | null
+  /** A worker has taken over a message that was scheduled or deferred. */
+  sending: boolean
+  /** The mail server deferred the email, or rendering it was interrupted. */
+  isDeferred: boolean
+}
+
+/** Locks the message until the end of the transaction. Returns undefined if it does not exist. */
+export async function lockMessage(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: MessageId,
+): Promise<CancellableMessage | undefined> {
+  const [row] = await tx<CancellableMessage>`
+    select status, queued_at, send_at, sending, reason is not null as is_deferred from messages
+    where organization_id = ${organizationId} and id = ${id}
+    for no key update`
+  return row
+}
+
+export async function markCancelled(tx: Tx, organizationId: OrganizationId, id: MessageId): Promise<void> {
+  await tx`
+    update messages set status = 'cancelled', reason = null
+    where organization_id = ${organizationId} and id = ${id} and status = 'queued'`
+}
