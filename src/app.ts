@@ -4,6 +4,8 @@ import { bounceTlsOf } from './config/setting-files.ts'
 import { bulkActionWorker } from './contacts/bulk-action.job.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
+import { undoWorker } from './contacts/undo.job.ts'
+import { forgetExpiredChanges } from './contacts/undo.ts'
 import type { Replica } from './db/replica.ts'
 import { maintainPartitions } from './events/partitions.ts'
 import { measureRequests } from './http/request-times.ts'
@@ -20,6 +22,7 @@ import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
 import { eraseInTransaction } from './privacy/erase-contact.ts'
 import { eraseDeletedOrganizations } from './privacy/erase-organization.ts'
+import { forgetContacts } from './privacy/forget-contacts.ts'
 import { Worker, type WorkerSpec } from './queue/worker.ts'
 import { registerOperatorRoutes, registerRoutes } from './routes.ts'
 import { monitorEventLoop } from './runtime/event-loop.ts'
@@ -159,8 +162,9 @@ function createWorkers(parts: Parts) {
     spec: importWorker({ db, log, readSlice, onFinished: recordFinishedImport }),
   })
   const bulkActions = new Worker({ db, log, hints, spec: bulkActionWorker({ db, erase: eraseInTransaction }) })
+  const undoer = new Worker({ db, log, hints, spec: undoWorker({ db, forgetContacts }) })
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
-  return [sender, deliverer, importer, bulkActions]
+  return [sender, deliverer, importer, bulkActions, undoer]
 }
 
 /** While sending is paused, jobs stay queued. */
@@ -217,6 +221,7 @@ function createLoops(parts: Parts): Loop[] {
       run: () => eraseDeletedOrganizations({ db, log }),
       log,
     }),
+    new Loop({ name: 'forget changes of imports', everyMs: hourMs, run: () => forgetExpiredChanges(db), log }),
     new Loop({ name: 'trim the inbox', everyMs: hourMs, run: () => trimInbox(db), log }),
     new Loop({ name: 'reencrypt secrets', everyMs: hourMs, run: () => resealLater(parts), log }),
     new Loop({ name: 'remove old deliveries', everyMs: hourMs, run: () => removeOldDeliveries(health), log }),

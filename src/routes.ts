@@ -11,10 +11,12 @@ import { teamRoutes } from './accounts/team.routes.ts'
 import type { Role } from './app.ts'
 import type { Config } from './config/config.ts'
 import { bulkActionRoutes } from './contacts/bulk-actions.routes.ts'
+import { consentRoutes } from './contacts/consents.routes.ts'
 import { contactRoutes } from './contacts/contacts.routes.ts'
 import { groupRoutes } from './contacts/groups.routes.ts'
 import { importRoutes } from './contacts/imports.routes.ts'
 import { memberRoutes } from './contacts/members.routes.ts'
+import { suppressionListRoutes } from './contacts/suppression-list.routes.ts'
 import { suppressionRoutes } from './contacts/suppressions.routes.ts'
 import { flowRoutes } from './flows/flows.routes.ts'
 import { previewRoutes } from './flows/preview.routes.ts'
@@ -137,10 +139,12 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(contactRoutes({ db, read, readCounts: parts.readCounts }))
           await organization.register(bulkActionRoutes({ db, read, hints }))
           await organization.register(timelineRoutes({ db, read }))
+          await organization.register(consentRoutes({ read }))
           await organization.register(groupRoutes({ db, read }))
           await organization.register(segmentRoutes({ db, read }))
           await organization.register(importRoutes({ db, read, hints, tasks: parts.tasks }))
           await organization.register(suppressionRoutes({ db, read }))
+          await organization.register(suppressionListRoutes({ db, tasks: parts.tasks }))
           await organization.register(flowRoutes(parts))
           await organization.register(versionRoutes({ db, read }))
           await organization.register(previewRoutes({ db, runner: parts.runner }))

@@ -1,6 +1,7 @@
 import { readImportTask } from './contacts/import.task.ts'
 import { inspectImportTask } from './contacts/inspect.task.ts'
 import { readMembersTask } from './contacts/members.task.ts'
+import { readAddressListTask } from './contacts/suppression-list.task.ts'
 import { bodyTask, compileTask, draftTask, previewTask } from './flows/templates.task.ts'
 import { serveTasks } from './tasks/serve.ts'
 import { classifyBounceTask } from './tracking/classify-bounce.task.ts'
@@ -11,6 +12,7 @@ serveTasks([
   readImportTask,
   inspectImportTask,
   readMembersTask,
+  readAddressListTask,
   compileTask,
   previewTask,
   draftTask,

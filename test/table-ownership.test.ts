@@ -19,6 +19,7 @@ const owners: Record<string, string> = {
   contacts: 'contacts',
   group_members: 'contacts',
   groups: 'contacts',
+  import_changes: 'contacts',
   import_chunks: 'contacts',
   import_problems: 'contacts',
   imports: 'contacts',

@@ -60,6 +60,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     inbox: message.message_id,
     webhooks: webhook.id,
     deliveries: delivery.id,
+    events: (await list('/events'))[0].id,
     contact_id: message.contact_id,
     version: '1',
   }

@@ -1,6 +1,6 @@
 import { type Call, type CallOptions, callApi, clientOptions } from './call.ts'
 import { WaxwingError } from './errors.ts'
-import type { EventName } from './events.ts'
+import type { MetricEventName } from './events.ts'
 
 /** The idempotency keys that the API accepts. */
 const keyPattern = /^[\x21-\x7e]{1,255}$/
@@ -82,7 +82,7 @@ export type EmailAccepted = {
 
 /** Dates are `YYYY-MM-DD`, both inclusive, in `timezone` (an IANA name, default UTC). */
 export type MetricQuery = {
-  eventName: EventName
+  eventName: MetricEventName
   startDate: string
   endDate: string
   timezone?: string
@@ -90,7 +90,7 @@ export type MetricQuery = {
 }
 export type MetricCounts = { total: number; unique: number; machine: number }
 export type EmailEventMetric = MetricCounts & {
-  eventName: EventName
+  eventName: MetricEventName
   startDate: string
   endDate: string
   timezone: string

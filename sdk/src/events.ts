@@ -28,6 +28,13 @@ export type BounceData = EventData & {
   }
 }
 
+export type ContactSubscription = 'subscribed' | 'not_subscribed' | 'unsubscribed'
+
+/** `source` is null if the contact was created by sending an email to a new address. */
+export type ContactChangeData = {
+  source: { type: 'user' | 'api_key' | 'import' | 'recipient' | 'system'; id: string | null } | null
+}
+
 /** The data of each event by event name. */
 export type EventDataByName = {
   emailSent: EventData
@@ -37,9 +44,15 @@ export type EventDataByName = {
   emailHardBounce: BounceData
   emailComplaint: EventData & { feedback_type: string | null }
   contactUnsubscribe: EventData & { method: 'one_click' | 'page' | 'api' }
+  contactCreated: EventData & ContactChangeData & { subscription: ContactSubscription }
+  contactUpdated: EventData & ContactChangeData & { fields: string[] }
+  contactSubscribed: EventData & ContactChangeData & { subscription: ContactSubscription }
 }
 
 export type EventName = keyof EventDataByName
+
+/** The events that metrics count: all except changes of contacts. */
+export type MetricEventName = Exclude<EventName, 'contactCreated' | 'contactUpdated' | 'contactSubscribed'>
 
 /** The body of a delivery. `event_name` determines the type of `data`; `timestamp` is in seconds since the epoch. */
 export type WebhookEvent = {

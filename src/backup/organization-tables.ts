@@ -3,6 +3,7 @@ export const excludedTables = new Set([
   'account_mails',
   'bulk_action_contacts',
   'email_changes',
+  'import_changes',
   'import_chunks',
   'jobs',
   'lanes',
@@ -39,6 +40,7 @@ export const exportedValues: Record<string, Record<string, string>> = {
   },
   imports: {
     status: "case when status in ('uploading', 'queued', 'running') then 'cancelled' else status end",
+    is_undoable: 'false',
   },
   webhooks: {
     status: "'paused'",

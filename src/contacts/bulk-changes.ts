@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { recordContactChanges } from '../events/contact-changes.ts'
 import { recordApiUnsubscriptions } from '../events/unsubscription.ts'
 import { Refusal } from '../values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
@@ -10,7 +11,7 @@ import {
   unsubscribeMany,
 } from './bulk-changes.sql.ts'
 import { insertMemberships, lockContacts } from './groups.sql.ts'
-import type { Actor } from './history.ts'
+import { type Actor, sourceOf } from './history.ts'
 import { lockGroups } from './members.sql.ts'
 import { insertSuppressions } from './suppressions.sql.ts'
 
@@ -28,7 +29,10 @@ export async function addManyToGroup(
   if (!(await lockGroups(tx, organizationId, [groupId])))
     throw new Refusal('not_found', 'The group was deleted while contacts were being added.')
   const locked = await lockContacts(tx, organizationId, ids, actor)
-  return insertMemberships(tx, organizationId, [groupId], locked, actor)
+  const subscribed = locked.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
+  await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed })
+  const members = locked.map(({ id }) => id)
+  return insertMemberships(tx, organizationId, [groupId], members, actor)
 }
 
 /** Records in the history of each contact when it was added to the group and removed, and by whom. */

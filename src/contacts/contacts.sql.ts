@@ -127,11 +127,11 @@ export async function insertContact(
 ): Promise<ContactId | undefined> {
   const [row] = await tx<{ id: ContactId }>`
     insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
-      created_by_type, created_by_id)
+      created_by_type, created_by_id, created_subscribed)
     select ${organizationId}, ${contact.id}, ${contact.email}, ${contact.emailKey}, nullif(${contact.firstName}, ''),
       nullif(${contact.lastName}, ''), coalesce(${contact.attributes}::jsonb, '{}'),
-      coalesce(${priorUnsubscription(sql`${organizationId}`, sql`${contact.emailKey}`)}, 'subscribed'),
-      ${actor.type}, ${actor.id}::uuid
+      coalesce(prior.subscription, 'subscribed'), ${actor.type}, ${actor.id}::uuid, prior.subscription is null
+    from (select ${priorUnsubscription(sql`${organizationId}`, sql`${contact.emailKey}`)} as subscription) as prior
     on conflict (organization_id, email_key) do nothing
     returning id`
   return row?.id
@@ -196,15 +196,17 @@ export async function updateSubscription(
   return row
 }
 
-/** Locks the contacts in key order, as all statements that add many contacts do. */
+export type Unsubscribed = { id: ContactId; previous: Subscription }
+
+/** Locks the contacts in key order, as all statements that add many contacts do. Returns those that were changed. */
 export async function unsubscribeByEmail(
   tx: Tx,
   organizationId: OrganizationId,
   emailKeys: string[],
   actor: Actor,
-): Promise<void> {
-  const held = await tx<{ id: ContactId }>`
-    select id from contacts
+): Promise<Unsubscribed[]> {
+  const held = await tx<Unsubscribed>`
+    select id, subscription as previous from contacts
     where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])
       and subscription <> 'unsubscribed'
     order by email_key
@@ -214,19 +216,18 @@ export async function unsubscribeByEmail(
     update contacts set subscription = 'unsubscribed', updated_at = now()
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
   await tx.run(recordChange(organizationId, 'unsubscribed', actor, sql`unnest(${ids}::uuid[]) as changed (id)`))
+  return held
 }
 
-/** Resubscribes the contact with this address if it had unsubscribed. */
+/** Resubscribes the contact with this address if it had unsubscribed, and returns its id. */
 export async function subscribeByEmail(
   tx: Tx,
   organizationId: OrganizationId,
   emailKey: string,
-  actor: Actor,
-): Promise<void> {
-  const changed = await tx<{ id: ContactId }>`
+): Promise<ContactId | undefined> {
+  const [row] = await tx<{ id: ContactId }>`
     update contacts set subscription = 'subscribed', updated_at = now()
     where organization_id = ${organizationId} and email_key = ${emailKey} and subscription = 'unsubscribed'
     returning id`
-  const ids = changed.map(({ id }) => id)
-  await tx.run(recordChange(organizationId, 'subscribed', actor, sql`unnest(${ids}::uuid[]) as changed (id)`))
+  return row?.id
 }

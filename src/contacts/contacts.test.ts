@@ -282,7 +282,7 @@ test('the timeline shows messages and events, newest first, in pages', async () 
   const first = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4`)
   const second = await app.manage('GET', `${contacts}/${ada.id}/timeline?limit=4&cursor=${first.body.next_cursor}`)
   const [flow_id, message_id] = [toText('flw', flowId), toText('msg', sentId)]
-  const noChange = { change: null, fields: null, reasons: null, group: null, actor: null }
+  const noChange = { change: null, subscribed: null, fields: null, reasons: null, group: null, actor: null }
   const shared = { flow_id, flow_name: 'Welcome', evidence: null, ...noChange }
   expect([...first.body.data, ...second.body.data]).toEqual([
     {
@@ -338,7 +338,8 @@ test('the timeline shows messages and events, newest first, in pages', async () 
       kind: 'change',
       change: 'created',
       at: ada.created_at,
-      actor: { type: 'user', id: expect.stringMatching(/^usr_/), name: 'owner@acme.example' },
+      subscribed: true,
+      actor: { type: 'user', id: expect.stringMatching(/^usr_/), name: 'owner@acme.example', ip: null },
     }),
   ])
   expect(second.body.next_cursor).toBe(null)

@@ -1,9 +1,17 @@
 import { type Db, isUniqueViolation, type Reader, type Tx } from '../db/db.ts'
+import { recordContactChanges } from '../events/contact-changes.ts'
 import { recordApiUnsubscription } from '../events/unsubscription.ts'
 import type { CheckUnchanged } from '../http/etag.ts'
 import { type EmailAddress, parseEmail } from '../values/email.ts'
 import { notFound, Refusal } from '../values/errors.ts'
-import { type ContactId, type GroupId, type MessageId, newId, type OrganizationId } from '../values/ids.ts'
+import {
+  type ContactId,
+  type EventId,
+  type GroupId,
+  type MessageId,
+  newId,
+  type OrganizationId,
+} from '../values/ids.ts'
 import {
   type Contact,
   insertContact,
@@ -18,8 +26,13 @@ import {
 import type { ContactFields } from './fields.ts'
 import { joinGroups } from './groups.ts'
 import { insertHistory } from './history.sql.ts'
-import type { Actor } from './history.ts'
-import { deleteSuppressions, insertSuppressions, selectSuppressionsOf } from './suppressions.sql.ts'
+import { type Actor, sourceOf } from './history.ts'
+import {
+  confirmUnsubscription,
+  deleteSuppressions,
+  insertSuppressions,
+  selectSuppressionsOf,
+} from './suppressions.sql.ts'
 import { inTransaction } from './transaction.ts'
 
 export type { Contact } from './contacts.sql.ts'
@@ -55,6 +68,7 @@ export async function createContact(
     const id = await insertContact(tx, organizationId, { ...fields, ...address, id: newId('con') }, actor)
     if (!id) throw emailTaken()
     if (groupIds.length > 0) await joinGroups(tx, organizationId, groupIds, id, actor)
+    await recordContactChanges(tx, organizationId, sourceOf(actor), { created: [id] })
     return getContact(tx, organizationId, id)
   })
 }
@@ -79,14 +93,16 @@ export async function editContact(
     const edited = await updateContact(tx, organizationId, id, { ...fields, ...address }).catch((error) => {
       throw isUniqueViolation(error) ? emailTaken() : error
     })
-    if (edited.length > 0)
-      await insertHistory(tx, organizationId, id, { type: 'edited', actor, details: { fields: edited } })
+    if (edited.length > 0) {
+      insertHistory(tx, organizationId, id, { type: 'edited', actor, details: { fields: edited } })
+      await recordContactChanges(tx, organizationId, sourceOf(actor), { updated: [{ id, fields: edited }] })
+    }
     if (address && address.emailKey !== locked.emailKey)
       await carryUnsubscription(tx, organizationId, id, locked, address)
     if (status === 'subscribed') await resubscribe(tx, organizationId, id, actor)
     if (status === 'unsubscribed' && (await unsubscribe(tx, organizationId, id))) {
       const eventId = newId('evt')
-      await insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor, eventId })
+      insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor, eventId })
       await recordApiUnsubscription(tx, { id: eventId, organizationId, contactId: id })
     }
     return getContact(tx, organizationId, id)
@@ -111,7 +127,7 @@ async function carryUnsubscription(
     entries.some(({ reason }) => reason === 'unsubscribe') &&
     (await updateSubscription(tx, organizationId, id, 'unsubscribed'))
   )
-    await insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor: { type: 'system', id: null } })
+    insertHistory(tx, organizationId, id, { type: 'unsubscribed', actor: { type: 'system', id: null } })
 }
 
 /** Stops marketing email to the contact. Returns false if it does not exist or had unsubscribed before. */
@@ -124,6 +140,33 @@ export async function unsubscribe(
   const contact = await updateSubscription(tx, organizationId, id, 'unsubscribed')
   if (!contact) return false
   await insertSuppressions(tx, [{ organizationId, ...contact, reason: 'unsubscribe', detail: null, messageId }])
+  return true
+}
+
+export type RecipientUnsubscription = {
+  /** Of the event that records it. */
+  id: EventId
+  organizationId: OrganizationId
+  contactId: ContactId
+  messageId: MessageId
+  occurredAt: Date
+}
+
+/**
+ * Unsubscribes a contact through the link of an email, and keeps this in its history. Returns false if it does not exist
+ * or had unsubscribed before.
+ */
+export async function unsubscribeByRecipient(
+  tx: Tx,
+  { id: eventId, organizationId, contactId, messageId, occurredAt: at }: RecipientUnsubscription,
+  ip: string | undefined,
+): Promise<boolean> {
+  if (!(await unsubscribe(tx, organizationId, contactId, messageId))) {
+    await confirmUnsubscription(tx, organizationId, contactId, messageId)
+    return false
+  }
+  const actor: Actor = { type: 'recipient', id: null, ...(ip !== undefined && { ip }) }
+  insertHistory(tx, organizationId, contactId, { type: 'unsubscribed', actor, eventId, at })
   return true
 }
 
@@ -140,6 +183,7 @@ export async function resubscribe(
   const contact = await updateSubscription(tx, organizationId, id, 'subscribed')
   if (!contact) return false
   await deleteSuppressions(tx, organizationId, contact.emailKey, ['unsubscribe'])
-  await insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
+  insertHistory(tx, organizationId, id, { type: 'subscribed', actor })
+  await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed: [id] })
   return true
 }

@@ -93,16 +93,18 @@ export async function deleteGroupMembers(tx: Tx, organizationId: OrganizationId,
   await tx`delete from group_members where organization_id = ${organizationId} and group_id = ${id}`
 }
 
+export type LockedMember = { id: ContactId; isNewlySubscribed: boolean }
+
 /**
  * Locks the contacts against erasure until the end of the transaction. Those that are `not_subscribed` become
- * subscribed, unless the address unsubscribed. Returns the ids of those that exist.
+ * subscribed, unless the address unsubscribed. Returns those that exist.
  */
 export async function lockContacts(
   tx: Tx,
   organizationId: OrganizationId,
   ids: ContactId[],
   actor: Actor,
-): Promise<ContactId[]> {
+): Promise<LockedMember[]> {
   const rows = await tx<{ id: ContactId }>`
     select id from contacts
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])
@@ -116,7 +118,8 @@ export async function lockContacts(
   const subscribed = changed.filter(({ subscription }) => subscription === 'subscribed').map(({ id }) => id)
   if (subscribed.length > 0)
     await tx.run(recordChange(organizationId, 'subscribed', actor, sql`unnest(${subscribed}::uuid[]) as joined (id)`))
-  return held
+  const isNew = new Set(subscribed)
+  return held.map((id) => ({ id, isNewlySubscribed: isNew.has(id) }))
 }
 
 /** Returns how many memberships are new. */

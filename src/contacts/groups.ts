@@ -1,4 +1,5 @@
 import { type Db, isUniqueViolation, type Tx } from '../db/db.ts'
+import { recordContactChanges } from '../events/contact-changes.ts'
 import { checkGroupUnused } from '../segments/segments.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import { type ContactId, type GroupId, newId, type OrganizationId } from '../values/ids.ts'
@@ -15,7 +16,7 @@ import {
   updateGroup,
 } from './groups.sql.ts'
 import { moveMembershipToHistory } from './history.sql.ts'
-import type { Actor } from './history.ts'
+import { type Actor, sourceOf } from './history.ts'
 import { lockGroups } from './members.sql.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -78,14 +79,15 @@ export async function addToGroup(
 ): Promise<number> {
   return inTransaction(db, async (tx) => {
     if (!(await lockGroups(tx, organizationId, [groupId]))) throw notFound('group')
-    const locked = new Set(
-      await lockContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor),
-    )
+    const members = await lockContacts(tx, organizationId, [...new Set(ids.filter((id) => id !== undefined))], actor)
+    const locked = new Set(members.map(({ id }) => id))
     const unknown = ids.flatMap((id, index) =>
       id && locked.has(id) ? [] : [{ path: `contact_ids.${index}`, problem: 'contact not found' }],
     )
     if (unknown.length > 0)
       throw new Refusal('not_found', 'Some of these contacts do not exist. No contact was added.', { fields: unknown })
+    const subscribed = members.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id)
+    await recordContactChanges(tx, organizationId, sourceOf(actor), { subscribed })
     return insertMemberships(tx, organizationId, [groupId], [...locked], actor)
   })
 }

@@ -13,20 +13,27 @@ export type HistoryEntry = {
   details?: { fields?: string[]; reasons?: string[]; group_id?: GroupId }
   /** The event that records the same change. The timeline shows only the event, with this actor. */
   eventId?: EventId
+  /** The present if omitted. */
+  at?: Date
 }
 
+/** The address of the actor, if the organization stores addresses. */
+const keptIp = (organizationId: OrganizationId, { ip }: Actor): Sql =>
+  sql`(select ${ip ?? null}::text from organizations where id = ${organizationId} and keep_addresses)`
+
 /** Adds one entry to the history of one contact, and drops its oldest entries beyond the limit. */
-export async function insertHistory(
+export function insertHistory(
   tx: Tx,
   organizationId: OrganizationId,
   contactId: ContactId,
-  { type, actor, details = {}, eventId }: HistoryEntry,
-): Promise<void> {
+  { type, actor, details = {}, eventId, at }: HistoryEntry,
+): void {
   tx.send`
-    insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id, details)
-    values (${organizationId}, ${contactId}, ${eventId ?? newId('evt')}, ${type}, ${actor.type}, ${actor.id},
+    insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, ip, details)
+    values (${organizationId}, ${contactId}, coalesce(${at ?? null}::timestamptz, now()), ${eventId ?? newId('evt')}, ${type},
+      ${actor.type}, ${actor.id}, ${keptIp(organizationId, actor)},
       ${JSON.stringify(eventId ? { ...details, is_event: true } : details)}::jsonb)`
-  await tx`
+  tx.send`
     delete from contact_history
     where organization_id = ${organizationId} and contact_id = ${contactId} and (at, id) in (
       select at, id from contact_history
@@ -44,13 +51,32 @@ export async function insertHistoryByEmail(
 ): Promise<void> {
   const [contact] = await tx<{ id: ContactId }>`
     select id from contacts where organization_id = ${organizationId} and email_key = ${emailKey}`
-  if (contact) await insertHistory(tx, organizationId, contact.id, entry)
+  if (contact) insertHistory(tx, organizationId, contact.id, entry)
+}
+
+/** Like `insertHistory`, for all contacts with these addresses, without the limit per contact. */
+export function insertHistoryByEmails(
+  tx: Tx,
+  organizationId: OrganizationId,
+  emailKeys: readonly string[],
+  { type, actor, details }: HistoryEntry,
+): void {
+  const source = sql`contacts where organization_id = ${organizationId} and email_key = any (${emailKeys}::text[])`
+  tx.send`${recordChange(organizationId, type, actor, source, details)}`
 }
 
 /** An insert of one entry per row of `source (id)`, for statements that change many contacts. */
-export const recordChange = (organizationId: OrganizationId, type: Change, actor: Actor, source: Sql): Sql => sql`
-  insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id)
-  select ${organizationId}, id, gen_random_uuid(), ${type}, ${actor.type}, ${actor.id}::uuid from ${source}`
+export const recordChange = (
+  organizationId: OrganizationId,
+  type: Change,
+  actor: Actor,
+  source: Sql,
+  details: HistoryEntry['details'] = {},
+): Sql => sql`
+  insert into contact_history (organization_id, contact_id, id, type, actor_type, actor_id, ip, details)
+  select ${organizationId}, id, gen_random_uuid(), ${type}, ${actor.type}, ${actor.id}::uuid, ${keptIp(organizationId, actor)},
+    ${JSON.stringify(details)}::jsonb
+  from ${source}`
 
 /**
  * Removes a contact from a group, and records in its history when it was added and removed, and by whom. Returns false
@@ -70,6 +96,6 @@ export async function moveMembershipToHistory(
     insert into contact_history (organization_id, contact_id, at, id, type, actor_type, actor_id, details)
     values (${organizationId}, ${contactId}, ${removed.addedAt}, gen_random_uuid(), 'group_added', ${removed.addedByType},
       ${removed.addedById}, jsonb_build_object('group_id', ${groupId}::text))`
-  await insertHistory(tx, organizationId, contactId, { type: 'group_removed', actor, details: { group_id: groupId } })
+  insertHistory(tx, organizationId, contactId, { type: 'group_removed', actor, details: { group_id: groupId } })
   return true
 }

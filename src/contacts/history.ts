@@ -1,11 +1,15 @@
-import type { ApiKeyId, ImportId, UserId } from '../values/ids.ts'
+import type { EventSource } from '../values/event-types.ts'
+import { type ApiKeyId, type ImportId, type Prefix, toText, type UserId } from '../values/ids.ts'
 
-/** Who changed a contact. Names of users, keys and imports are looked up when the history is read. */
+/**
+ * Who changed a contact. Names of users, keys and imports are looked up when the history is read. `ip` is stored only if
+ * the organization stores addresses.
+ */
 export type Actor =
-  | { type: 'user'; id: UserId }
-  | { type: 'api_key'; id: ApiKeyId }
-  | { type: 'import'; id: ImportId }
-  | { type: 'recipient' | 'system'; id: null }
+  | { type: 'user'; id: UserId; ip?: string }
+  | { type: 'api_key'; id: ApiKeyId; ip?: string }
+  | { type: 'import'; id: ImportId; ip?: never }
+  | { type: 'recipient' | 'system'; id: null; ip?: string }
 
 export const actorTypes = ['user', 'api_key', 'import', 'recipient', 'system'] as const
 export type ActorType = Actor['type']
@@ -22,3 +26,14 @@ export const changes = [
   'group_removed',
 ] as const
 export type Change = (typeof changes)[number]
+
+/** Prefixes of the ids of actors that have one. */
+const actorPrefixes: Partial<Record<ActorType, Prefix>> = { user: 'usr', api_key: 'key', import: 'imp' }
+
+/** The id of an actor as text; null if it has none. */
+export function actorIdText(type: ActorType | null, id: string | null): string | null {
+  const prefix = type && actorPrefixes[type]
+  return prefix && id ? toText(prefix, id as never) : null
+}
+
+export const sourceOf = ({ type, id }: Actor): EventSource => ({ type, id: actorIdText(type, id) })

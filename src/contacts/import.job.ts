@@ -7,6 +7,7 @@ import { Refusal } from '../values/errors.ts'
 import type { OrganizationId } from '../values/ids.ts'
 import { CsvFault, sliceBytes } from './csv.ts'
 import type { ReadSlice, SliceInput } from './import.task.ts'
+import { insertImportChanges } from './import-changes.sql.ts'
 import {
   countStart,
   findChunk,
@@ -145,9 +146,14 @@ async function importRows(db: Db, record: Import, before: Progress, slice: ReadS
     if (groupId && !(await lockGroups(tx, organizationId, [groupId])))
       throw new CsvFault('The group was deleted while the file was being imported.')
     // Before the contacts, so that suppressed contacts are never created as subscribed.
-    if (slice.suppressions.length > 0) await importSuppressions(tx, organizationId, slice.suppressions, actor)
+    const suppressed =
+      slice.suppressions.length > 0 ? await importSuppressions(tx, organizationId, slice.suppressions, actor) : []
     const stored =
       slice.members.length > 0 ? await storeMembers(tx, organizationId, record, slice.members, actor) : noneStored
+    insertImportChanges(tx, organizationId, id, [
+      ...suppressed,
+      ...stored.changed.map(({ id: contactId, change }) => ({ contactId, change })),
+    ])
     const tooLarge = stored.tooLarge.map(({ index, email }) => ({
       line: index,
       email,

@@ -1,81 +1,36 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { organizationIdOf, userIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
-import { accepted, accepts, answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { accepted, accepts, answers, ok, oneOf } from '../http/envelope.ts'
 import type { Hints } from '../queue/hints.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { Refusal } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { toText } from '../values/ids.ts'
+import { actorOf } from './actor.ts'
 import { sliceBytes } from './csv.ts'
 import { importKind } from './import.job.ts'
-import { type Import, selectImports } from './imports.sql.ts'
+import {
+  ColumnsOut,
+  ErrorsOut,
+  ImportOut,
+  InspectionOut,
+  importOut,
+  inspectionOut,
+  Subscription,
+} from './imports.shapes.ts'
+import { selectImports } from './imports.sql.ts'
 import { acceptImport, cancelImport, getImport, readMapping, type UploadCounts } from './imports.ts'
-import { type Inspection, inspectImportTask } from './inspect.task.ts'
+import { inspectImportTask } from './inspect.task.ts'
+import { undoDaysMax, undoImport, undoKind } from './undo.ts'
 
 const listed = 20
 const fileNameMax = 255
 const mappingMax = 20_000
 
-const Subscription = oneOf('subscribed', 'not_subscribed')
-const ImportOut = Type.Object({
-  id: Type.String(),
-  filename: Type.String(),
-  group_id: Nullable(Type.String()),
-  subscription: Subscription,
-  status: oneOf('queued', 'running', 'done', 'failed', 'cancelled'),
-  bytes_total: Type.Integer(),
-  bytes_done: Type.Integer(),
-  rows_done: Type.Integer(),
-  created: Type.Integer(),
-  updated: Type.Integer(),
-  rejected: Type.Integer(),
-  problem: Nullable(Type.String({ description: 'Why the import failed.' })),
-  note: Nullable(Type.String({ description: 'Which columns were skipped, and why.' })),
-  created_at: Timestamp,
-  finished_at: Nullable(Timestamp),
-})
-const ErrorsOut = Type.Array(
-  Type.Object({
-    line: Type.Integer(),
-    email: Nullable(Type.String()),
-    problem: Type.String(),
-    cells: Nullable(
-      Type.Array(Type.String(), { description: 'The cells of the row; null if they are too long to keep.' }),
-    ),
-  }),
-  { description: 'The first 1,000 rejected rows.' },
-)
-const ColumnsOut = Type.Array(Type.String(), { description: 'The headers of the file; empty if it has none.' })
 const tags = ['Contacts']
-
-const positionNote = 'Column positions start at 1.'
-const InspectionOut = Type.Object({
-  delimiter: Type.String(),
-  has_header: Type.Boolean({ description: 'Whether the first row is a header.' }),
-  columns: Type.Array(
-    Type.Object({
-      position: Type.Integer(),
-      name: Nullable(Type.String({ description: 'Null if the column has no header.' })),
-    }),
-  ),
-  rows: Type.Array(Type.Array(Type.String()), { description: 'The first rows of data, as examples.' }),
-  mapping: Type.Object(
-    {
-      email: Nullable(Type.Integer({ description: 'Null if no column could be recognized.' })),
-      first_name: Nullable(Type.Integer()),
-      last_name: Nullable(Type.Integer()),
-      status: Nullable(Type.Integer()),
-      attributes: Type.Record(Type.String(), Type.Integer()),
-    },
-    { description: `The detected mapping, which an import without a mapping would use. ${positionNote}` },
-  ),
-  note: Nullable(Type.String({ description: 'Which columns the mapping skips, and why.' })),
-  problem: Nullable(Type.String({ description: 'Why an import of this file would fail, if known.' })),
-})
 
 type Parts = { db: Db; read: BoundedRead; hints: Hints; tasks: TaskPool }
 
@@ -126,6 +81,25 @@ export function importRoutes({ db, read, hints, tasks }: Parts): FastifyPluginAs
       },
     )
 
+    api.post(
+      '/imports/:id/undo',
+      {
+        schema: {
+          tags,
+          summary: 'Undo an import',
+          description: `Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for ${undoDaysMax} days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background.`,
+          params: Type.Object({ id: Type.String() }),
+          response: accepts(ImportOut),
+        },
+      },
+      async (request, reply) => {
+        const id = parseIdParam('imp', request.params.id)
+        const record = await undoImport(db, organizationIdOf(request), id, actorOf(request))
+        hints.notify(undoKind)
+        return reply.status(202).send(accepted(importOut(record), 'Undo queued'))
+      },
+    )
+
     await api.register(inspectRoute({ tasks }))
     await api.register(uploadRoute({ db, hints }))
   }
@@ -164,28 +138,6 @@ function inspectRoute({ tasks }: Pick<Parts, 'tasks'>): FastifyPluginAsyncTypebo
         return ok(inspectionOut(await tasks.run(inspectImportTask, { organizationId, input })))
       },
     )
-  }
-}
-
-function inspectionOut({ columns, header, ...rest }: Inspection): Static<typeof InspectionOut> {
-  const position = (index: number | null) => (index === null ? null : index + 1)
-  return {
-    delimiter: rest.delimiter,
-    has_header: rest.hasHeader,
-    columns: Array.from({ length: columns.width }, (_, index) => ({
-      position: index + 1,
-      name: header[index] || null,
-    })),
-    rows: rest.rows,
-    mapping: {
-      email: position(columns.email),
-      first_name: position(columns.firstName),
-      last_name: position(columns.lastName),
-      status: position(columns.status),
-      attributes: Object.fromEntries(columns.attributes.map(([name, index]) => [name, index + 1])),
-    },
-    note: rest.note,
-    problem: rest.problem,
   }
 }
 
@@ -250,21 +202,3 @@ function uploadRoute({ db, hints }: Pick<Parts, 'db' | 'hints'>): FastifyPluginA
 
 const wrongMediaType = () =>
   new Refusal('unsupported_media_type', 'Send the file as the request body, with Content-Type: text/csv.')
-
-const importOut = (record: Import): Static<typeof ImportOut> => ({
-  id: toText('imp', record.id),
-  filename: record.fileName,
-  group_id: record.groupId && toText('grp', record.groupId),
-  subscription: record.subscription,
-  status: record.status === 'uploading' ? 'queued' : record.status,
-  bytes_total: record.bytesTotal,
-  bytes_done: record.progress.offset,
-  rows_done: record.progress.rows,
-  created: record.progress.created,
-  updated: record.progress.updated,
-  rejected: record.progress.rejected,
-  problem: record.reason,
-  note: record.progress.layout?.note ?? null,
-  created_at: record.createdAt.toISOString(),
-  finished_at: record.finishedAt?.toISOString() ?? null,
-})

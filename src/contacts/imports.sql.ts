@@ -2,6 +2,7 @@ import type { Reader, Tx, Writer } from '../db/db.ts'
 import type { GroupId, ImportId, OrganizationId, UserId } from '../values/ids.ts'
 import type { Columns, Mapping } from './columns.ts'
 import type { Delimiter } from './csv.ts'
+import type { ActorType } from './history.ts'
 
 export type ImportStatus = 'uploading' | 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
@@ -46,6 +47,27 @@ export type Import = {
   finishedAt: Date | null
   /** The user who started it. Null for imports from before this was recorded. */
   createdBy: UserId | null
+  /** Whether its changes are recorded. */
+  isUndoable: boolean
+  undo: Undo | null
+}
+
+/** The state of an undo, and everything needed to resume it after a crash. */
+export type Undo = {
+  status: 'queued' | 'running' | 'done'
+  /** Counts the transactions, so that a worker that was suspended does not repeat one. */
+  step: number
+  phase: 'created' | 'changed' | 'joined'
+  /** The last processed contact of the first phase. */
+  after: string | null
+  removed: number
+  restored: number
+  /** Contacts that were changed since, or in part. */
+  kept: number
+  actorType: ActorType
+  actorId: string | null
+  requestedAt: string
+  finishedAt: string | null
 }
 
 export async function insertImport(
@@ -53,9 +75,11 @@ export async function insertImport(
   record: Pick<Import, 'id' | 'organizationId' | 'groupId' | 'subscription' | 'fileName' | 'mapping' | 'createdBy'>,
 ): Promise<void> {
   await db`
-    insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress, created_by)
+    insert into imports (organization_id, id, group_id, subscription, file_name, mapping, status, progress, created_by,
+      is_undoable)
     values (${record.organizationId}, ${record.id}, ${record.groupId}, ${record.subscription}, ${record.fileName},
-      ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)}, ${record.createdBy})`
+      ${record.mapping && JSON.stringify(record.mapping)}, 'uploading', ${JSON.stringify(noProgress)}, ${record.createdBy},
+      true)`
 }
 
 export async function insertChunk(
@@ -191,6 +215,15 @@ export async function updateProgress(
   await tx`
     update imports set status = 'running', starts = 0, progress = ${JSON.stringify(progress)}
     where organization_id = ${organizationId} and id = ${id}`
+}
+
+/** Returns false if an undo was requested before. */
+export async function startUndo(tx: Tx, organizationId: OrganizationId, id: ImportId, undo: Undo): Promise<boolean> {
+  const rows = await tx`
+    update imports set undo = ${JSON.stringify(undo)}::jsonb
+    where organization_id = ${organizationId} and id = ${id} and undo is null
+    returning id`
+  return rows.length > 0
 }
 
 /** Finishes the import and deletes its file. Returns false, and changes nothing, if it had finished before. */

@@ -1,9 +1,10 @@
 import type { Tx } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { GroupId, OrganizationId } from '../values/ids.ts'
+import type { ContactId, GroupId, OrganizationId } from '../values/ids.ts'
 import { attributeKeysMax, attributesBytesMax } from './fields.ts'
 import { recordChange } from './history.sql.ts'
 import type { Actor } from './history.ts'
+import type { ContactBefore } from './import-changes.sql.ts'
 import type { Member } from './member-input.ts'
 import { subscriptionOnJoining } from './subscription.ts'
 
@@ -55,10 +56,11 @@ export async function insertMembers(
     with ${givenMembers(members)},
     created as (
       insert into contacts (organization_id, id, email, email_key, first_name, last_name, attributes, subscription,
-        created_by_type, created_by_id)
+        created_by_type, created_by_id, created_subscribed)
       select ${organizationId}, given.id, coalesce(given.email, given.email_key), given.email_key,
         nullif(first_name, ''), nullif(last_name, ''), coalesce(attributes::jsonb, '{}'),
-        case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid
+        case when unsubscription.email_key is null then ${subscription} else 'unsubscribed' end, ${actor.type}, ${actor.id}::uuid,
+        unsubscription.email_key is null and ${subscription} = 'subscribed'
       from given
       left join suppressions as unsubscription on unsubscription.organization_id = ${organizationId}
         and unsubscription.email_key = given.email_key and unsubscription.reason = 'unsubscribe'
@@ -84,6 +86,24 @@ const attributesFit = sql`(held.attributes is null or contacts.attributes @> hel
     and octet_length((contacts.attributes || held.attributes)::text) - 2 * count(*) < ${attributesBytesMax}
   from jsonb_object_keys(contacts.attributes || held.attributes)))`
 
+/** What the update changes, as a `ContactBefore`. */
+const changeOf = sql`jsonb_build_object(
+  'first_name', case when contacts.first_name is distinct from held.previous_first_name
+    then jsonb_build_array(held.previous_first_name, contacts.first_name) end,
+  'last_name', case when contacts.last_name is distinct from held.previous_last_name
+    then jsonb_build_array(held.previous_last_name, contacts.last_name) end,
+  'subscription', case when contacts.subscription <> held.previous_subscription
+    then jsonb_build_array(held.previous_subscription, contacts.subscription) end,
+  'attributes', (
+    select jsonb_object_agg(key, case when held.previous_attributes ? key
+      then jsonb_build_array(value, held.previous_attributes -> key) else jsonb_build_array(value) end)
+    from jsonb_each(held.attributes)
+    where held.previous_attributes -> key is distinct from value))`
+
+export type ChangedMember = { id: ContactId; fields: string[]; isNewlySubscribed: boolean; change: ContactBefore }
+/** `tooLarge` are address keys. `changed` is empty unless it was requested. */
+export type UpdatedMembers = { added: number; tooLarge: string[]; changed: ChangedMember[] }
+
 /**
  * Updates the members that were contacts before `insertMembers`, adds them to the group, and returns how many were not
  * in it, and the keys of those whose attributes would become too large, which are not stored. This is a second
@@ -96,8 +116,9 @@ export async function updateMembers(
   { groupId, subscription }: Destination,
   members: Member[],
   actor: Actor,
-): Promise<{ added: number; tooLarge: string[] }> {
-  const [row] = await tx<{ added: number; tooLarge: string[] | null }>`
+  { returnsChanged }: { returnsChanged: boolean },
+): Promise<UpdatedMembers> {
+  const [row] = await tx<{ [Key in keyof UpdatedMembers]: UpdatedMembers[Key] | null } & { added: number }>`
     with ${givenMembers(members)},
     known as materialized (
       select contacts.id, given.email_key, given.first_name, given.last_name, given.attributes::jsonb as attributes,
@@ -113,7 +134,8 @@ export async function updateMembers(
       where contacts.id <> given.id
     ),
     held as materialized (
-      select known.*, contacts.subscription as previous_subscription
+      select known.*, contacts.subscription as previous_subscription, contacts.first_name as previous_first_name,
+        contacts.last_name as previous_last_name, contacts.attributes as previous_attributes
       from known
       join contacts on contacts.organization_id = ${organizationId} and contacts.id = known.id
       where known.joins or known.changes
@@ -131,7 +153,12 @@ export async function updateMembers(
       from held
       where contacts.organization_id = ${organizationId} and contacts.id = held.id and held.changes
         and ${attributesFit}
-      returning contacts.id, contacts.subscription, held.previous_subscription
+      returning contacts.id, contacts.subscription, held.previous_subscription,
+        array_remove(array[
+          case when contacts.first_name is distinct from held.previous_first_name then 'first_name' end,
+          case when contacts.last_name is distinct from held.previous_last_name then 'last_name' end,
+          case when contacts.attributes <> held.previous_attributes then 'attributes' end], null) as fields,
+        case when ${returnsChanged}::bool then ${changeOf} end as change
     ),
     recorded as (
       ${recordChange(organizationId, 'subscribed', actor, sql`changed where subscription = 'subscribed' and previous_subscription <> 'subscribed'`)}
@@ -148,6 +175,10 @@ export async function updateMembers(
       on conflict do nothing
       returning contact_id
     )
-    select (select count(*) from joined) as added, (select array_agg(email_key) from too_large) as too_large`
-  return { added: row!.added, tooLarge: row!.tooLarge ?? [] }
+    select (select count(*) from joined) as added, (select array_agg(email_key) from too_large) as too_large,
+      case when ${returnsChanged}::bool then (
+        select json_agg(json_build_object('id', id, 'fields', fields, 'change', change,
+          'isNewlySubscribed', subscription = 'subscribed' and previous_subscription <> 'subscribed'))
+        from changed) end as changed`
+  return { added: row!.added, tooLarge: row!.tooLarge ?? [], changed: row!.changed ?? [] }
 }

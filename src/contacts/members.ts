@@ -1,13 +1,14 @@
 import type { Db, Tx } from '../db/db.ts'
+import { findChangeWebhooks, recordContactChanges } from '../events/contact-changes.ts'
 import { Batcher } from '../runtime/batcher.ts'
 import type { TaskPool } from '../tasks/pool.ts'
 import { notFound } from '../values/errors.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import type { GroupId, OrganizationId } from '../values/ids.ts'
 import { groupExists } from './groups.sql.ts'
-import type { Actor } from './history.ts'
+import { type Actor, sourceOf } from './history.ts'
 import { allRejected, attributesTooLarge, type Member, type Rejected } from './member-input.ts'
-import { type Destination, insertMembers, lockGroups, updateMembers } from './members.sql.ts'
+import { type ChangedMember, type Destination, insertMembers, lockGroups, updateMembers } from './members.sql.ts'
 import { readMembers, readMembersTask } from './members.task.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -30,8 +31,14 @@ export type Stored = {
   alreadyMembers: number
   /** Not stored, because their attributes together with those in the database exceed the limits. */
   tooLarge: Member[]
+  /** Of an import: the contacts that were changed. */
+  changed: ChangedMember[]
 }
-export type AddedMembers = Omit<Stored, 'tooLarge'> & { groupId: GroupId; received: number; rejected: Rejected[] }
+export type AddedMembers = Omit<Stored, 'tooLarge' | 'changed'> & {
+  groupId: GroupId
+  received: number
+  rejected: Rejected[]
+}
 
 type Addition = { organizationId: OrganizationId; groupId: GroupId; members: Member[]; actor: Actor }
 
@@ -64,7 +71,11 @@ export class MemberAdder {
       if (!(await groupExists(this.#db, organizationId, groupId))) throw notFound('group')
       throw allRejected(rejected)
     }
-    const { tooLarge, ...stored } = await this.#additions.add({ organizationId, groupId, members, actor })
+    const {
+      tooLarge,
+      changed: _changed,
+      ...stored
+    } = await this.#additions.add({ organizationId, groupId, members, actor })
     for (const { index, email } of tooLarge)
       rejected.push({ index, email, field: 'attributes', problem: attributesTooLarge })
     if (stored.created + stored.updated === 0) throw allRejected(rejected)
@@ -96,10 +107,29 @@ export async function storeMembers(
   members: Member[],
   actor: Actor,
 ): Promise<Stored> {
-  const created = await insertMembers(tx, organizationId, destination, members, actor)
+  const [webhooks, created] = await Promise.all([
+    findChangeWebhooks(tx, organizationId),
+    insertMembers(tx, organizationId, destination, members, actor),
+  ])
+  // The ids are new, so they belong to the created contacts.
+  if (webhooks.length > 0 && created > 0)
+    await recordContactChanges(tx, organizationId, sourceOf(actor), { created: members.map(({ id }) => id) }, webhooks)
   const known = members.length - created
-  if (known === 0) return { created, updated: 0, added: created, alreadyMembers: 0, tooLarge: [] }
-  const { added, tooLarge } = await updateMembers(tx, organizationId, destination, members, actor)
+  if (known === 0) return { ...noneStored, created, added: created }
+  const { added, tooLarge, changed } = await updateMembers(tx, organizationId, destination, members, actor, {
+    returnsChanged: webhooks.length > 0 || actor.type === 'import',
+  })
+  if (changed.length > 0)
+    await recordContactChanges(
+      tx,
+      organizationId,
+      sourceOf(actor),
+      {
+        updated: changed.filter(({ fields }) => fields.length > 0),
+        subscribed: changed.filter(({ isNewlySubscribed }) => isNewlySubscribed).map(({ id }) => id),
+      },
+      webhooks,
+    )
   const keys = new Set(tooLarge)
   const updated = known - keys.size
   return {
@@ -107,8 +137,9 @@ export async function storeMembers(
     updated,
     added: created + added,
     alreadyMembers: updated - added,
+    changed,
     tooLarge: keys.size > 0 ? members.filter(({ emailKey }) => keys.has(emailKey)) : [],
   }
 }
 
-export const noneStored: Stored = { created: 0, updated: 0, added: 0, alreadyMembers: 0, tooLarge: [] }
+export const noneStored: Stored = { created: 0, updated: 0, added: 0, alreadyMembers: 0, tooLarge: [], changed: [] }

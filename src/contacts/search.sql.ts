@@ -1,9 +1,8 @@
-import { domainToASCII } from 'node:url'
 import { containsInAnyCase } from '../db/any-case.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { parseEmail } from '../values/email.ts'
 import { type OrganizationId, parseId } from '../values/ids.ts'
 import { searchKey } from './search-key.ts'
+import { addressKey, asciiDomain } from './stored-address.ts'
 
 /** Returns a LIKE pattern for values that contain this text. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
@@ -27,23 +26,6 @@ export function matchesWords(organizationId: OrganizationId, query: string): Sql
       if (id) return sql`contacts.id = ${id}`
       return word.indexOf('@') > 0 ? startsWith(organizationId, addressKey(word)) : contains(word)
     })
-}
-
-/** Returns the address as it is stored: with its domain in ASCII. */
-function addressKey(word: string): string {
-  const email = parseEmail(word)
-  if (email.ok) return email.key
-  const at = word.lastIndexOf('@')
-  return word.slice(0, at + 1).toLowerCase() + asciiDomain(word.slice(at + 1))
-}
-
-/**
- * Returns a part of a domain as it is stored, or the text unchanged if it cannot be a domain. Labels must be complete
- * to be found.
- */
-function asciiDomain(text: string): string {
-  const isAscii = /^[\0-\x7f]*$/.test(text)
-  return (!isAscii && domainToASCII(text)) || text.toLowerCase()
 }
 
 /** Scans the contacts until the page is full: 4 million take a few seconds, 100,000 a tenth of a second. */

@@ -11,7 +11,7 @@ import { actorOf } from './actor.ts'
 import { type Suppression, selectSuppressions, suppressionReasons } from './suppressions.sql.ts'
 import { addManualSuppression, liftSuppression, notSuppressed } from './suppressions.ts'
 
-const detailMax = 500
+export const detailMax = 500
 const queryMax = 200
 
 const SuppressionOut = Type.Object({
@@ -35,7 +35,12 @@ export function suppressionRoutes({ db, read }: { db: Db; read: BoundedRead }): 
           description:
             'Addresses that receive no email, or no marketing email if the reason is unsubscribe. Newest first.',
           querystring: Type.Object({
-            query: Type.Optional(Type.String({ maxLength: queryMax, description: 'Part of the address.' })),
+            query: Type.Optional(
+              Type.String({
+                maxLength: queryMax,
+                description: 'Part of the address, or the id of a contact or message.',
+              }),
+            ),
             reason: Type.Optional(oneOf(...suppressionReasons)),
             ...pageQuery,
           }),

@@ -1,8 +1,9 @@
 import type { Reader, Tx } from '../db/db.ts'
-import { and, sql } from '../db/sql.ts'
+import { and, type Sql, sql } from '../db/sql.ts'
 import type { PageRequest } from '../http/paging.ts'
-import type { MessageId, OrganizationId } from '../values/ids.ts'
+import { type ContactId, type MessageId, type OrganizationId, parseId } from '../values/ids.ts'
 import { containing } from './search.sql.ts'
+import { storedText } from './stored-address.ts'
 
 /** 'unsubscribe' stops marketing email only; the other reasons stop all email. */
 export const suppressionReasons = ['hard_bounce', 'complaint', 'manual', 'unsubscribe'] as const
@@ -19,9 +20,12 @@ export type Suppression = {
 
 export type NewSuppression = Omit<Suppression, 'createdAt'> & { organizationId: OrganizationId }
 
-/** An address that is already suppressed for the same reason stays as it is. */
-export async function insertSuppressions(tx: Tx, entries: NewSuppression[]): Promise<void> {
-  await tx`
+/** An address that is already suppressed for the same reason stays as it is. Returns the others. */
+export async function insertSuppressions(
+  tx: Tx,
+  entries: NewSuppression[],
+): Promise<Pick<NewSuppression, 'emailKey' | 'reason'>[]> {
+  return tx<Pick<NewSuppression, 'emailKey' | 'reason'>>`
     insert into suppressions (organization_id, email_key, reason, email, detail, message_id)
     select distinct on (organization_id, email_key, reason) *
     from unnest(
@@ -33,7 +37,18 @@ export async function insertSuppressions(tx: Tx, entries: NewSuppression[]): Pro
       ${entries.map((entry) => entry.messageId)}::uuid[]
     ) as entry (organization_id, email_key, reason, email, detail, message_id)
     order by organization_id, email_key, reason
-    on conflict do nothing`
+    on conflict do nothing
+    returning email_key, reason`
+}
+
+/** The text is the id of a contact or message, or occurs in the address. */
+function matchesQuery(organizationId: OrganizationId, query: string): Sql {
+  const [contactId, messageId] = [parseId('con', query.toLowerCase()), parseId('msg', query.toLowerCase())]
+  if (messageId) return sql`message_id = ${messageId}`
+  if (contactId)
+    return sql`email_key = (
+      select email_key from contacts where contacts.organization_id = ${organizationId} and contacts.id = ${contactId})`
+  return sql`email_key like ${containing(storedText(query))}`
 }
 
 export async function selectSuppressions(
@@ -43,7 +58,7 @@ export async function selectSuppressions(
   { limit, cursor }: PageRequest,
 ): Promise<Suppression[]> {
   const conditions = [
-    ...(filter.query ? [sql`email_key like ${containing(filter.query.toLowerCase())}`] : []),
+    ...(filter.query ? [matchesQuery(organizationId, filter.query)] : []),
     ...(filter.reason ? [sql`reason = ${filter.reason}`] : []),
     ...(cursor ? [sql`(created_at, email_key, reason) < (${cursor[0]}::timestamptz, ${cursor[1]}, ${cursor[2]})`] : []),
   ]
@@ -78,4 +93,22 @@ export async function deleteSuppressions(
     where organization_id = ${organizationId} and email_key = ${emailKey} and reason = any (${reasons}::text[])
     returning reason`
   return rows.map(({ reason }) => reason)
+}
+
+/**
+ * Adds the message to an unsubscription that came from somewhere else: the recipient confirmed it, so undoing an import
+ * does not remove it.
+ */
+export async function confirmUnsubscription(
+  tx: Tx,
+  organizationId: OrganizationId,
+  contactId: ContactId,
+  messageId: MessageId,
+): Promise<void> {
+  await tx`
+    update suppressions set message_id = ${messageId}
+    from contacts
+    where suppressions.organization_id = ${organizationId} and suppressions.reason = 'unsubscribe'
+      and suppressions.message_id is null and suppressions.email_key = contacts.email_key
+      and contacts.organization_id = ${organizationId} and contacts.id = ${contactId}`
 }

@@ -74,3 +74,38 @@ test('suppressions are filtered by address and reason, and paged newest first pe
   expect((await app.call('GET', `/api/v1${suppressions}`, { headers })).body.data).toEqual([])
   expect((await app.call('DELETE', `/api/v1${suppressions}/m3@example.com`, { headers })).status).toBe(404)
 })
+
+test('a list of addresses is suppressed once, with a result per entry, and is found by parts and ids', async () => {
+  await using app = await startTestApp()
+  const { id } = (await app.manage('POST', '/organization/contacts', { email: 'zoe@exämple.org' })).body.data
+  const list = 'zoe@exämple.org\r\n"bob@example.com";BOB@example.com\n\n Carol <carol@example.com> \nnonsense\n'
+  const first = (await app.manage('POST', `${suppressions}/list`, { list, detail: 'Closed accounts' })).body.data
+  expect(first).toMatchObject({ added: 3, already_suppressed: 1, rejected: 1 })
+  expect(first.results).toEqual([
+    { line: 1, text: 'zoe@exämple.org', email: 'zoe@xn--exmple-cua.org', status: 'added', problem: null },
+    { line: 2, text: 'bob@example.com', email: 'bob@example.com', status: 'added', problem: null },
+    { line: 2, text: 'BOB@example.com', email: 'BOB@example.com', status: 'already_suppressed', problem: null },
+    { line: 4, text: 'Carol <carol@example.com>', email: 'carol@example.com', status: 'added', problem: null },
+    { line: 5, text: 'nonsense', email: null, status: 'rejected', problem: expect.any(String) },
+  ])
+  const again = (await app.manage('POST', `${suppressions}/list`, { list })).body.data
+  expect(again).toMatchObject({ added: 0, already_suppressed: 4, rejected: 1 })
+  expect((await app.manage('GET', `/organization/contacts/${id}`)).body.data.status).toBe('suppressed')
+  expect((await app.manage('GET', `/organization/contacts/${id}/timeline`)).body.data[0]).toMatchObject({
+    change: 'suppressed',
+    reasons: ['manual'],
+    actor: { type: 'user' },
+  })
+  const found = async (query: string) =>
+    (await app.manage('GET', `${suppressions}?query=${encodeURIComponent(query)}`)).body.data.map(
+      (row: { email: string }) => row.email,
+    )
+  for (const query of ['exämple', 'zoe@exämple.org', 'xn--exmple', id])
+    expect([query, await found(query)]).toEqual([query, ['zoe@xn--exmple-cua.org']])
+
+  // A long list is read in a task process.
+  const many = Array.from({ length: 5_000 }, (_, index) => `reader${index}@example.com`)
+  expect((await app.manage('POST', `${suppressions}/list`, { list: many.join('\n') })).body.data.added).toBe(5_000)
+  for (const wrong of [' \n ', [...many, 'one@example.com'].join('\n'), 'x'.repeat(300_000)])
+    expect((await app.manage('POST', `${suppressions}/list`, { list: wrong })).status).toBe(422)
+})

@@ -1,7 +1,9 @@
 import type { Tx } from '../db/db.ts'
+import { contactChangeNames } from '../values/event-types.ts'
 import { counterRows } from './counters.sql.ts'
 
 const workMemory = '128MB'
+const notCounted = [...contactChangeNames]
 
 /** `repeatable read` compares a consistent snapshot while recording continues. */
 export async function prepareToCompare(tx: Tx, isolation: 'repeatable read' | 'read committed'): Promise<void> {
@@ -25,7 +27,8 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
     insert into expected_firsts (organization_id, subject_id, event_name, flow_id, occurred_at)
     select distinct on (1, 2, 3) organization_id, coalesce(message_id, contact_id), event_name, flow_id, occurred_at
     from events
-    where not machine and event_name <> 'emailSent' and occurred_at >= ${since}
+    where not machine and event_name <> 'emailSent' and event_name <> all (${notCounted}::text[])
+      and occurred_at >= ${since}
       -- The first occurrence is among events that are no longer stored.
       and not exists (
         select from first_occurrences as first
@@ -38,7 +41,7 @@ export async function recount(tx: Tx, since: Date): Promise<void> {
       select organization_id, event_name, flow_id, occurred_at as at, 1 as total,
         (event_name = 'emailSent')::int as uniques, machine::int as machine
       from events
-      where occurred_at >= ${since}
+      where occurred_at >= ${since} and event_name <> all (${notCounted}::text[])
       union all
       select organization_id, event_name, flow_id, occurred_at, 0, 1, 0 from expected_firsts
     ), ${counterRows}

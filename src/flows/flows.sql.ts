@@ -1,7 +1,7 @@
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { and, sql } from '../db/sql.ts'
-import type { FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
+import { and, type Sql, sql } from '../db/sql.ts'
+import { type FlowId, type FlowVersionId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 
 export type FlowKind = 'transactional' | 'marketing'
 export type FlowStatus = 'active' | 'paused' | 'archived'
@@ -148,6 +148,12 @@ export type FlowFilter = {
   limit: number
 }
 
+/** The text is the id of the flow, or occurs in its name. */
+function matchesQuery(query: string): Sql {
+  const id = parseId('flw', query.trim().toLowerCase())
+  return id ? sql`flows.id = ${id}` : containsInAnyCase(sql`flows.name`, query)
+}
+
 /** Newest first, with the statistics of the last 30 days. */
 export async function selectFlows(
   db: Reader,
@@ -158,7 +164,7 @@ export async function selectFlows(
     sql`flows.organization_id = ${organizationId}`,
     sql`flows.deleted_at is null`,
     filter.status ? sql`flows.status = ${filter.status}` : sql`flows.status <> 'archived'`,
-    ...(filter.query ? [containsInAnyCase(sql`flows.name`, filter.query)] : []),
+    ...(filter.query ? [matchesQuery(filter.query)] : []),
     ...(filter.before ? [sql`flows.id < ${filter.before}`] : []),
   ]
   return db.run<FlowSummary>(sql`

@@ -1,7 +1,9 @@
 import type { Db, Reader, Tx, Writer } from '../db/db.ts'
+import { recordContactChanges } from '../events/contact-changes.ts'
 import { enqueue } from '../queue/queue.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import { findChangeSubscriptions } from '../webhooks/fan-out.ts'
 
 export type FlowState = {
   organizationId: OrganizationId
@@ -174,7 +176,8 @@ async function insertContacts(tx: Tx, messages: readonly NewMessage[]): Promise<
     .map(({ organizationId, contactId, email, newContact }) => ({ organizationId, contactId, email, ...newContact! }))
     .sort((a, b) => (addressKey(a) < addressKey(b) ? -1 : 1))
   if (contacts.length === 0) return messages
-  const rows = await tx<{ id: ContactId }>`
+  const organizationIds = [...new Set(contacts.map(({ organizationId }) => organizationId))]
+  const inserting = tx<{ id: ContactId }>`
     insert into contacts (organization_id, id, email, email_key, subscription)
     select * from unnest(
       ${contacts.map((contact) => contact.organizationId)}::uuid[],
@@ -185,7 +188,15 @@ async function insertContacts(tx: Tx, messages: readonly NewMessage[]): Promise<
     )
     on conflict (organization_id, email_key) do nothing
     returning id`
+  const [rows, subscriptions] = await Promise.all([inserting, findChangeSubscriptions(tx, organizationIds)])
   const created = new Set(rows.map(({ id }) => id))
+  for (const [organizationId, webhooks] of groupBy(subscriptions, (webhook) => webhook.organizationId)) {
+    const own = contacts.filter(
+      (contact) => contact.organizationId === organizationId && created.has(contact.contactId),
+    )
+    const ids = own.map(({ contactId }) => contactId)
+    await recordContactChanges(tx, organizationId, null, { created: ids }, webhooks)
+  }
   return messages.filter(({ newContact, contactId }) => !newContact || created.has(contactId))
 }
 

@@ -1,3 +1,4 @@
+import { storedText } from '../contacts/stored-address.ts'
 import { containsInAnyCase } from '../db/any-case.ts'
 import type { Reader } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
@@ -60,7 +61,7 @@ export async function selectMessages(
     ...(filter.status ? [hasStatus(filter.status)] : []),
     ...(filter.flowId ? [sql`messages.flow_id = ${filter.flowId}`] : []),
     ...(filter.contactId ? [sql`messages.contact_id = ${filter.contactId}`] : []),
-    ...(filter.query ? [matchesQuery(filter.query)] : []),
+    ...(filter.query ? [matchesQuery(organizationId, filter.query)] : []),
     ...(filter.before ? [sql`messages.id < ${filter.before}`] : []),
   ]
   return db.run<MessageRow>(sql`
@@ -79,13 +80,18 @@ function hasStatus(status: MessageStatus): Sql {
   return sql`messages.status = ${status}`
 }
 
-/** The text is the id of a message or of a contact, or occurs in the address or the subject. */
-function matchesQuery(query: string): Sql {
+/** The text is the id of a message, contact, flow or event, or occurs in the address or the subject. */
+function matchesQuery(organizationId: OrganizationId, query: string): Sql {
   const text = query.trim().toLowerCase()
-  const [id, contactId] = [parseId('msg', text), parseId('con', text)]
+  const [id, contactId, flowId] = [parseId('msg', text), parseId('con', text), parseId('flw', text)]
   if (id) return sql`messages.id = ${id}`
   if (contactId) return sql`messages.contact_id = ${contactId}`
-  return sql`(${containsInAnyCase(sql`messages.email`, query)} or ${containsInAnyCase(sql`messages.subject`, query)})`
+  if (flowId) return sql`messages.flow_id = ${flowId}`
+  const eventId = parseId('evt', text)
+  if (eventId)
+    return sql`messages.id = (
+      select message_id from events where events.organization_id = ${organizationId} and events.id = ${eventId})`
+  return sql`(${containsInAnyCase(sql`messages.email`, storedText(query))} or ${containsInAnyCase(sql`messages.subject`, query)})`
 }
 
 export type MessageDetail = MessageRow & {

@@ -20,6 +20,10 @@ export async function deleteHistory(tx: Tx, organizationId: OrganizationId, id: 
   await tx`delete from contact_history where organization_id = ${organizationId} and contact_id = ${id}`
 }
 
+export async function deleteImportChangesOf(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
+  await tx`delete from import_changes where organization_id = ${organizationId} and contact_id = ${id}`
+}
+
 /** Removes personal data from the contact's messages, which stay countable. Queued messages are never sent. */
 export async function emptyMessages(tx: Tx, organizationId: OrganizationId, id: ContactId): Promise<void> {
   await tx`

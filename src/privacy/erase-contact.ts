@@ -5,6 +5,7 @@ import type { ContactId, OrganizationId } from '../values/ids.ts'
 import {
   deleteContact,
   deleteHistory,
+  deleteImportChangesOf,
   deleteMemberships,
   emptyDeliveries,
   emptyEvents,
@@ -28,6 +29,7 @@ export async function eraseInTransaction(tx: Tx, organizationId: OrganizationId,
   if (emailKey === undefined) return false
   await deleteMemberships(tx, organizationId, id)
   await deleteHistory(tx, organizationId, id)
+  await deleteImportChangesOf(tx, organizationId, id)
   await emptyMessages(tx, organizationId, id)
   await emptyDeliveries(tx, organizationId, id)
   await emptyEvents(tx, organizationId, id)

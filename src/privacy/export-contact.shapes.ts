@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
-import type { ActorType } from '../contacts/history.ts'
+import { ConsentOut, consentOut } from '../contacts/consents.routes.ts'
+import { type ActorType, actorIdText } from '../contacts/history.ts'
 import { FreeObject, Nullable, Timestamp } from '../http/envelope.ts'
-import { type ContactId, type Prefix, toText } from '../values/ids.ts'
+import { type ContactId, toText } from '../values/ids.ts'
 import type {
   ExportedChange,
   ExportedContact,
@@ -18,7 +19,14 @@ const Actor = Nullable(Type.Object({ type: Type.String(), id: Nullable(Type.Stri
 
 const lists = {
   groups: Type.Object({ id: Type.String(), name: Type.String(), added_at: Timestamp, added_by: Actor }),
-  history: Type.Object({ at: Timestamp, change: Type.String(), actor: Actor, details: FreeObject }),
+  history: Type.Object({
+    at: Timestamp,
+    change: Type.String(),
+    actor: Actor,
+    ip: Nullable(Type.String()),
+    details: FreeObject,
+  }),
+  consents: ConsentOut,
   messages: Type.Object({
     id: Type.String(),
     flow_id: Type.String(),
@@ -100,13 +108,7 @@ export const ContactExport = Type.Object({
   ...Object.fromEntries(Object.entries(lists).map(([name, item]) => [name, Type.Array(item)])),
 })
 
-/** Prefixes of the ids of actors that have one. */
-const actorPrefixes: Partial<Record<ActorType, Prefix>> = { user: 'usr', api_key: 'key', import: 'imp' }
-
-function actorOut(type: ActorType | null, id: string | null) {
-  const prefix = type && actorPrefixes[type]
-  return type && { type, id: prefix && id ? toText(prefix, id as never) : null }
-}
+const actorOut = (type: ActorType | null, id: string | null) => type && { type, id: actorIdText(type, id) }
 
 export const contactOut = (id: ContactId, contact: ExportedContact) => ({
   id: toText('con', id),
@@ -128,12 +130,14 @@ export const entryOut = {
     added_at: addedAt.toISOString(),
     added_by: actorOut(addedByType, addedById),
   }),
-  history: ({ at, type, actorType, actorId, details: { group_id, ...details } }: ExportedChange) => ({
+  history: ({ at, type, actorType, actorId, ip, details: { group_id, ...details } }: ExportedChange) => ({
     at: at.toISOString(),
     change: type,
     actor: actorOut(actorType, actorId),
+    ip,
     details: { ...details, ...(group_id && { group_id: toText('grp', group_id) }) },
   }),
+  consents: consentOut,
   messages: (row: ExportedMessage) => ({
     id: toText('msg', row.id),
     flow_id: toText('flw', row.flowId),

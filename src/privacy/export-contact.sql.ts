@@ -80,13 +80,14 @@ export type ExportedChange = {
   type: Change
   actorType: ActorType
   actorId: string | null
+  ip: string | null
   details: { fields?: string[]; reasons?: string[]; group_id?: GroupId }
 }
 
 export const selectHistoryToExport = (db: Reader, organizationId: OrganizationId, id: ContactId) =>
   bounded<ExportedChange>(
     db,
-    sql`select at, type, actor_type, actor_id, details, 200 + octet_length(details::text) as size
+    sql`select at, type, actor_type, actor_id, ip, details, 200 + octet_length(details::text) as size
       from contact_history where organization_id = ${organizationId} and contact_id = ${id}
       order by at desc, id desc`,
   )

@@ -1,3 +1,4 @@
+import { listConsents } from '../contacts/consents.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import { notFound } from '../values/errors.ts'
 import type { ContactId, OrganizationId } from '../values/ids.ts'
@@ -30,6 +31,7 @@ export async function exportContact(
     const lists: { [Name in keyof Lists]: Bounded<Parameters<(typeof entryOut)[Name]>[0]> } = {
       groups: await selectGroupsToExport(db, organizationId, id),
       history: await selectHistoryToExport(db, organizationId, id),
+      consents: { rows: await listConsents(db, organizationId, id), isTruncated: false },
       messages: await selectMessagesToExport(db, organizationId, id),
       events: await selectEventsToExport(db, organizationId, id),
       webhook_deliveries: await selectDeliveriesToExport(db, organizationId, id),

@@ -2,7 +2,7 @@ import type { Db, Tx, Writer } from '../db/db.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** All kinds of jobs. app.ts starts a worker for each. */
-export type JobKind = 'message.send' | 'webhook.deliver' | 'contacts.import' | 'contacts.bulk'
+export type JobKind = 'message.send' | 'webhook.deliver' | 'contacts.import' | 'contacts.bulk' | 'contacts.undo'
 
 export type NewJob = {
   organizationId: OrganizationId

@@ -27,6 +27,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'POST /api/v1/organization/contacts/import/inspect': 'inspectImportFile',
   'POST /api/v1/organization/groups/:id/members': 'addContactsToGroup',
   'DELETE /api/v1/organization/groups/:id/members/:contact_id': 'removeContactFromGroup',
+  'POST /api/v1/organization/suppressions/list': 'suppressAddresses',
   'POST /api/v1/organization/flows/preview': 'previewTemplate',
   'POST /api/v1/organization/flows/:id/test': 'sendTestEmail',
   'POST /api/v1/organization/messages/:id/send-again': 'sendMessageAgain',

@@ -1,4 +1,4 @@
-import { type EventName, eventNames, eventTypes } from '../values/event-types.ts'
+import { eventTypes, type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import type { Examples, Schema } from './types.ts'
 
 const text = (description: string) => ({ type: 'string', description })
@@ -46,8 +46,23 @@ const bounce = object(
   ['confidence', 'evidence'],
 )
 
+const source: Schema = {
+  type: ['object', 'null'],
+  description: 'What caused the change. Null if the contact was created by sending an email to a new address.',
+  required: ['type', 'id'],
+  properties: {
+    type: { type: 'string', enum: ['user', 'api_key', 'import', 'recipient', 'system'] },
+    id: nullable('The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`.'),
+  },
+}
+const subscription = {
+  type: 'string',
+  enum: ['subscribed', 'not_subscribed', 'unsubscribed'],
+  description: 'Whether the contact receives marketing email.',
+}
+
 /** The additional fields of each event type. A new event type does not compile without an entry. */
-const ownFields: Record<EventName, Record<string, Schema>> = {
+const ownFields: Record<WebhookEventName, Record<string, Schema>> = {
   emailSent: {},
   emailOpen: reaction,
   emailClick: { ...reaction, url: text('The link that was clicked.') },
@@ -61,9 +76,19 @@ const ownFields: Record<EventName, Record<string, Schema>> = {
       description: 'The button of the mail client, the unsubscribe page, or the API and the web app.',
     },
   },
+  contactCreated: { source, subscription },
+  contactUpdated: {
+    source,
+    fields: {
+      type: 'array',
+      items: { type: 'string', enum: ['email', 'first_name', 'last_name', 'attributes'] },
+      description: 'The fields that were changed.',
+    },
+  },
+  contactSubscribed: { source, subscription },
 }
 
-const payloadOf = (eventName: EventName): Schema =>
+const payloadOf = (eventName: WebhookEventName): Schema =>
   object({
     event_name: { type: 'string', const: eventName },
     organization_id: text('The organization, `org_…`.'),
@@ -80,7 +105,7 @@ const header = (name: string, description: string, example: string) => ({
   example,
 })
 
-const headers = (eventName: EventName) => [
+const headers = (eventName: WebhookEventName) => [
   header(
     'X-Service-Signature',
     'The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.',
@@ -125,7 +150,7 @@ export function webhookEvents(recorded: Examples): Record<string, { post: Schema
     | undefined
   const list = body?.data ?? []
   return Object.fromEntries(
-    eventNames.map((eventName) => [
+    webhookEventNames.map((eventName) => [
       eventName,
       {
         post: {

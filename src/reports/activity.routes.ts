@@ -2,13 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
-import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
+import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
 import { pageQuery, readPage } from '../http/paging.ts'
-import { invalid } from '../values/errors.ts'
-import { eventNames } from '../values/event-types.ts'
+import { invalid, notFound } from '../values/errors.ts'
+import { type EventName, eventNames, webhookEventNames } from '../values/event-types.ts'
+import { parseIdParam } from '../values/id-params.ts'
 import { type EventId, parseId, toText } from '../values/ids.ts'
-import type { ActivityRow } from './activity.sql.ts'
+import { type ActivityRow, type FoundEvent, findEvent } from './activity.sql.ts'
 import { activityCursor, listActivity } from './activity.ts'
 
 const EventOut = Type.Object({
@@ -66,6 +67,25 @@ export function activityRoutes({ read }: { read: BoundedRead }): FastifyPluginAs
         return page({ items: items.map(eventOut), nextCursor })
       },
     )
+
+    api.get(
+      '/events/:id',
+      {
+        schema: {
+          tags: ['Events'],
+          summary: 'Get an event',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Type.Object({ ...EventOut.properties, event_name: oneOf(...webhookEventNames) })),
+        },
+      },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('evt', request.params.id)
+        const event = await read(organizationId, (tx) => findEvent(tx, organizationId, id))
+        if (!event) throw notFound('event')
+        return ok({ ...eventOut(event), event_name: event.eventName })
+      },
+    )
   }
 }
 
@@ -75,9 +95,9 @@ function parseEventId(text: string): EventId {
   return id
 }
 
-const eventOut = (row: ActivityRow) => ({
+const eventOut = (row: ActivityRow | FoundEvent) => ({
   id: toText('evt', row.id),
-  event_name: row.eventName,
+  event_name: row.eventName as EventName,
   occurred_at: row.occurredAt.toISOString(),
   machine: row.machine,
   machine_reason: row.machineReason,

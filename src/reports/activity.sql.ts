@@ -1,7 +1,7 @@
 import type { Reader } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { allFlows } from '../events/all-flows.ts'
-import { type EventData, type EventName, eventNames } from '../values/event-types.ts'
+import { type EventData, type EventName, eventNames, type WebhookEventName } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type ActivityRow = {
@@ -115,6 +115,23 @@ function byCounters(filter: ActivityFilter): Sql {
       limit ${limit + 1}
     ) as event
     where quarter.newer <= ${limit}`
+}
+
+export type FoundEvent = Omit<ActivityRow, 'eventName'> & { eventName: WebhookEventName }
+
+export async function findEvent(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: EventId,
+): Promise<FoundEvent | undefined> {
+  const [row] = await db<FoundEvent>`
+    select events.id, event_name, occurred_at, machine, machine_reason, message_id, flow_id, contact_id, data,
+      flows.name as flow_name, contacts.email, contacts.first_name
+    from events
+    left join flows on flows.organization_id = ${organizationId} and flows.id = events.flow_id
+    left join contacts on contacts.organization_id = ${organizationId} and contacts.id = events.contact_id
+    where events.organization_id = ${organizationId} and events.id = ${id}`
+  return row
 }
 
 export async function findEventPosition(

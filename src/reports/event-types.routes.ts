@@ -2,15 +2,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { answers, ok, oneOf } from '../http/envelope.ts'
 import { EventDataOut } from '../http/event-data.ts'
-import { type EventName, eventNames, eventTypes } from '../values/event-types.ts'
+import { eventTypes, isContactChangeName, type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import type { ContactId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { webhookBody } from '../webhooks/envelope.ts'
 
 const EventTypeOut = Type.Object({
-  event_name: oneOf(...eventNames),
+  event_name: oneOf(...webhookEventNames),
   description: Type.String(),
+  in_all_events: Type.Boolean({
+    description: 'Whether webhooks with `all_events` receive it. Other types have to be selected by name.',
+  }),
   example: Type.Object({
-    event_name: oneOf(...eventNames),
+    event_name: oneOf(...webhookEventNames),
     organization_id: Type.String(),
     timestamp: Type.Integer({ description: 'When the event occurred, in seconds since 1970.' }),
     data: EventDataOut,
@@ -18,9 +21,10 @@ const EventTypeOut = Type.Object({
 })
 
 export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
-  const list = eventNames.map((name) => ({
+  const list = webhookEventNames.map((name) => ({
     event_name: name,
     description: eventTypes[name].description,
+    in_all_events: !isContactChangeName(name),
     example: exampleOf(name),
   }))
   return async (api) => {
@@ -39,16 +43,21 @@ export function eventTypeRoutes(): FastifyPluginAsyncTypebox {
   }
 }
 
+const noMessage = { messageId: null, flowId: null }
+const messageIds = {
+  messageId: '01971c5e-6100-7000-8000-000000000003' as MessageId,
+  flowId: '01971c5e-5e00-7000-8000-000000000004' as FlowId,
+}
+
 /** Built by the same function as deliveries, so it cannot differ from them. */
-function exampleOf(eventName: EventName) {
+function exampleOf(eventName: WebhookEventName) {
   const { machine = false, ...data } = eventTypes[eventName].example
   const body = webhookBody({
     organizationId: '01971c5e-5d00-7000-8000-000000000001' as OrganizationId,
     id: '01971c5e-6200-7000-8000-000000000002' as EventId,
     eventName,
     occurredAt: new Date('2026-05-29T12:00:00Z'),
-    messageId: '01971c5e-6100-7000-8000-000000000003' as MessageId,
-    flowId: '01971c5e-5e00-7000-8000-000000000004' as FlowId,
+    ...(isContactChangeName(eventName) ? noMessage : messageIds),
     machine,
     data,
     contact: { id: '01971c5e-6000-7000-8000-000000000005' as ContactId, email: 'ada@example.com', firstName: 'Ada' },

@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { organizationIdOf } from '../accounts/guards.ts'
 import { getContact } from '../contacts/contacts.ts'
-import { actorTypes, changes } from '../contacts/history.ts'
+import { actorIdText, actorTypes, changes } from '../contacts/history.ts'
 import type { BoundedRead } from '../db/bounded-read.ts'
 import type { Db } from '../db/db.ts'
 import { Nullable, oneOf, page, pages, Timestamp } from '../http/envelope.ts'
 import { pageQuery, readPage, timePart, toPage, uuidPart } from '../http/paging.ts'
 import { parseIdParam } from '../values/id-params.ts'
-import { type EventId, type Prefix, toText } from '../values/ids.ts'
+import { type EventId, toText } from '../values/ids.ts'
 import { selectTimeline, type TimelineEntry } from './timeline.sql.ts'
 
 const TimelineOut = Type.Object({
@@ -27,6 +27,9 @@ const TimelineOut = Type.Object({
     Type.String({ description: 'The line of the SMTP reply or bounce email that determined the classification.' }),
   ),
   change: Nullable(oneOf(...changes)),
+  subscribed: Nullable(
+    Type.Boolean({ description: 'Whether the contact was subscribed when it was created. Null for other changes.' }),
+  ),
   fields: Nullable(Type.Array(Type.String(), { description: 'The fields that an edit changed.' })),
   reasons: Nullable(Type.Array(Type.String(), { description: 'The reasons of a suppression.' })),
   group: Nullable(
@@ -39,6 +42,9 @@ const TimelineOut = Type.Object({
         id: Nullable(Type.String()),
         name: Nullable(
           Type.String({ description: 'The email of a user, the name of an API key, the file of an import.' }),
+        ),
+        ip: Nullable(
+          Type.String({ description: 'The address of the client. Only kept if the organization stores addresses.' }),
         ),
       },
       { description: 'Who made the change or unsubscribed the contact. Null if unknown.' },
@@ -88,19 +94,14 @@ const timelineOut = (entry: TimelineEntry): Static<typeof TimelineOut> => ({
   detail: entry.detail,
   evidence: entry.evidence,
   change: entry.change,
+  subscribed: entry.isSubscribed,
   fields: entry.fields,
   reasons: entry.reasons,
   group: entry.groupId && { id: toText('grp', entry.groupId), name: entry.groupName },
-  actor: entry.actorType && { type: entry.actorType, id: actorIdText(entry), name: entry.actorName },
+  actor: entry.actorType && {
+    type: entry.actorType,
+    id: actorIdText(entry.actorType, entry.actorId),
+    name: entry.actorName,
+    ip: entry.actorIp,
+  },
 })
-
-const actorPrefixes: Partial<Record<NonNullable<TimelineEntry['actorType']>, Prefix>> = {
-  user: 'usr',
-  api_key: 'key',
-  import: 'imp',
-}
-
-function actorIdText({ actorType, actorId }: TimelineEntry): string | null {
-  const prefix = actorType && actorPrefixes[actorType]
-  return prefix && actorId ? toText(prefix, actorId as never) : null
-}

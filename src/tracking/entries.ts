@@ -12,6 +12,8 @@ export type Unsubscription = {
   contactId: ContactId
   method: 'one_click' | 'page'
   occurredAt: Date
+  /** The address of the recipient, if the organization stores addresses. */
+  ip?: string
 }
 
 /** An action of a recipient, which must not be lost after the response. */

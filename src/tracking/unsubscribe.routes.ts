@@ -3,6 +3,7 @@ import { type Db, isConnectionFault } from '../db/db.ts'
 import { within } from '../runtime/within.ts'
 import type { MailIds, Tokens } from '../secrets/tokens.ts'
 import { newId } from '../values/ids.ts'
+import type { AddressPolicy } from './address-policy.ts'
 import type { Hits } from './hits.ts'
 import type { Page, PageSender } from './page.ts'
 import {
@@ -17,7 +18,14 @@ import {
 import { findRecipient, type Recipient } from './tracking.sql.ts'
 import { undoUnsubscription } from './unsubscribe.ts'
 
-export type UnsubscribeParts = { db: Db; baseUrl: string; tokens: Tokens; hits: Hits; pages: PageSender }
+export type UnsubscribeParts = {
+  db: Db
+  baseUrl: string
+  tokens: Tokens
+  hits: Hits
+  addresses: AddressPolicy
+  pages: PageSender
+}
 
 type WithToken = { Params: { token: string }; Body: unknown }
 
@@ -30,7 +38,14 @@ const retryAfterSeconds = 5
  * The unsubscribe page. GET and HEAD only show it, since scanners follow links. POST unsubscribes, by the button of the
  * page or, with RFC 8058, by that of the mail app. Further POST requests have no effect.
  */
-export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: UnsubscribeParts): FastifyPluginAsync {
+export function unsubscribeRoutes({
+  db,
+  baseUrl,
+  tokens,
+  hits,
+  addresses,
+  pages,
+}: UnsubscribeParts): FastifyPluginAsync {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/u`
   const pathsOf = (token: string): Paths => ({ unsubscribe: `${prefix}/${token}`, undo: `${prefix}/${token}/undo` })
 
@@ -70,7 +85,9 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
       const ids = tokens.verify('unsubscribe', token)
       if (!ids) return pages.send(reply, 404, unknownLinkPage)
       const method = isOneClick(request) ? 'one_click' : 'page'
-      const unsubscription = { ...ids, id: newId('evt'), method, occurredAt: new Date() } as const
+      const keepsAddress = !hits.isDatabaseDown && (await addresses.keepsAddresses(ids.organizationId))
+      const ip = keepsAddress ? { ip: request.ip } : {}
+      const unsubscription = { ...ids, id: newId('evt'), method, occurredAt: new Date(), ...ip } as const
       const outcome = await hits.record({ unsubscription })
       if (outcome === 'lost') return unavailable(reply)
       return show(reply, ids, (recipient) => unsubscribedPage(recipient, pathsOf(token)))
@@ -82,7 +99,7 @@ export function unsubscribeRoutes({ db, baseUrl, tokens, hits, pages }: Unsubscr
       if (!ids) return pages.send(reply, 404, unknownLinkPage)
       if (hits.isDatabaseDown) return unavailable(reply)
       try {
-        await undoUnsubscription(db, ids.organizationId, ids.contactId)
+        await undoUnsubscription(db, ids, request.ip)
       } catch (error) {
         if (!isConnectionFault(error)) throw error
         return unavailable(reply)

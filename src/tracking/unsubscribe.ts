@@ -1,4 +1,4 @@
-import { resubscribe, unsubscribe } from '../contacts/contacts.ts'
+import { resubscribe, unsubscribeByRecipient } from '../contacts/contacts.ts'
 import { inTransaction } from '../contacts/transaction.ts'
 import type { Db } from '../db/db.ts'
 import { recordEvents } from '../events/record.ts'
@@ -13,10 +13,10 @@ import { findRecipient } from './tracking.sql.ts'
  */
 export async function recordUnsubscription(
   { db, hints }: { db: Db; hints: Hints },
-  { method, ...event }: Unsubscription,
+  { method, ip, ...event }: Unsubscription,
 ): Promise<boolean> {
   const isNew = await inTransaction(db, async (tx) => {
-    if (!(await unsubscribe(tx, event.organizationId, event.contactId, event.messageId))) return false
+    if (!(await unsubscribeByRecipient(tx, event, ip))) return false
     const noMachine = { machine: false, machineReason: null }
     await recordEvents(tx, [{ ...event, ...noMachine, eventName: 'contactUnsubscribe', data: { method } }])
     return true
@@ -26,10 +26,14 @@ export async function recordUnsubscription(
 }
 
 /** Reverts an unsubscription. Has no effect if the contact is not unsubscribed. */
-export async function undoUnsubscription(db: Db, organizationId: OrganizationId, contactId: ContactId): Promise<void> {
+export async function undoUnsubscription(
+  db: Db,
+  { organizationId, contactId }: { organizationId: OrganizationId; contactId: ContactId },
+  ip: string,
+): Promise<void> {
   await inTransaction(db, async (tx) => {
     const recipient = await findRecipient(tx, organizationId, contactId)
     if (recipient?.subscription === 'unsubscribed')
-      await resubscribe(tx, organizationId, contactId, { type: 'recipient', id: null })
+      await resubscribe(tx, organizationId, contactId, { type: 'recipient', id: null, ip })
   })
 }

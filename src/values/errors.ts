@@ -76,6 +76,7 @@ export type RecordKind =
   | 'contact'
   | 'delivery'
   | 'email'
+  | 'event'
   | 'flow'
   | 'flow version'
   | 'group'

@@ -5,6 +5,7 @@ const kinds = {
   blk: 'bulk action',
   con: 'contact',
   dlv: 'delivery',
+  evt: 'event',
   flw: 'flow',
   grp: 'group',
   imp: 'import',

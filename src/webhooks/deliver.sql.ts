@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../db/db.ts'
 import { type Settlement, settleJobs } from '../queue/queue.ts'
-import type { EventData, EventName } from '../values/event-types.ts'
+import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId } from '../values/ids.ts'
 import { type Attempt, type DeliveryStatus, keptBody } from './deliveries.sql.ts'
@@ -11,7 +11,7 @@ export type DeliveryRow = SealedSecrets & {
   organizationId: OrganizationId
   id: DeliveryId
   eventId: EventId
-  eventName: EventName
+  eventName: WebhookEventName
   attemptCount: number
   body: string | null
   url: string

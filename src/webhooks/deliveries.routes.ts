@@ -7,7 +7,7 @@ import { answers, Nullable, ok, oneOf, page, pages, Timestamp } from '../http/en
 import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
 import type { Hints } from '../queue/hints.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
-import { type EventName, eventNames } from '../values/event-types.ts'
+import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { type DeliveryId, toText } from '../values/ids.ts'
 import { bodyOf } from './deliver.job.ts'
@@ -29,7 +29,7 @@ const DeliveryOut = Type.Object({
   id: Type.String(),
   webhook_id: Type.String(),
   event_id: Type.String(),
-  event_name: oneOf(...eventNames),
+  event_name: oneOf(...webhookEventNames),
   is_test: Type.Boolean({ description: 'Whether this is a test with a sample event.' }),
   status: oneOf(...deliveryStatuses),
   attempt_count: Type.Integer(),
@@ -79,7 +79,7 @@ export function deliveryRoutes({
           querystring: Type.Object({
             ...pageQuery,
             status: Type.Optional(oneOf(...deliveryStatuses)),
-            event_name: Type.Optional(oneOf(...eventNames)),
+            event_name: Type.Optional(oneOf(...webhookEventNames)),
           }),
           response: pages(DeliveryOut),
         },
@@ -91,7 +91,7 @@ export function deliveryRoutes({
         const { limit, cursor } = readPage(request.query, [uuidPart])
         const filter = {
           status,
-          eventName: eventName as EventName | undefined,
+          eventName: eventName as WebhookEventName | undefined,
           before: cursor?.[0] as DeliveryId | undefined,
           limit: limit + 1,
         }
@@ -198,7 +198,7 @@ const deliveryOut = (delivery: Delivery) => ({
   delivered_at: delivery.deliveredAt?.toISOString() ?? null,
 })
 
-export const attemptOut = (attempt: Attempt, deliveryId: DeliveryId, eventName: EventName) => ({
+export const attemptOut = (attempt: Attempt, deliveryId: DeliveryId, eventName: WebhookEventName) => ({
   number: attempt.number,
   at: attempt.at.toISOString(),
   duration_ms: attempt.durationMs,

@@ -1,7 +1,7 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { and, sql } from '../db/sql.ts'
 import { enqueue } from '../queue/queue.ts'
-import type { EventName } from '../values/event-types.ts'
+import type { WebhookEventName } from '../values/event-types.ts'
 import { type DeliveryId, type EventId, leastId, type OrganizationId, type WebhookId } from '../values/ids.ts'
 import { deliverKind } from './fan-out.ts'
 
@@ -12,7 +12,7 @@ export type Delivery = {
   id: DeliveryId
   webhookId: WebhookId
   eventId: EventId
-  eventName: EventName
+  eventName: WebhookEventName
   isTest: boolean
   status: DeliveryStatus
   attemptCount: number
@@ -33,7 +33,7 @@ export const keptBody = sql`nullif(deliveries.body, '') as body`
 
 export type DeliveryFilter = {
   status?: DeliveryStatus | undefined
-  eventName?: EventName | undefined
+  eventName?: WebhookEventName | undefined
   before?: DeliveryId | undefined
   limit: number
 }
@@ -99,7 +99,7 @@ export async function insertTestDelivery(
     id: DeliveryId
     webhookId: WebhookId
     eventId: EventId
-    eventName: EventName
+    eventName: WebhookEventName
     body: string
     attempt: Attempt
   },

@@ -1,4 +1,4 @@
-import type { EventData, EventName } from '../values/event-types.ts'
+import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import {
   type ContactId,
   type EventId,
@@ -12,7 +12,7 @@ import {
 export type WebhookEvent = {
   organizationId: OrganizationId
   id: EventId
-  eventName: EventName
+  eventName: WebhookEventName
   occurredAt: Date
   messageId: MessageId | null
   flowId: FlowId | null
@@ -45,4 +45,4 @@ export function webhookBody(event: WebhookEvent): string {
   })
 }
 
-const isReaction = (name: EventName) => name === 'emailOpen' || name === 'emailClick'
+const isReaction = (name: WebhookEventName) => name === 'emailOpen' || name === 'emailClick'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Reader, Tx } from '../db/db.ts'
 import { enqueue } from '../queue/queue.ts'
-import type { EventName } from '../values/event-types.ts'
+import { contactChangeNames, type WebhookEventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { DeliveryId, EventId, OrganizationId, WebhookId } from '../values/ids.ts'
 
@@ -13,7 +13,7 @@ export type Subscription = {
   id: WebhookId
   status: 'active' | 'paused'
   allEvents: boolean
-  eventTypes: EventName[]
+  eventTypes: WebhookEventName[]
 }
 
 /** Returns all webhooks of these organizations. */
@@ -24,7 +24,15 @@ export async function findSubscriptions(db: Reader, organizationIds: Organizatio
     where organization_id = any (${organizationIds}::uuid[])`
 }
 
-type RecordedEvent = { organizationId: OrganizationId; id: EventId; eventName: EventName }
+/** Returns the webhooks of these organizations that select changes of contacts by name. */
+export async function findChangeSubscriptions(db: Reader, organizationIds: OrganizationId[]): Promise<Subscription[]> {
+  return db<Subscription>`
+    select organization_id, id, status, all_events, event_types
+    from webhooks
+    where organization_id = any (${organizationIds}::uuid[]) and event_types && ${[...contactChangeNames]}::text[]`
+}
+
+type RecordedEvent = { organizationId: OrganizationId; id: EventId; eventName: WebhookEventName }
 
 /**
  * Creates one delivery and one job for each webhook subscribed to an event. Deliveries to a paused webhook are created

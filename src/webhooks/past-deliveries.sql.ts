@@ -1,12 +1,12 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { EventData, EventName } from '../values/event-types.ts'
+import type { EventData, WebhookEventName } from '../values/event-types.ts'
 import type { ContactId, DeliveryId, EventId, FlowId, MessageId, OrganizationId, WebhookId } from '../values/ids.ts'
 import type { Attempt } from './deliveries.sql.ts'
 
 export type PastEvent = {
   id: EventId
   deliveryId: DeliveryId
-  eventName: EventName
+  eventName: WebhookEventName
   occurredAt: Date
   messageId: MessageId | null
   flowId: FlowId | null

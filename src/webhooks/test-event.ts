@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { notFound, Refusal } from '../values/errors.ts'
-import { type EventName, eventTypes } from '../values/event-types.ts'
+import { eventTypes, isContactChangeName, type WebhookEventName } from '../values/event-types.ts'
 import { type DeliveryId, newId, type OrganizationId, type WebhookId } from '../values/ids.ts'
 import { attemptDelivery, type DeliverParts } from './deliver.job.ts'
 import { type Attempt, insertTestDelivery } from './deliveries.sql.ts'
@@ -10,6 +10,8 @@ import { findSecrets } from './signing-secrets.sql.ts'
 import { openSecrets, unreadableSecret } from './signing-secrets.ts'
 import { getWebhook } from './webhooks.ts'
 
+const noMessage = { messageId: null, flowId: null }
+
 export type TestParts = Pick<DeliverParts, 'safePost' | 'metrics'> & { db: Db; box: SecretBox }
 
 /** Sends a sample event immediately, without retries, and adds it to the delivery log. */
@@ -17,7 +19,7 @@ export async function sendTestEvent(
   parts: TestParts,
   organizationId: OrganizationId,
   webhookId: WebhookId,
-  eventName: EventName,
+  eventName: WebhookEventName,
 ): Promise<{ deliveryId: DeliveryId; attempt: Attempt }> {
   const webhook = await getWebhook(parts.db, organizationId, webhookId)
   const sealed = await findSecrets(parts.db, organizationId, webhookId)
@@ -32,8 +34,7 @@ export async function sendTestEvent(
     id: eventId,
     eventName,
     occurredAt: new Date(),
-    messageId: newId('msg'),
-    flowId: newId('flw'),
+    ...(isContactChangeName(eventName) ? noMessage : { messageId: newId('msg'), flowId: newId('flw') }),
     machine,
     data,
     contact: { id: newId('con'), email: 'ada@example.com', firstName: 'Ada' },

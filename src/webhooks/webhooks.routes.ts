@@ -8,7 +8,7 @@ import type { Reader } from '../db/db.ts'
 import { answers, created, creates, Nothing, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
 import { checkIfMatch, etagOf } from '../http/etag.ts'
 import type { NamedShares } from '../runtime/shares.ts'
-import { type EventName, eventNames } from '../values/event-types.ts'
+import { type WebhookEventName, webhookEventNames } from '../values/event-types.ts'
 import { parseIdParam } from '../values/id-params.ts'
 import { toText } from '../values/ids.ts'
 import { AttemptOut, attemptOut } from './deliveries.routes.ts'
@@ -29,7 +29,7 @@ const WebhookOut = Type.Object({
   id: Type.String(),
   name: Type.String(),
   url: Type.String(),
-  event_types: Type.Array(oneOf(...eventNames)),
+  event_types: Type.Array(oneOf(...webhookEventNames)),
   all_events: Type.Boolean(),
   status: oneOf('active', 'paused'),
   paused_reason: Nullable(Type.String()),
@@ -238,14 +238,14 @@ export function webhookRoutes(parts: WebhookRouteParts): FastifyPluginAsyncTypeb
           summary: 'Send a test event',
           description: 'Sends a sample event and returns the attempt.',
           params: Params,
-          body: Type.Object({ event_name: oneOf(...eventNames) }),
+          body: Type.Object({ event_name: oneOf(...webhookEventNames) }),
           response: answers(Type.Object({ delivery_id: Type.String(), attempt: AttemptOut })),
         },
       },
       async (request) => {
         const organizationId = organizationIdOf(request)
         const webhookId = parseIdParam('whk', request.params.id)
-        const eventName = request.body.event_name as EventName
+        const eventName = request.body.event_name as WebhookEventName
         const { deliveryId, attempt } = await parts.shares.webhookTests.run(organizationId, () =>
           sendTestEvent(parts, organizationId, webhookId, eventName),
         )

@@ -1,6 +1,6 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import type { EventName } from '../values/event-types.ts'
+import type { WebhookEventName } from '../values/event-types.ts'
 import type { OrganizationId, UserId, WebhookId } from '../values/ids.ts'
 import type { RetrySchedule } from './retry-schedules.ts'
 
@@ -10,7 +10,7 @@ export type Webhook = {
   name: string
   url: string
   allEvents: boolean
-  eventTypes: EventName[]
+  eventTypes: WebhookEventName[]
   status: 'active' | 'paused'
   pausedReason: string | null
   retrySchedule: RetrySchedule

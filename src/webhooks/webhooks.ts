@@ -5,7 +5,13 @@ import type { Hints } from '../queue/hints.ts'
 import { dropLane, setLanePaused } from '../queue/queue.ts'
 import type { SecretBox } from '../secrets/secrets.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
-import { type EventName, eventNames, isEventName } from '../values/event-types.ts'
+import {
+  eventNames,
+  isContactChangeName,
+  isWebhookEventName,
+  type WebhookEventName,
+  webhookEventNames,
+} from '../values/event-types.ts'
 import { newId, type OrganizationId, type UserId, type WebhookId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
 import { deliverKind } from './fan-out.ts'
@@ -169,19 +175,23 @@ function checkUrl(text: string, allowPrivate: boolean): string {
   return checked.url
 }
 
-function checkEvents(names: string[] | undefined, allEvents: boolean): { eventTypes: EventName[]; allEvents: boolean } {
+/** All events include the changes of contacts only if these are named as well. */
+function checkEvents(
+  names: string[] | undefined,
+  allEvents: boolean,
+): { eventTypes: WebhookEventName[]; allEvents: boolean } {
   const wanted = [...new Set(names ?? [])]
-  const unknown = wanted.find((name) => !isEventName(name))
+  const unknown = wanted.find((name) => !isWebhookEventName(name))
   if (unknown !== undefined)
     throw invalid({
       path: `event_types.${names!.indexOf(unknown)}`,
-      problem: `must be one of ${eventNames.join(', ')}`,
+      problem: `must be one of ${webhookEventNames.join(', ')}`,
     })
-  if (allEvents) return { eventTypes: [...eventNames], allEvents }
+  if (allEvents) return { eventTypes: [...eventNames, ...wanted.filter(isContactChangeName)], allEvents }
   if (wanted.length === 0)
     throw invalid({
       path: 'event_types',
-      problem: `must contain at least one of ${eventNames.join(', ')}; alternatively, set all_events`,
+      problem: `must contain at least one of ${webhookEventNames.join(', ')}; alternatively, set all_events`,
     })
-  return { eventTypes: wanted as EventName[], allEvents }
+  return { eventTypes: wanted as WebhookEventName[], allEvents }
 }

@@ -33,7 +33,7 @@ test('closing a dialog returns the focus to its opener', async () => {
     [`developers/webhooks/${webhook}`, 'More actions', 'Rotate secret'],
     [`developers/webhooks/${webhook}`, 'More actions', 'Delete'],
     ['developers/api-keys', 'Create key'],
-    ['contacts/suppressions', 'Add address'],
+    ['contacts/suppressions', 'Add addresses'],
     ['settings/team', 'Invite'],
     ['settings/team', 'Account', 'Change password'],
   ] as const) {

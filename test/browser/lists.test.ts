@@ -226,9 +226,24 @@ test('an ID pasted into the search opens its record, and commands can be run', a
   const webhook = await manage('/webhooks', { name: 'Orders', url: 'https://example.com/hooks', all_events: true })
   const key = await manage('/api-keys', { name: 'Shop' })
   const sent = await manage(`/flows/${flow}/test`, { to: 'ada@example.com', context: { name: 'Ada' } })
+  await service.manage(account.session, 'PATCH', `/organization/contacts/${contact.id}`, { status: 'unsubscribed' })
+  const event = (
+    await service.manage(account.session, 'GET', `/organization/events?contact_id=${contact.id}`)
+  ).body.data.find(({ event_name }: { event_name: string }) => event_name === 'contactUnsubscribe')
   await using tab = await openTab(browser, service, { account })
   const { page } = tab
 
+  for (const [path, label, id, found] of [
+    ['flows', 'Search flows', flow, 'Order confirmation'],
+    ['contacts/groups', 'Search groups', group.id, 'Customers'],
+    ['messages', 'Search messages', flow, 'Your order'],
+    ['contacts/suppressions', 'Search addresses', contact.id, 'ada@example.com'],
+  ] as const) {
+    await page.goto(path)
+    await page.getByLabel(label).fill(id)
+    await page.waitForURL(`**?query=${id}`)
+    await page.getByRole('table').getByText(found).first().waitFor()
+  }
   await page.goto('settings/suppressions')
   await page.waitForURL('**/contacts/suppressions')
   const field = page.getByRole('dialog').getByLabel('Search')
@@ -239,6 +254,7 @@ test('an ID pasted into the search opens its record, and commands can be run', a
     [webhook.id, 'Orders', `**/developers/webhooks/${webhook.id}`],
     [sent.message_id, 'Your order', `**/messages/${sent.message_id}`],
     [key.id, 'Shop', '**/developers/api-keys'],
+    [event.id, 'contactUnsubscribe', `**/contacts/${contact.id}`],
   ] as const) {
     await page.getByRole('main').waitFor()
     await page.keyboard.press('Control+k')

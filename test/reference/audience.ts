@@ -38,6 +38,7 @@ export async function recordAudience(recorder: Recorder): Promise<{ groupId: str
   })
   const found = await recorder.record('listContacts', { query: { query: 'ada@', limit: '10' } })
   await recorder.record('getContactTimeline', { params: { id: linus } })
+  await recorder.record('listContactConsents', { params: { id: linus } })
   await recorder.record('removeContactFromGroup', { params: { id: groupId, contact_id: linus } })
   await recorder.record('exportContact', { params: { id: linus } })
   await recorder.record('deleteContact', { params: { id: linus } })
@@ -105,6 +106,11 @@ async function recordImports(recorder: Recorder): Promise<void> {
   await recorder.record('getImport', { params: { id } })
   await recorder.record('listImports')
   await recordCancelledImport(recorder)
+  await recorder.record('undoImport', { params: { id } })
+  await until('the undo', async () => {
+    const { body } = await recorder.app.manage('GET', `/organization/imports/${id}`)
+    return body.data.undo.status === 'done'
+  })
 }
 
 /** The upload of a second file is still in progress when it is cancelled. */
@@ -126,6 +132,9 @@ async function recordCancelledImport(recorder: Recorder): Promise<void> {
 
 async function recordSuppressions(recorder: Recorder): Promise<void> {
   await recorder.record('createSuppression', { body: { email: 'legal@example.org', detail: 'Asked by phone' } })
+  await recorder.record('suppressAddresses', {
+    body: { list: 'legal@example.org\nlegal@\nold@example.org, older@example.org', detail: 'Closed accounts' },
+  })
   await recorder.record('listSuppressions', { query: { reason: 'manual' } })
   await recorder.record('deleteSuppression', { params: { email: 'legal@example.org' } })
   await recorder.record('deleteSuppression', { params: { email: 'nobody@example.org' }, status: 404 })

@@ -36,7 +36,8 @@ export async function recordEvents(
   await recorder.record('deleteWebhook', { params: { id } })
 
   await recorder.record('listEventTypes')
-  await recorder.record('listEvents', { query: { event_name: 'emailClick' } })
+  const clicks = await recorder.record('listEvents', { query: { event_name: 'emailClick' } })
+  await recorder.record('getEvent', { params: { id: clicks.data[0].id } })
   await recorder.record('getChecklist')
 }
 

@@ -16,7 +16,7 @@ export const examples: Examples = {
           "message": "OK",
           "data": [
             {
-              "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
+              "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
               "name": "Shop backend",
               "prefix": "wxk_8sKq",
               "scopes": [
@@ -32,7 +32,7 @@ export const examples: Examples = {
               }
             },
             {
-              "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
+              "id": "key_01kjt5r2g0e0t8vz1q0m3w0003",
               "name": "test",
               "prefix": "wxk_8sKq",
               "scopes": [
@@ -73,7 +73,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "Created",
           "data": {
-            "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
+            "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
             "name": "Shop backend",
             "prefix": "wxk_8sKq",
             "scopes": [
@@ -97,9 +97,9 @@ export const examples: Examples = {
     {
       "title": "Success",
       "request": {
-        "path": "/api/v1/organization/api-keys/key_01kjt5r2g0e0t8vz1q0m3w0001",
+        "path": "/api/v1/organization/api-keys/key_01kjt5r2g0e0t8vz1q0m3w0002",
         "params": {
-          "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+          "id": "key_01kjt5r2g0e0t8vz1q0m3w0002"
         }
       },
       "response": {

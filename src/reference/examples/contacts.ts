@@ -424,6 +424,7 @@ export const examples: Examples = {
               "detail": null,
               "evidence": null,
               "change": "edited",
+              "subscribed": null,
               "fields": [
                 "last_name",
                 "attributes"
@@ -433,7 +434,8 @@ export const examples: Examples = {
               "actor": {
                 "type": "user",
                 "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                "name": "owner@acme.example"
+                "name": "owner@acme.example",
+                "ip": null
               }
             },
             {
@@ -450,6 +452,7 @@ export const examples: Examples = {
               "detail": null,
               "evidence": null,
               "change": "group_added",
+              "subscribed": null,
               "fields": null,
               "reasons": null,
               "group": {
@@ -459,7 +462,8 @@ export const examples: Examples = {
               "actor": {
                 "type": "user",
                 "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                "name": "owner@acme.example"
+                "name": "owner@acme.example",
+                "ip": null
               }
             },
             {
@@ -476,17 +480,53 @@ export const examples: Examples = {
               "detail": null,
               "evidence": null,
               "change": "created",
+              "subscribed": true,
               "fields": null,
               "reasons": null,
               "group": null,
               "actor": {
                 "type": "user",
                 "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                "name": "owner@acme.example"
+                "name": "owner@acme.example",
+                "ip": null
               }
             }
           ],
           "next_cursor": null
+        }
+      }
+    }
+  ],
+  "listContactConsents": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/contacts/con_01kjt5r2g0e0t8vz1q0m3w0004/consents",
+        "params": {
+          "id": "con_01kjt5r2g0e0t8vz1q0m3w0004"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "at": "2026-03-02T10:15:00.731Z",
+              "action": "subscribed",
+              "source": {
+                "type": "user",
+                "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                "name": "owner@acme.example"
+              },
+              "ip": null,
+              "method": null,
+              "event_id": null,
+              "message_id": null
+            }
+          ]
         }
       }
     }
@@ -519,7 +559,9 @@ export const examples: Examples = {
               "problem": null,
               "note": null,
               "created_at": "2026-03-02T09:30:00.000Z",
-              "finished_at": "2026-03-02T09:30:02.417Z"
+              "finished_at": "2026-03-02T09:30:02.417Z",
+              "undo_until": "2026-03-02T09:30:00.000Z",
+              "undo": null
             }
           ]
         }
@@ -557,6 +599,8 @@ export const examples: Examples = {
             "note": null,
             "created_at": "2026-03-02T09:30:00.000Z",
             "finished_at": "2026-03-02T09:30:02.417Z",
+            "undo_until": "2026-03-02T09:30:00.000Z",
+            "undo": null,
             "columns": [
               "Email",
               "First name",
@@ -609,7 +653,54 @@ export const examples: Examples = {
             "problem": null,
             "note": null,
             "created_at": "2026-03-02T09:30:00.000Z",
-            "finished_at": "2026-03-02T09:30:02.417Z"
+            "finished_at": "2026-03-02T09:30:02.417Z",
+            "undo_until": "2026-03-02T09:30:00.000Z",
+            "undo": null
+          }
+        }
+      }
+    }
+  ],
+  "undoImport": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/imports/imp_01kjt5r2g0e0t8vz1q0m3w0001/undo",
+        "params": {
+          "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 202,
+        "body": {
+          "code": 202,
+          "status": "success",
+          "message": "Undo queued",
+          "data": {
+            "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
+            "filename": "customers.csv",
+            "group_id": null,
+            "subscription": "subscribed",
+            "status": "done",
+            "bytes_total": 74,
+            "bytes_done": 74,
+            "rows_done": 2,
+            "created": 1,
+            "updated": 0,
+            "rejected": 1,
+            "problem": null,
+            "note": null,
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "finished_at": "2026-03-02T09:30:02.417Z",
+            "undo_until": null,
+            "undo": {
+              "status": "queued",
+              "removed": 0,
+              "restored": 0,
+              "kept": 0,
+              "requested_at": "2026-03-02T09:30:00.000Z",
+              "finished_at": null
+            }
           }
         }
       }
@@ -710,7 +801,9 @@ export const examples: Examples = {
             "problem": null,
             "note": null,
             "created_at": "2026-03-02T09:30:00.000Z",
-            "finished_at": null
+            "finished_at": null,
+            "undo_until": null,
+            "undo": null
           }
         }
       }
@@ -760,6 +853,7 @@ export const examples: Examples = {
                   "type": "user",
                   "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                 },
+                "ip": null,
                 "details": {
                   "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
                 }
@@ -771,6 +865,7 @@ export const examples: Examples = {
                   "type": "user",
                   "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                 },
+                "ip": null,
                 "details": {
                   "fields": [
                     "last_name",
@@ -785,9 +880,25 @@ export const examples: Examples = {
                   "type": "user",
                   "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                 },
+                "ip": null,
                 "details": {
                   "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
                 }
+              }
+            ],
+            "consents": [
+              {
+                "at": "2026-03-02T10:15:00.731Z",
+                "action": "subscribed",
+                "source": {
+                  "type": "user",
+                  "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
+                  "name": "owner@acme.example"
+                },
+                "ip": null,
+                "method": null,
+                "event_id": null,
+                "message_id": null
               }
             ],
             "messages": [],

@@ -18,6 +18,7 @@ export const examples: Examples = {
             {
               "event_name": "emailSent",
               "description": "The relay accepted an email.",
+              "in_all_events": true,
               "example": {
                 "event_name": "emailSent",
                 "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -37,6 +38,7 @@ export const examples: Examples = {
             {
               "event_name": "emailOpen",
               "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
+              "in_all_events": true,
               "example": {
                 "event_name": "emailOpen",
                 "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -58,6 +60,7 @@ export const examples: Examples = {
             {
               "event_name": "emailClick",
               "description": "A link in an email was clicked.",
+              "in_all_events": true,
               "example": {
                 "event_name": "emailClick",
                 "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -80,6 +83,7 @@ export const examples: Examples = {
             {
               "event_name": "emailSoftBounce",
               "description": "An email could not be delivered for a temporary reason, for example because the mailbox is full.",
+              "in_all_events": true,
               "example": {
                 "event_name": "emailSoftBounce",
                 "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -108,6 +112,7 @@ export const examples: Examples = {
             {
               "event_name": "emailHardBounce",
               "description": "An email could not be delivered because the address does not exist. The address is suppressed.",
+              "in_all_events": true,
               "example": {
                 "event_name": "emailHardBounce",
                 "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -136,6 +141,7 @@ export const examples: Examples = {
             {
               "event_name": "emailComplaint",
               "description": "The recipient reported an email as spam. The address is suppressed.",
+              "in_all_events": true,
               "example": {
                 "event_name": "emailComplaint",
                 "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -156,6 +162,7 @@ export const examples: Examples = {
             {
               "event_name": "contactUnsubscribe",
               "description": "A contact unsubscribed from marketing email.",
+              "in_all_events": true,
               "example": {
                 "event_name": "contactUnsubscribe",
                 "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -170,6 +177,84 @@ export const examples: Examples = {
                     "first_name": "Ada"
                   },
                   "method": "one_click"
+                }
+              }
+            },
+            {
+              "event_name": "contactCreated",
+              "description": "A contact was created. Not part of \"all events\": select it by name.",
+              "in_all_events": false,
+              "example": {
+                "event_name": "contactCreated",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": null,
+                  "flow_id": null,
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  },
+                  "source": {
+                    "type": "api_key",
+                    "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                  },
+                  "subscription": "subscribed"
+                }
+              }
+            },
+            {
+              "event_name": "contactUpdated",
+              "description": "The address, a name or an attribute of a contact was changed. Not part of \"all events\": select it by name.",
+              "in_all_events": false,
+              "example": {
+                "event_name": "contactUpdated",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": null,
+                  "flow_id": null,
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  },
+                  "source": {
+                    "type": "api_key",
+                    "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                  },
+                  "fields": [
+                    "first_name",
+                    "attributes"
+                  ]
+                }
+              }
+            },
+            {
+              "event_name": "contactSubscribed",
+              "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of \"all events\": select it by name.",
+              "in_all_events": false,
+              "example": {
+                "event_name": "contactSubscribed",
+                "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
+                "timestamp": 1772446500,
+                "data": {
+                  "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
+                  "message_id": null,
+                  "flow_id": null,
+                  "contact": {
+                    "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
+                    "email": "ada@example.com",
+                    "first_name": "Ada"
+                  },
+                  "source": {
+                    "type": "api_key",
+                    "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
+                  },
+                  "subscription": "subscribed"
                 }
               }
             }
@@ -215,6 +300,44 @@ export const examples: Examples = {
             }
           ],
           "next_cursor": null
+        }
+      }
+    }
+  ],
+  "getEvent": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/events/evt_01kjt5r2g0e0t8vz1q0m3w0002",
+        "params": {
+          "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
+            "event_name": "emailClick",
+            "occurred_at": "2026-03-02T10:15:00.480Z",
+            "machine": false,
+            "machine_reason": null,
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
+            "flow_name": "Order shipped",
+            "contact": {
+              "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
+              "email": "ada@example.com",
+              "first_name": "Ada"
+            },
+            "data": {
+              "url": "https://shop.example.com/orders/1042",
+              "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
+            }
+          }
         }
       }
     }

@@ -19,6 +19,20 @@ export const examples: Examples = {
           "message": "OK",
           "data": [
             {
+              "email": "older@example.org",
+              "reason": "manual",
+              "detail": "Closed accounts",
+              "created_at": "2026-03-02T09:30:00.000Z",
+              "message_id": null
+            },
+            {
+              "email": "old@example.org",
+              "reason": "manual",
+              "detail": "Closed accounts",
+              "created_at": "2026-03-02T09:30:00.000Z",
+              "message_id": null
+            },
+            {
               "email": "legal@example.org",
               "reason": "manual",
               "detail": "Asked by phone",
@@ -96,6 +110,61 @@ export const examples: Examples = {
             "type": "not_found",
             "fields": [],
             "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    }
+  ],
+  "suppressAddresses": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/suppressions/list",
+        "body": {
+          "list": "legal@example.org\nlegal@\nold@example.org, older@example.org",
+          "detail": "Closed accounts"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "added": 2,
+            "already_suppressed": 1,
+            "rejected": 1,
+            "results": [
+              {
+                "line": 1,
+                "text": "legal@example.org",
+                "email": "legal@example.org",
+                "status": "already_suppressed",
+                "problem": null
+              },
+              {
+                "line": 2,
+                "text": "legal@",
+                "email": null,
+                "status": "rejected",
+                "problem": "is not a valid email address"
+              },
+              {
+                "line": 3,
+                "text": "old@example.org",
+                "email": "old@example.org",
+                "status": "added",
+                "problem": null
+              },
+              {
+                "line": 3,
+                "text": "older@example.org",
+                "email": "older@example.org",
+                "status": "added",
+                "problem": null
+              }
+            ]
           }
         }
       }

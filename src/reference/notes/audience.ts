@@ -60,11 +60,19 @@ export const audienceNotes: Notes = {
     details: 'This cannot be undone. Export the contact first if you need a record of it.',
   },
   getContactTimeline: { details: '`kind` is `message`, `event` or `change`; fields of other kinds are null.' },
+  listContactConsents: {
+    details:
+      'The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.',
+  },
   exportContact: { details: 'The response is streamed, with a `Content-Disposition` header that names a file.' },
 
   listImports: { details: 'The newest 20 imports. Reports are kept for 90 days.' },
   getImport: { details: 'Poll it about once a second until `status` is `done`, `failed` or `cancelled`.' },
   cancelImport: { errors: { conflict: 'The import has already finished.' } },
+  undoImport: {
+    details: 'Poll the import until `undo.status` is `done`.',
+    errors: { conflict: 'The import has not finished, was undone before, or finished more than 7 days ago.' },
+  },
   inspectImportFile: {
     details: 'Use the returned `mapping` as the starting point of the mapping for the import.',
     errors: { validation_failed: 'The file is not CSV, or not UTF-8.' },
@@ -125,6 +133,10 @@ export const audienceNotes: Notes = {
   },
   deleteSegment: { details: 'This cannot be undone.' },
 
+  suppressAddresses: {
+    details: 'Suppressing an address twice has no effect. Lists of more than 5,000 addresses: split them.',
+    errors: { validation_failed: 'The list is empty, or has too many addresses.' },
+  },
   listSuppressions: { details: 'An address can have several suppressions with different reasons.' },
   createSuppression: {
     details: 'Suppressing an address again changes nothing. The address does not need to be a contact.',

@@ -16,6 +16,7 @@ export const eventNotes: Notes = {
     details:
       'Events are kept as long as `EVENT_RETENTION_MONTHS` says (by default without limit); counts are always kept.',
   },
+  getEvent: { details: 'Also returns changes of contacts, which are not listed.' },
   getOverview: {
     details:
       '`previous` has the totals of the preceding period of the same length. `timezone` defaults to that of the organization. At most 731 days.',

@@ -1,6 +1,13 @@
 import type { EventName } from '../api/types.ts'
 import { StatusBadge, type Tone } from '../ui/status-badge.tsx'
 
+/** The changes of contacts, which only webhooks receive. */
+export const changeOptions = [
+  { value: 'contactCreated', label: 'Contact created' },
+  { value: 'contactUpdated', label: 'Contact updated' },
+  { value: 'contactSubscribed', label: 'Subscribed' },
+]
+
 /** In the order in which they happen to an email. */
 const eventLabels: Record<EventName, string> = {
   emailSent: 'Sent',

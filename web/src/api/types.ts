@@ -62,6 +62,8 @@ export type ContactImport = Item<Data<`${Org}/imports`, 'get'>>
 export type ContactImportDetail = Data<`${Org}/imports/{id}`, 'get'>
 export type FileInspection = Data<`${Org}/contacts/import/inspect`, 'post'>
 export type Suppression = Item<Data<`${Org}/suppressions`, 'get'>>
+export type SuppressedList = Data<`${Org}/suppressions/list`, 'post'>
+export type SuppressedAddress = SuppressedList['results'][number]
 export type SuppressionReason = Suppression['reason']
 
 export type Flow = Data<`${Org}/flows/{id}`, 'get'>
@@ -82,8 +84,10 @@ export type Preview = Data<`${Org}/flows/preview`, 'post'>
 export type TemplateProblem = Item<Preview['problems']>
 
 export type EventType = Item<Data<'/api/v1/event-types', 'get'>>
-export type EventName = EventType['event_name']
+/** Everything that a webhook can receive: the events and the changes of contacts. */
+export type WebhookEventName = EventType['event_name']
 export type EmailEvent = Item<Data<`${Org}/events`, 'get'>>
+export type EventName = EmailEvent['event_name']
 export type Message = Item<Data<`${Org}/messages`, 'get'>>
 export type MessageStatus = Message['status']
 export type MessageDetail = Data<`${Org}/messages/{id}`, 'get'>

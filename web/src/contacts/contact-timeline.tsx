@@ -78,7 +78,12 @@ function ChangeText({ entry }: { entry: TimelineEntry }) {
   const by = actorText(entry)
   switch (entry.change) {
     case 'created':
-      return <>Contact added{by}</>
+      return (
+        <>
+          {entry.subscribed ? 'Contact added and subscribed' : 'Contact added'}
+          {by}
+        </>
+      )
     case 'edited':
       return (
         <>
@@ -152,7 +157,11 @@ const groupName = ({ group }: TimelineEntry) => (group?.name ? `“${group.name}
 
 /** For example “ by ada@example.com in the app”, to follow the description of a change. Empty if unknown. */
 function actorText({ actor }: TimelineEntry): string {
-  switch (actor?.type) {
+  return actor ? `${actorName(actor)}${actor.ip ? ` from ${actor.ip}` : ''}` : ''
+}
+
+function actorName(actor: NonNullable<TimelineEntry['actor']>): string {
+  switch (actor.type) {
     case 'user':
       return ` by ${actor.name ?? 'a former team member'} in the app`
     case 'api_key':
@@ -163,7 +172,5 @@ function actorText({ actor }: TimelineEntry): string {
       return ' by the recipient'
     case 'system':
       return ' automatically'
-    default:
-      return ''
   }
 }

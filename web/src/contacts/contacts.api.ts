@@ -40,7 +40,7 @@ export const groupsQuery = queryOptions({
 })
 export function useGroups(query: string) {
   const words = query.toLowerCase()
-  return useLocalPages(useQuery(groupsQuery), ({ name }) => name.toLowerCase().includes(words))
+  return useLocalPages(useQuery(groupsQuery), ({ id, name }) => id === words || name.toLowerCase().includes(words))
 }
 export const createGroup = (name: string) => dataOf(api.POST('/api/v1/organization/groups', { body: { name } }))
 export const renameGroup = (id: string, name: string) =>
@@ -63,10 +63,14 @@ export const importQuery = (id: string) =>
   queryOptions({
     queryKey: keys.contactImport(id),
     queryFn: () => dataOf(api.GET('/api/v1/organization/imports/{id}', at(id))),
-    refetchInterval: (query) => (isFinished(query.state.data) ? false : pendingRefetchMs),
+    refetchInterval: (query) => (isSettled(query.state.data) ? false : pendingRefetchMs),
   })
 export const isFinished = (record: Pick<ContactImport, 'status'> | undefined) =>
   record !== undefined && record.status !== 'queued' && record.status !== 'running'
+/** Neither the import nor its undo is in progress. */
+const isSettled = (record: Pick<ContactImport, 'status' | 'undo'> | undefined) =>
+  isFinished(record) && (!record?.undo || record.undo.status === 'done')
+export const undoImport = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/undo', at(id)))
 export const cancelImport = (id: string) => dataOf(api.POST('/api/v1/organization/imports/{id}/cancel', at(id)))
 
 const inspectedBytesMax = 256 * 1024

@@ -1,4 +1,5 @@
 import { Anchor, Button, Paper, Progress, Stack, Text } from '@mantine/core'
+import { IconArrowBackUp } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
@@ -14,31 +15,44 @@ import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { cancelImport, groupsQuery, importQuery, isFinished } from './contacts.api.ts'
+import { cancelImport, groupsQuery, importQuery, isFinished, undoImport } from './contacts.api.ts'
 import { ImportStatusBadge } from './imports-page.tsx'
 
 export function ImportPage() {
   const { id = '' } = useParams()
   const contactImport = useQuery(importQuery(id))
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'cancel' | 'undo'>()
+  const close = () => setAsking(undefined)
   return (
     <Page
       title={contactImport.data?.filename ?? 'Import'}
       beside={contactImport.data && <ImportStatusBadge status={contactImport.data.status} />}
       back={{ to: paths.imports, label: 'Imports' }}
       actions={
-        contactImport.data &&
-        !isFinished(contactImport.data) && (
-          <Button variant="default" onClick={() => setAsking(true)}>
-            Cancel import
-          </Button>
+        contactImport.data && (
+          <>
+            {!isFinished(contactImport.data) && (
+              <Button variant="default" onClick={() => setAsking('cancel')}>
+                Cancel import
+              </Button>
+            )}
+            {contactImport.data.undo_until && (
+              <Button
+                variant="default"
+                leftSection={<IconArrowBackUp size={16} aria-hidden />}
+                onClick={() => setAsking('undo')}
+              >
+                Undo import
+              </Button>
+            )}
+          </>
         )
       }
     >
       <Load query={contactImport}>{(data) => <ImportView contactImport={data} />}</Load>
       <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
+        opened={asking === 'cancel'}
+        onClose={close}
         title="Cancel import"
         action="Cancel import"
         dismiss="Keep importing"
@@ -48,6 +62,20 @@ export function ImportPage() {
         }}
       >
         The rest of the file is skipped. Contacts imported so far are kept.
+      </Confirm>
+      <Confirm
+        opened={asking === 'undo'}
+        onClose={close}
+        title="Undo import"
+        action="Undo import"
+        run={async () => {
+          await undoImport(id)
+          await contactImport.refetch()
+        }}
+      >
+        Removes the {pluralize(contactImport.data?.created ?? 0, 'contact', 'contacts')} this import created and
+        restores the contacts it changed, including their groups and suppressions. Contacts that were edited, emailed,
+        unsubscribed or added to another group since then are kept.
       </Confirm>
     </Page>
   )
@@ -71,6 +99,7 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
           <Progress.Section value={percent} animated={!over} color="green.8" aria-label="Import progress" />
         </Progress.Root>
       </Paper>
+      {contactImport.undo && <UndoNotice undo={contactImport.undo} />}
       {contactImport.problem && (
         <Notice tone="bad" role="alert" title="The import failed">
           {contactImport.problem}
@@ -99,6 +128,23 @@ function ImportView({ contactImport }: { contactImport: ContactImportDetail }) {
       )}
       {contactImport.errors.length > 0 && <RejectedRows contactImport={contactImport} />}
     </Stack>
+  )
+}
+
+function UndoNotice({ undo }: { undo: NonNullable<ContactImportDetail['undo']> }) {
+  const counts = [
+    `${pluralize(undo.removed, 'contact', 'contacts')} removed`,
+    `${count(undo.restored)} restored`,
+    ...(undo.kept > 0 ? [`${count(undo.kept)} kept because they were changed or emailed since`] : []),
+  ].join(', ')
+  return undo.status === 'done' ? (
+    <Notice tone="good" role="status" title="Import undone">
+      {counts}.
+    </Notice>
+  ) : (
+    <Notice tone="info" role="status" title="Undoing the import">
+      So far: {counts}. You can leave this page; the undo continues.
+    </Notice>
   )
 }
 

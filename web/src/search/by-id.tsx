@@ -1,9 +1,11 @@
 import type { SpotlightActionData } from '@mantine/spotlight'
 import {
+  IconBolt,
   IconKey,
   IconMailForward,
   IconPackageExport,
   IconSend,
+  IconUpload,
   IconUser,
   IconUsersGroup,
   IconWebhook,
@@ -63,6 +65,17 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
       icon: <IconPackageExport {...size} />,
     }
   },
+  evt: async (id) => {
+    const event = await dataOf(api.GET('/api/v1/organization/events/{id}', at(id)))
+    const to = event.message_id ? paths.message(event.message_id) : event.contact && paths.contact(event.contact.id)
+    if (!to) return undefined
+    const description = event.contact ? `Event of ${emailText(event.contact.email)}` : 'Event'
+    return { to, label: event.event_name, description, icon: <IconBolt {...size} /> }
+  },
+  imp: async (id) => {
+    const found = await dataOf(api.GET('/api/v1/organization/imports/{id}', at(id)))
+    return { to: paths.contactImport(id), label: found.filename, description: 'Import', icon: <IconUpload {...size} /> }
+  },
   key: async (id) => {
     const keys = await dataOf(api.GET('/api/v1/organization/api-keys'))
     const key = keys.find((candidate) => candidate.id === id)
@@ -70,7 +83,7 @@ const lookups: Record<string, (id: string) => Promise<Found | undefined>> = {
   },
 }
 
-const idPattern = /^(msg|con|flw|grp|whk|dlv|key)_[0-9a-z-]{8,64}$/i
+const idPattern = /^(msg|con|flw|grp|whk|dlv|key|evt|imp)_[0-9a-z-]{8,64}$/i
 
 export const isId = (text: string) => idPattern.test(text)
 

@@ -42,8 +42,8 @@ export const reasonsQuery = (email: string) =>
     staleTime: 0,
     gcTime: 0,
   })
-export const addSuppression = (email: string) =>
-  dataOf(api.POST('/api/v1/organization/suppressions', { body: { email } }))
+export const suppressList = (list: string) =>
+  dataOf(api.POST('/api/v1/organization/suppressions/list', { body: { list } }))
 export const removeSuppression = (email: string) =>
   ensureSuccess(api.DELETE('/api/v1/organization/suppressions/{email}', { params: { path: { email } } }))
 

@@ -1,4 +1,4 @@
-import { Button, Select, Text, TextInput } from '@mantine/core'
+import { Button, Select, Text } from '@mantine/core'
 import { IconBan, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,17 +8,16 @@ import { ContactsFrame } from '../contacts/contacts-frame.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { describe } from '../ui/descriptions.ts'
-import { Dialog } from '../ui/dialog.tsx'
 import { emailText } from '../ui/email-text.ts'
 import { Filters } from '../ui/filters.tsx'
-import { DialogForm, useRequestForm } from '../ui/form.tsx'
 import { More } from '../ui/more.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { Empty, Load } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Time } from '../ui/time.tsx'
 import { useFilters } from '../ui/use-filters.ts'
-import { addSuppression, reasonsQuery, removeSuppression, useSuppressions } from './settings.api.ts'
+import { AddSuppressions } from './add-suppressions.tsx'
+import { reasonsQuery, removeSuppression, useSuppressions } from './settings.api.ts'
 
 const reasons: Record<SuppressionReason, string> = {
   hard_bounce: 'Hard bounce',
@@ -37,7 +36,7 @@ export function SuppressionsPage() {
   const invalidate = useInvalidate()
   const add = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
-      Add address
+      Add addresses
     </Button>
   )
   return (
@@ -79,7 +78,7 @@ export function SuppressionsPage() {
         )}
       </Load>
       <More pages={suppressions} />
-      {adding && <AddDialog onClose={() => setAdding(false)} />}
+      {adding && <AddSuppressions onClose={() => setAdding(false)} />}
       <Confirm
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
@@ -137,29 +136,3 @@ const columns = (remove: (row: Suppression) => void): Column<Suppression>[] => [
     ),
   },
 ]
-
-function AddDialog({ onClose }: { onClose: () => void }) {
-  const invalidate = useInvalidate()
-  const form = useRequestForm({
-    initialValues: { email: '' },
-    send: ({ email }) => addSuppression(email.trim()),
-    onSuccess: async () => {
-      await invalidate(keys.suppressions)
-      onClose()
-    },
-  })
-  return (
-    <Dialog opened onClose={onClose} title="Suppress address">
-      <DialogForm form={form} action="Suppress address" onCancel={onClose}>
-        <TextInput
-          label="Email"
-          description="No flow will send email to this address."
-          type="email"
-          required
-          data-autofocus
-          {...form.field('email')}
-        />
-      </DialogForm>
-    </Dialog>
-  )
-}

@@ -2,7 +2,7 @@ import { Button, Group, Select, Stack } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
-import type { EventName, Webhook } from '../api/types.ts'
+import type { Webhook, WebhookEventName } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
 import { ErrorLine } from '../ui/states.tsx'
 import { AttemptView } from './attempt-view.tsx'
@@ -11,7 +11,7 @@ import { eventTypesQuery, testWebhook, useRefreshWebhooks } from './webhooks.api
 export function TestForm({ webhook }: { webhook: Webhook }) {
   const types = useQuery(eventTypesQuery)
   const refresh = useRefreshWebhooks()
-  const [eventName, setEventName] = useState<EventName>(webhook.event_types[0] ?? 'emailOpen')
+  const [eventName, setEventName] = useState<WebhookEventName>(webhook.event_types[0] ?? 'emailOpen')
   const test = useMutation({ mutationFn: () => testWebhook(webhook.id, eventName), onSuccess: () => refresh() })
   const example = types.data?.find((type) => type.event_name === eventName)?.example
   return (
@@ -23,7 +23,7 @@ export function TestForm({ webhook }: { webhook: Webhook }) {
           data={types.data?.map((type) => type.event_name) ?? [eventName]}
           value={eventName}
           onChange={(value) => {
-            if (value) setEventName(value as EventName)
+            if (value) setEventName(value as WebhookEventName)
             test.reset()
           }}
           allowDeselect={false}

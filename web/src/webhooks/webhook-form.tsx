@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Paper, Radio, Stack, Switch, Text, TextInput }
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldProblem, formProblem } from '../api/api-error.ts'
-import type { EventName, EventType, Webhook, WebhookInput } from '../api/types.ts'
+import type { EventType, Webhook, WebhookEventName, WebhookInput } from '../api/types.ts'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { eventTypesQuery, retrySchedulesQuery } from './webhooks.api.ts'
 
@@ -22,7 +22,7 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
   const [name, setName] = useState(webhook?.name ?? '')
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [all, setAll] = useState(webhook?.all_events ?? false)
-  const [chosen, setChosen] = useState<EventName[]>(webhook?.event_types ?? [])
+  const [chosen, setChosen] = useState<WebhookEventName[]>(webhook?.event_types ?? [])
   const [schedule, setSchedule] = useState<Webhook['retry_schedule']>(webhook?.retry_schedule ?? 'standard')
   const [tried, setTried] = useState(false)
   const problems = problemsOf({ name, url, all, chosen })
@@ -31,7 +31,8 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
       save({
         name: name.trim(),
         url: url.trim(),
-        ...(all ? { all_events: true } : { all_events: false, event_types: chosen }),
+        all_events: all,
+        event_types: chosen,
         retry_schedule: schedule,
       }),
     onSuccess: onSaved,
@@ -93,7 +94,17 @@ export function WebhookForm<Result>({ webhook, action, save, onSaved, onCancel }
  * The problems that can be found without a request, so that all are shown together. The allowed hosts depend on the
  * configuration of the server.
  */
-function problemsOf({ name, url, all, chosen }: { name: string; url: string; all: boolean; chosen: EventName[] }) {
+function problemsOf({
+  name,
+  url,
+  all,
+  chosen,
+}: {
+  name: string
+  url: string
+  all: boolean
+  chosen: WebhookEventName[]
+}) {
   return {
     name: name.trim() === '' ? 'Name is required.' : undefined,
     url: urlProblem(url.trim()),
@@ -134,24 +145,25 @@ type ChoiceProps = {
   types: EventType[]
   all: boolean
   setAll: (all: boolean) => void
-  chosen: EventName[]
-  setChosen: (chosen: EventName[]) => void
+  chosen: WebhookEventName[]
+  setChosen: (chosen: WebhookEventName[]) => void
   problem: string | undefined
 }
 
 function EventChoice({ types, all, setAll, chosen, setChosen, problem }: ChoiceProps) {
+  const included = types.filter((type) => type.in_all_events).map((type) => type.event_name)
   return (
     <Stack gap="xs">
       <Switch
         label="All events"
-        description="Includes event types added later."
+        description="Emails and unsubscribes, including event types added later. Changes of contacts are selected one by one."
         checked={all}
         onChange={(event) => setAll(event.currentTarget.checked)}
       />
       <Checkbox.Group
         label="Event types"
-        value={all ? types.map((type) => type.event_name) : chosen}
-        onChange={(values) => setChosen(values as EventName[])}
+        value={all ? [...new Set([...included, ...chosen])] : chosen}
+        onChange={(values) => setChosen(values as WebhookEventName[])}
         error={problem}
       >
         <Paper withBorder p="sm" mt={4}>
@@ -160,7 +172,7 @@ function EventChoice({ types, all, setAll, chosen, setChosen, problem }: ChoiceP
               <Checkbox
                 key={type.event_name}
                 value={type.event_name}
-                disabled={all}
+                disabled={all && type.in_all_events}
                 label={<Text ff="monospace">{type.event_name}</Text>}
                 description={type.description}
               />

@@ -1,3 +1,4 @@
+import { changeOptions } from '../activity/event-names.tsx'
 import type { Webhook } from '../api/types.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { DayAndClock } from '../ui/time.tsx'
@@ -23,5 +24,7 @@ export function successShare(webhook: Webhook): string {
 }
 
 export function eventsOf(webhook: Webhook): string {
-  return webhook.all_events ? 'All events' : webhook.event_types.join(', ')
+  if (!webhook.all_events) return webhook.event_types.join(', ')
+  const changes = webhook.event_types.filter((name) => changeOptions.some(({ value }) => value === name))
+  return ['All events', ...changes].join(', ')
 }

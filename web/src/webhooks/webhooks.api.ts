@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf, ensureSuccess, omitEmpty, pageOf } from '../api/client.ts'
 import { keys, useInvalidate } from '../api/keys.ts'
 import { usePages } from '../api/pages.ts'
-import type { Delivery, DeliveryStatus, EventName, Webhook, WebhookChange, WebhookInput } from '../api/types.ts'
+import type { Delivery, DeliveryStatus, Webhook, WebhookChange, WebhookEventName, WebhookInput } from '../api/types.ts'
 
 const pendingRefetchMs = 2_000
 const at = (id: string) => ({ params: { path: { id } } })
@@ -36,7 +36,7 @@ export function useRetryText(schedule: Webhook['retry_schedule']): string | unde
   return schedules.data?.find(({ name }) => name === schedule)?.in_words
 }
 
-export type DeliveryFilter = { status: DeliveryStatus | ''; event_name: EventName | '' }
+export type DeliveryFilter = { status: DeliveryStatus | ''; event_name: WebhookEventName | '' }
 
 export const useDeliveries = (id: string, filter: DeliveryFilter) =>
   usePages<Delivery>(
@@ -66,7 +66,7 @@ export const rotateSecret = (id: string, overlapHours: number) =>
   dataOf(
     api.POST('/api/v1/organization/webhooks/{id}/rotate-secret', { ...at(id), body: { overlap_hours: overlapHours } }),
   )
-export const testWebhook = (id: string, eventName: EventName) =>
+export const testWebhook = (id: string, eventName: WebhookEventName) =>
   dataOf(api.POST('/api/v1/organization/webhooks/{id}/test', { ...at(id), body: { event_name: eventName } }))
 export const replayDelivery = (id: string) => dataOf(api.POST('/api/v1/organization/deliveries/{id}/replay', at(id)))
 export const replayFailed = (id: string, since: string) =>

@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { organizationIdOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import { answers, Nullable, ok, oneOf, Timestamp } from '../http/envelope.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
+import { type Consent, listConsents } from './consents.ts'
+import { getContact } from './contacts.ts'
+import { actorIdText, actorTypes } from './history.ts'
+
+export const ConsentOut = Type.Object({
+  at: Timestamp,
+  action: oneOf('subscribed', 'unsubscribed'),
+  source: Nullable(
+    Type.Object(
+      {
+        type: oneOf(...actorTypes),
+        id: Nullable(Type.String()),
+        name: Nullable(
+          Type.String({ description: 'The email of a user, the name of an API key, the file of an import.' }),
+        ),
+      },
+      { description: 'Who subscribed or unsubscribed the contact. Null if unknown.' },
+    ),
+  ),
+  ip: Nullable(
+    Type.String({ description: 'The address of the client. Only kept if the organization stores addresses.' }),
+  ),
+  method: Nullable(Type.String({ description: 'Of an unsubscription: one_click, page or api.' })),
+  event_id: Nullable(Type.String()),
+  message_id: Nullable(Type.String({ description: 'The message whose link was used.' })),
+})
+
+/** The record of consent: when a contact was subscribed and unsubscribed, and by whom. */
+export function consentRoutes({ read }: { read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/contacts/:id/consents',
+      {
+        schema: {
+          tags: ['Contacts'],
+          summary: 'List the consents of a contact',
+          description: 'Every subscription and unsubscription, with its time, source and address. Newest first.',
+          params: Type.Object({ id: Type.String() }),
+          response: answers(Type.Array(ConsentOut)),
+        },
+      },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('con', request.params.id)
+        const consents = await read(organizationId, async (tx) => {
+          await getContact(tx, organizationId, id)
+          return listConsents(tx, organizationId, id)
+        })
+        return ok(consents.map(consentOut))
+      },
+    )
+  }
+}
+
+export const consentOut = (consent: Consent): Static<typeof ConsentOut> => ({
+  at: consent.at.toISOString(),
+  action: consent.action,
+  source: consent.actorType && {
+    type: consent.actorType,
+    id: actorIdText(consent.actorType, consent.actorId),
+    name: consent.actorName,
+  },
+  ip: consent.ip,
+  method: consent.method,
+  event_id: consent.eventId && toText('evt', consent.eventId),
+  message_id: consent.messageId && toText('msg', consent.messageId),
+})

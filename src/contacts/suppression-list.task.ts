@@ -1,0 +1,10 @@
+import { defineTask } from '../tasks/task.ts'
+import { readAddressList } from './suppression-list.ts'
+
+/** Reads a pasted list of addresses. */
+export const readAddressListTask = defineTask({
+  name: 'contacts.suppressions',
+  title: 'Reading this list',
+  msMax: 10_000,
+  run: readAddressList,
+})

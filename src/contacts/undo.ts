@@ -1,0 +1,62 @@
+import type { Db } from '../db/db.ts'
+import { enqueue } from '../queue/queue.ts'
+import { notFound, Refusal } from '../values/errors.ts'
+import type { ImportId, OrganizationId } from '../values/ids.ts'
+import type { Actor } from './history.ts'
+import { deleteSomeChanges, selectExpiredChanges, setNotUndoable } from './import-changes.sql.ts'
+import { findImport, type Import, startUndo, type Undo } from './imports.sql.ts'
+import { inTransaction } from './transaction.ts'
+
+export const undoKind = 'contacts.undo'
+export const undoDaysMax = 7
+const dayMs = 86_400_000
+const deletedAtOnceMax = 5_000
+
+/** Until when an import can be undone; null if it cannot be undone. */
+export function undoableUntil({ isUndoable, undo, finishedAt }: Import): Date | null {
+  if (!isUndoable || undo || !finishedAt) return null
+  const until = new Date(finishedAt.getTime() + undoDaysMax * dayMs)
+  return until > new Date() ? until : null
+}
+
+/**
+ * Queues the undo of an import: it removes the contacts that the import created and restores those that it changed.
+ * Throws `Refusal` if the import is in progress, was undone before, or finished too long ago.
+ */
+export async function undoImport(db: Db, organizationId: OrganizationId, id: ImportId, actor: Actor): Promise<Import> {
+  await inTransaction(db, async (tx) => {
+    const record = await findImport(tx, organizationId, id)
+    if (!record) throw notFound('import')
+    if (record.undo) throw new Refusal('conflict', 'This import has already been undone.')
+    if (!record.finishedAt) throw new Refusal('conflict', 'This import has not finished. Cancel it first.')
+    if (!undoableUntil(record))
+      throw new Refusal('conflict', `An import can be undone for ${undoDaysMax} days after it has finished.`)
+    const undo: Undo = {
+      status: 'queued',
+      step: 0,
+      phase: 'created',
+      after: null,
+      removed: 0,
+      restored: 0,
+      kept: 0,
+      actorType: actor.type,
+      actorId: actor.id,
+      requestedAt: new Date().toISOString(),
+      finishedAt: null,
+    }
+    if (!(await startUndo(tx, organizationId, id, undo)))
+      throw new Refusal('conflict', 'This import has already been undone.')
+    enqueue(tx, [{ organizationId, kind: undoKind, lane: id, id }])
+  })
+  return (await findImport(db, organizationId, id))!
+}
+
+/** Deletes the recorded changes of imports that can no longer be undone. */
+export async function forgetExpiredChanges(db: Db): Promise<void> {
+  for (const { organizationId, importId } of await selectExpiredChanges(db, undoDaysMax)) {
+    let deleted: number
+    do deleted = await db.begin((tx) => deleteSomeChanges(tx, organizationId, importId, deletedAtOnceMax))
+    while (deleted === deletedAtOnceMax)
+    await db.begin(async (tx) => setNotUndoable(tx, organizationId, importId))
+  }
+}
