@@ -263,12 +263,30 @@ test.each(sizes)('a contact is added, edited, added to a group and erased (%s)',
   await page.getByRole('button', { name: 'Remove from Customers' }).waitFor()
 
   await page.getByRole('button', { name: 'Edit' }).click()
-  await page.getByLabel('Attributes').fill('{ "plan": ')
-  await page.getByText('Enter a JSON object').waitFor()
-  await page.getByLabel('Attributes').fill('{ "plan": "pro" }')
-  await page.getByLabel('Last name').fill('Lovelace')
-  await page.getByRole('button', { name: 'Save' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit contact' })
+  const addAttribute = async (number: number, name: string, type: string) => {
+    await dialog.getByRole('button', { name: 'Add attribute' }).click()
+    await dialog.getByLabel(`Name of attribute ${number}`).fill(name)
+    await dialog.getByRole('combobox', { name: `Type of attribute ${number}` }).click()
+    await page.getByRole('option', { name: type, exact: true }).click()
+    return dialog.getByLabel(`Value of attribute ${number}`, { exact: true }).first()
+  }
+  await (await addAttribute(1, 'plan', 'Text')).fill('pro')
+  await (await addAttribute(2, 'seats', 'Number')).fill('many')
+  await dialog.getByLabel('Last name').fill('Lovelace')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('Enter a number.').waitFor()
+  await dialog.getByLabel('Value of attribute 2').fill('5')
+  await (await addAttribute(3, 'trial_until', 'Date')).fill('2026-12-31')
+  await (await addAttribute(4, 'is_member', 'Yes or no')).click()
+  await page.getByRole('option', { name: 'Yes', exact: true }).click()
+  await (await addAttribute(5, 'tags', 'List')).fill('tea,coffee ,')
+  await (await addAttribute(6, 'address', 'JSON')).fill('{"city":"Vienna"}')
+  await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Ada Lovelace').waitFor()
+  const attributes = page.getByRole('table', { name: 'Attributes' })
+  await attributes.getByText('tea, coffee').waitFor()
+  expect(await attributes.getByRole('row').filter({ hasText: 'is_member' }).textContent()).toContain('Yes')
 
   await page.getByRole('button', { name: 'More actions' }).click()
   const downloaded = page.waitForEvent('download')
@@ -277,7 +295,14 @@ test.each(sizes)('a contact is added, edited, added to a group and erased (%s)',
   expect(exported.contact).toMatchObject({
     email: 'ada@example.com',
     last_name: 'Lovelace',
-    attributes: { plan: 'pro' },
+    attributes: {
+      plan: 'pro',
+      seats: 5,
+      trial_until: '2026-12-31',
+      is_member: true,
+      tags: ['tea', 'coffee'],
+      address: { city: 'Vienna' },
+    },
   })
 
   await page.getByRole('button', { name: 'More actions' }).click()
@@ -364,6 +389,10 @@ test('subscribing an unsubscribed contact again asks for confirmation', async ()
   await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
   await question.getByRole('button', { name: 'Subscribe again' }).click()
   await page.getByRole('button', { name: 'Unsubscribe' }).waitFor()
+  const timeline = page.getByRole('region', { name: 'Timeline' })
+  await timeline.getByText(`Subscribed to marketing email by ${account.email} in the app`).waitFor()
+  await timeline.getByText(`Unsubscribed by ${account.email} in the app`).waitFor()
+  await timeline.getByText(`Contact added and subscribed by ${account.email} in the app`).waitFor()
   expect(tab.problems).toEqual([])
 })
 
@@ -378,5 +407,33 @@ test('a contact is found without accents, and its international domain is shown 
   await page.goto('contacts?query=zoe')
   await page.getByRole('link', { name: 'zoe@exämple.org' }).click()
   await page.getByRole('heading', { name: 'zoe@exämple.org' }).waitFor()
+  expect(tab.problems).toEqual([])
+})
+
+test('a pasted list of addresses is suppressed, with a result for each entry that was not added', async () => {
+  await using service = await startService()
+  const account = await registerOwner(service)
+  await service.manage(account.session, 'POST', '/organization/suppressions', { email: 'ada@example.com' })
+  await using tab = await openTab(browser, service, { account })
+  const { page } = tab
+
+  await page.goto('contacts/suppressions')
+  await page.getByRole('button', { name: 'Add addresses' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Suppress addresses' })
+  await dialog
+    .getByLabel('Email addresses')
+    .fill('zoe@exämple.org\nADA@example.com, Bob <bob@example.com>\n\nnonsense\n')
+  await dialog.getByRole('button', { name: 'Suppress addresses' }).click()
+  await dialog.getByText('2 addresses suppressed. 1 already suppressed. 1 rejected.').waitFor()
+  const rows = dialog.getByRole('table', { name: 'Addresses that were not added' }).getByRole('row')
+  expect(await rows.nth(1).textContent()).toBe('2ADA@example.comAlready suppressed')
+  expect(await rows.nth(2).textContent()).toContain('4nonsenseRejected: ')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+
+  const list = page.getByRole('table', { name: 'Suppressions' })
+  await list.getByText('bob@example.com').waitFor()
+  await page.getByLabel('Search addresses').fill('exämple')
+  await list.getByText('bob@example.com').waitFor({ state: 'hidden' })
+  await list.getByText('zoe@exämple.org').waitFor()
   expect(tab.problems).toEqual([])
 })

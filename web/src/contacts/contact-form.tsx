@@ -1,7 +1,9 @@
-import { Group, MultiSelect, Textarea, TextInput } from '@mantine/core'
+import { Group, MultiSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Contact, NewContact } from '../api/types.ts'
 import { DialogForm, useRequestForm } from '../ui/form.tsx'
+import { AttributeFields } from './attribute-fields.tsx'
+import { attributesOf, problemOf, rowsOf } from './attributes.ts'
 import { groupsQuery } from './contacts.api.ts'
 
 type Props = {
@@ -20,18 +22,19 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
       email: contact?.email ?? '',
       first_name: contact?.first_name ?? '',
       last_name: contact?.last_name ?? '',
-      attributes: JSON.stringify(contact?.attributes ?? {}, null, 2),
+      attributes: rowsOf(contact?.attributes ?? {}),
       group_ids: [] as string[],
     },
     validate: ({ attributes }) =>
-      parseAttributes(attributes) ? {} : { attributes: 'Enter a JSON object, like {"plan": "pro"}.' },
-    validateOnChange: ['attributes'],
+      attributes.some((row) => problemOf(row, attributes))
+        ? { attributes: 'Correct the attributes marked above.' }
+        : {},
     send: (values) =>
       save({
         email: values.email.trim(),
         first_name: values.first_name.trim() || null,
         last_name: values.last_name.trim() || null,
-        attributes: parseAttributes(values.attributes) ?? {},
+        attributes: attributesOf(values.attributes),
         ...(withGroups && { group_ids: values.group_ids }),
       }),
     onSaved,
@@ -52,27 +55,7 @@ export function ContactForm({ contact, action, withGroups, save, onSaved, onCanc
           {...form.field('group_ids')}
         />
       )}
-      <Textarea
-        label="Attributes"
-        description="A JSON object. Use attributes in templates, for example {{ contact.attributes.plan }}."
-        autosize
-        minRows={3}
-        maxRows={12}
-        spellCheck={false}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-        {...form.field('attributes')}
-      />
+      <AttributeFields {...form.field('attributes')} value={form.values.attributes} />
     </DialogForm>
   )
-}
-
-function parseAttributes(text: string): Record<string, unknown> | undefined {
-  if (text.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // The field shows the error.
-  }
-  return undefined
 }

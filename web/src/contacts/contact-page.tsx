@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu } from '@mantine/core'
+import { ActionIcon, Button, Menu, Text } from '@mantine/core'
 import { IconDots, IconDownload, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -9,20 +9,23 @@ import type { Contact } from '../api/types.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { download } from '../ui/download.ts'
 import { emailText } from '../ui/email-text.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
 import { ErrorLine, Load } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toast } from '../ui/toast.tsx'
+import { attributeText, byName, typeLabels, typeOf } from './attributes.ts'
 import { ContactForm } from './contact-form.tsx'
 import { ContactGroups } from './contact-groups.tsx'
 import { ContactStatusBadge } from './contact-status.tsx'
+import { nameOf } from './contact-table.tsx'
 import { ContactTimeline } from './contact-timeline.tsx'
 import { changeContact, contactQuery, eraseContact, exportContact, useRefreshContacts } from './contacts.api.ts'
-import { nameOf } from './contact-table.tsx'
 
 const back = { to: paths.contacts, label: 'Contacts' }
 
@@ -73,6 +76,7 @@ function ContactView({ contact }: { contact: Contact }) {
     >
       {subscription.isError && <ErrorLine>{messageOf(subscription.error)}</ErrorLine>}
       <ContactFacts contact={contact} />
+      <ContactAttributes contact={contact} />
       <ContactGroups contact={contact} />
       <ContactTimeline contactId={contact.id} />
       <ContactDialogs contact={contact} dialog={dialog} close={() => setDialog(undefined)} />
@@ -170,17 +174,30 @@ function ContactDialogs({ contact, dialog, close }: DialogsProps) {
 }
 
 function ContactFacts({ contact }: { contact: Contact }) {
-  const attributes = Object.entries(contact.attributes)
   return (
     <Facts
       facts={[
         ['Contact ID', <Copyable key="id" value={contact.id} label="Copy contact ID" />],
         ['Added', <Time key="added" at={contact.created_at} />],
-        ...attributes.map(([name, value]): [string, string] => [
-          name,
-          typeof value === 'string' ? value : JSON.stringify(value),
-        ]),
       ]}
     />
+  )
+}
+
+type Attribute = [name: string, value: unknown]
+
+const attributeColumns: Column<Attribute>[] = [
+  { header: 'Name', phone: 'title', cell: ([name]) => <Text fw={500}>{name}</Text> },
+  { header: 'Type', width: '120px', cell: ([, value]) => typeLabels[typeOf(value)] },
+  { header: 'Value', cell: ([, value]) => <Text className="break">{attributeText(value)}</Text> },
+]
+
+function ContactAttributes({ contact }: { contact: Contact }) {
+  const attributes = byName(contact.attributes)
+  if (attributes.length === 0) return null
+  return (
+    <Section title="Attributes">
+      <DataTable label="Attributes" columns={attributeColumns} rows={attributes} rowKey={([name]) => name} />
+    </Section>
   )
 }
