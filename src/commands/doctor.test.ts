@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Environment, newFolder, startCommand } from '../../test/support/command.ts'
+import { startStartupRecorder } from '../../test/support/startup-recorder.ts'
 import { createGuest, createTestDb } from '../../test/support/test-db.ts'
 import { readConfig } from '../config/config.ts'
 import { banner } from './banner.ts'
@@ -101,4 +102,18 @@ test('doctor and banner warn about webhooks to private addresses', async () => {
   const database = { db: testDb.db, description: 'a test', note: null, close: async () => {} }
   const shown = await banner({ config, database, roles: ['work'] })
   expect(shown).toMatch(/^ {2}Attention {2}Webhooks can reach/m)
+})
+
+test('doctor reports a connection pooler without a direct address', async () => {
+  await using testDb = await createTestDb()
+  await using pooler = await startStartupRecorder(testDb, { asPooler: true })
+  const { user, port, database } = pooler.connection as { user: string; port: number; database: string }
+  const pooled = `postgres://${user}@127.0.0.1:${port}/${database}`
+  const poolerLine = async (environment: Environment) =>
+    /^.*Pooler.*$/m.exec((await examine({ DATABASE_URL: pooled, ...environment })).stdout)?.[0]
+  expect(await poolerLine({})).toMatch(/^note Pooler {5}.*Set DATABASE_DIRECT_URL/)
+  expect(await poolerLine({ DATABASE_DIRECT_URL: pooled })).toMatch(
+    /^BAD {2}Pooler {5}DATABASE_DIRECT_URL is the address/,
+  )
+  expect(await poolerLine({ DATABASE_DIRECT_URL: testDb.url })).toBeUndefined()
 })

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { startStartupRecorder } from '../../test/support/startup-recorder.ts'
 import { createTestDb } from '../../test/support/test-db.ts'
 import { until } from '../../test/support/until.ts'
-import { openDb, type Reader } from './db.ts'
+import { type Connection, openDb, type Reader } from './db.ts'
 import { migrate } from './migrate.ts'
+import { isPooled } from './session.ts'
 
 // `npm run test:pgbouncer` runs the tests of the service through a real PgBouncer.
 
@@ -90,4 +91,20 @@ test('notifications, sessions and migrations use the direct address', async () =
   } finally {
     await db.close()
   }
+})
+
+test('a session has no timeouts, except through a pooler, where the setting would reach other clients', async () => {
+  await using testDb = await createTestDb()
+  const { database } = testDb.connection as { database: string }
+  await testDb.db.statement.script(`alter database ${database} set statement_timeout = '7s'`)
+  await using pooler = await startStartupRecorder(testDb, { asPooler: true })
+  const timeoutAt = async (connection: Connection) => {
+    const db = openDb({ connection })
+    await using session = await db.openSession()
+    const { rows } = await session.client.query('show statement_timeout')
+    await db.close()
+    return [await isPooled(session.client), rows[0].statement_timeout]
+  }
+  expect(await timeoutAt(testDb.connection)).toEqual([false, '0'])
+  expect(await timeoutAt(pooler.connection)).toEqual([true, '7s'])
 })

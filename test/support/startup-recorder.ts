@@ -9,11 +9,25 @@ export type StartupRecorder = AsyncDisposable & {
   startups: Record<string, string>[]
 }
 
+/** The start of the message with the process id: its type and its length. */
+const keyMessage = Buffer.from([0x4b, 0, 0, 0, 12])
+
+function withOwnProcessId(packet: Buffer): Buffer {
+  const at = packet.indexOf(keyMessage)
+  if (at === -1) return packet
+  const processIdAt = at + keyMessage.length
+  packet.writeInt32BE(packet.readInt32BE(processIdAt) + 1, processIdAt)
+  return packet
+}
+
 /** Length of the packet and protocol version, four bytes each. */
 const headBytes = 8
 
-/** A proxy before a database that records which parameters connections start with. */
-export async function startStartupRecorder(testDb: TestDb): Promise<StartupRecorder> {
+/**
+ * A proxy before a database that records which parameters connections start with. With `asPooler` it answers with a
+ * process id of its own, as connection poolers do.
+ */
+export async function startStartupRecorder(testDb: TestDb, { asPooler = false } = {}): Promise<StartupRecorder> {
   const target = testDb.connection as { host: string; port: number }
   const startups: Record<string, string>[] = []
   const server = createServer((near) => {
@@ -26,7 +40,9 @@ export async function startStartupRecorder(testDb: TestDb): Promise<StartupRecor
         ),
       )
     })
-    near.pipe(far).pipe(near)
+    near.pipe(far)
+    far.on('data', (packet) => near.write(asPooler ? withOwnProcessId(packet) : packet))
+    far.on('end', () => near.end())
     for (const socket of [near, far]) socket.on('error', () => {})
   })
   server.listen(0, '127.0.0.1')
