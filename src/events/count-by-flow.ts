@@ -22,25 +22,26 @@ export async function countByFlow(
   messages: CountedMessages,
 ): Promise<WriteFlowCounters> {
   const changes = new FlowCounterChanges()
-  for (const event of events)
-    changes.add(event, event.occurredAt, both(ofMessage(messages, event), ofEvent(event)), {
-      total: 1,
-      uniques: event.eventName === 'emailSent' ? 1 : 0,
-      machine: event.machine ? 1 : 0,
-    })
-  for (const { event, previousAt } of firsts) {
-    changes.add(event, event.occurredAt, ofMessage(messages, event), { uniques: 1 })
-    // Infinity means that only machines clicked before: nothing was counted.
-    if (previousAt instanceof Date) changes.add(event, previousAt, ofMessage(messages, event), { uniques: -1 })
+  const { firstOnLink, laterClicks, moved } = sortClicks(events, firsts)
+  const firstEvents = new Set(firsts.map(({ event }) => event))
+  for (const event of events) {
+    const machine = event.machine ? 1 : 0
+    const uniques = event.eventName === 'emailSent' || firstEvents.has(event) ? 1 : 0
+    changes.add(event, event.occurredAt, ofMessage(messages, event), { total: 1, uniques, machine })
+    const uniquesOfLink = firstOnLink.has(event) ? 1 : 0
+    changes.add(event, event.occurredAt, ofEvent(event), { total: 1, uniques: uniquesOfLink, machine })
   }
-  await countFirstsOnLinks(tx, changes, events, firsts)
+  // Infinity means that only machines clicked before: nothing was counted.
+  for (const { event, previousAt } of firsts)
+    if (previousAt instanceof Date) changes.add(event, previousAt, ofMessage(messages, event), { uniques: -1 })
+  for (const [organizationId, own] of groupBy(laterClicks, ([first]) => first!.organizationId))
+    await countLaterClicks(tx, changes, organizationId, own, moved)
   return writer(tx, changes, changes.isEmpty ? () => false : await countValues(tx, changes.values()))
 }
 
 const none: readonly Dimension[] = []
 
-const both = (a: readonly Dimension[], b: readonly Dimension[]) =>
-  b.length === 0 ? a : a.length === 0 ? b : [...a, ...b]
+const linkDimension = (value: string): Dimension => ({ kind: 'link', value })
 
 const ofMessage = (messages: CountedMessages, { messageId }: Pick<NewEvent, 'messageId'>): readonly Dimension[] =>
   (messageId && messages.get(messageId)) || none
@@ -50,18 +51,21 @@ const reasonPattern = /^[ -~]{1,100}$/
 
 function ofEvent(event: NewEvent): readonly Dimension[] {
   const link = clickedLink(event)
-  if (link !== null) return [{ kind: 'link', value: link.text }]
+  if (link !== null) return [linkDimension(link.text)]
   const reason = event.data.bounce?.reason
   return reason !== undefined && reasonPattern.test(reason) ? [{ kind: 'reason', value: reason }] : none
 }
 
-/** Counts the first human click on each link of a message. Most messages have clicks on one link only. */
-async function countFirstsOnLinks(
-  tx: Tx,
-  changes: FlowCounterChanges,
-  events: readonly NewEvent[],
-  firsts: readonly First[],
-): Promise<void> {
+type SortedClicks = {
+  /** Clicks that are known to be the first on their link: the message had none before, and has clicks on one link now. */
+  firstOnLink: Set<NewEvent>
+  /** The human clicks of all other messages, by message. */
+  laterClicks: NewEvent[][]
+  /** Of these, the messages whose first click is another one now. */
+  moved: Set<MessageId>
+}
+
+function sortClicks(events: readonly NewEvent[], firsts: readonly First[]): SortedClicks {
   const clicksOn = new Map<MessageId, NewEvent[]>()
   for (const event of events) {
     if (event.eventName !== 'emailClick' || event.machine || event.messageId === null) continue
@@ -69,21 +73,18 @@ async function countFirstsOnLinks(
     if (known) known.push(event)
     else clicksOn.set(event.messageId, [event])
   }
-  if (clicksOn.size === 0) return
-
-  // No human click before, and clicks on one link now: the first of them is the first on the link.
+  const firstOnLink = new Set<NewEvent>()
   const moved = new Set<MessageId>()
   for (const { event, previousAt } of firsts) {
     const clicks = event.eventName === 'emailClick' && event.messageId && clicksOn.get(event.messageId)
     if (!clicks) continue
     if (previousAt instanceof Date || !areOnOneLink(clicks)) moved.add(event.messageId!)
     else {
-      changes.add(event, event.occurredAt, ofEvent(event), { uniques: 1 })
+      firstOnLink.add(event)
       clicksOn.delete(event.messageId!)
     }
   }
-  for (const [organizationId, own] of groupBy([...clicksOn.values()], ([first]) => first!.organizationId))
-    await countLaterClicks(tx, changes, organizationId, own, moved)
+  return { firstOnLink, laterClicks: [...clicksOn.values()], moved }
 }
 
 const areOnOneLink = ([first, ...rest]: readonly NewEvent[]) =>
@@ -128,7 +129,7 @@ function moveFirstsOnLinks(
   const flowOf = new Map(messages.map(({ messageId, flowId }) => [messageId, flowId]))
   for (const { messageId, link, beforeAt, afterAt } of moves) {
     const click = { organizationId, flowId: flowOf.get(messageId)!, eventName: 'emailClick' as const }
-    const dimensions = [{ kind: 'link' as const, value: link }]
+    const dimensions = [linkDimension(link)]
     if (afterAt) changes.add(click, afterAt, dimensions, { uniques: 1 })
     if (beforeAt) changes.add(click, beforeAt, dimensions, { uniques: -1 })
   }
@@ -158,7 +159,7 @@ export async function countLabelled(tx: Tx, labelled: readonly LabelledClicks[])
       clicks.map(({ messageId }) => ({ organizationId, messageId })),
     )
     for (const { link, occurredAt, ...click } of clicks) {
-      const dimensions = both(ofMessage(messages, click), link === null ? none : [{ kind: 'link', value: link }])
+      const dimensions: Dimension[] = [...ofMessage(messages, click), ...(link === null ? [] : [linkDimension(link)])]
       changes.add({ ...click, organizationId, eventName }, occurredAt, dimensions, { machine: 1 })
     }
     for (const { occurredAt, remainingAt, ...message } of moved) {

@@ -22,15 +22,19 @@ export type ValueOfDay = {
 }
 export type IsCounted = (value: ValueOfDay) => boolean
 
-type Group = Counted & { quarterMs: number; values: Map<string, Sums & Dimension> }
+type Group = Counted & { quarter: number; values: Map<DimensionKind, Map<string, Sums>> }
 
 const quarterMs = 15 * 60_000
 export const dayMs = 24 * 60 * 60_000
 export const dayOf = (timeMs: number): number => Math.floor(timeMs / dayMs) * dayMs
 
-/** Sums of changes to the counters of flows, to be written at once. */
+/**
+ * Sums of changes to the counters of flows, to be written at once. `add` is called for every event, so it concatenates
+ * no keys: that took most of its time.
+ */
 export class FlowCounterChanges {
-  readonly #groups = new Map<string, Group>()
+  readonly #groups: Group[] = []
+  readonly #byFlow = new Map<FlowId, Map<EventName, Group[]>>()
 
   add(
     { organizationId, flowId, eventName }: Omit<Counted, 'flowId'> & { flowId: FlowId | null },
@@ -39,47 +43,66 @@ export class FlowCounterChanges {
     { total = 0, uniques = 0, machine = 0 }: Partial<Sums>,
   ): void {
     if (flowId === null || dimensions.length === 0) return
-    const quarter = Math.floor(+at / quarterMs)
-    const key = `${flowId}${eventName}${quarter}`
-    let group = this.#groups.get(key)
-    if (!group) {
-      group = { organizationId, flowId, eventName, quarterMs: quarter * quarterMs, values: new Map() }
-      this.#groups.set(key, group)
-    }
+    const { values } = this.#groupOf(organizationId, flowId, eventName, Math.floor(at.getTime() / quarterMs))
     for (const { kind, value } of dimensions) {
-      const sums = group.values.get(kind + value)
+      const ofKind = getOrAdd(values, kind, () => new Map<string, Sums>())
+      const sums = ofKind.get(value)
       if (sums) {
         sums.total += total
         sums.uniques += uniques
         sums.machine += machine
-      } else group.values.set(kind + value, { kind, value, total, uniques, machine })
+      } else ofKind.set(value, { total, uniques, machine })
     }
   }
 
+  #groupOf(organizationId: OrganizationId, flowId: FlowId, eventName: EventName, quarter: number): Group {
+    const byName = getOrAdd(this.#byFlow, flowId, () => new Map<EventName, Group[]>())
+    const groups = getOrAdd(byName, eventName, () => [])
+    // The events of a batch are of one or two quarters.
+    let group = groups.find((each) => each.quarter === quarter)
+    if (!group) {
+      group = { organizationId, flowId, eventName, quarter, values: new Map() }
+      groups.push(group)
+      this.#groups.push(group)
+    }
+    return group
+  }
+
   get isEmpty(): boolean {
-    return this.#groups.size === 0
+    return this.#groups.length === 0
   }
 
   values(): ValueOfDay[] {
-    return [...this.#groups.values()].flatMap(({ organizationId, flowId, quarterMs, values }) =>
-      [...values.values()].map(({ kind, value }) => ({ organizationId, flowId, kind, dayMs: dayOf(quarterMs), value })),
+    return this.#groups.flatMap(({ organizationId, flowId, quarter, values }) =>
+      [...values].flatMap(([kind, sums]) =>
+        [...sums.keys()].map((value) => ({ organizationId, flowId, kind, dayMs: dayOf(quarter * quarterMs), value })),
+      ),
     )
   }
 
   /** In key order, so that concurrent transactions lock the counters in one order. */
   rows(isCounted: IsCounted): FlowCounterRow[] {
     const rows = new Map<string, FlowCounterRow>()
-    for (const { values, quarterMs, ...counted } of this.#groups.values()) {
-      const ofDay = dayOf(quarterMs)
-      for (const { kind, value, ...sums } of values.values()) {
-        const isOwn = isCounted({ ...counted, kind, dayMs: ofDay, value })
-        const row = { ...counted, kind, value: isOwn ? value : otherValue, ...sums }
-        sum(rows, { ...row, grain: 'day', startsAt: new Date(ofDay) })
-        sum(rows, { ...row, grain: 'quarter', startsAt: new Date(quarterMs) })
-      }
+    for (const { values, quarter, ...counted } of this.#groups) {
+      const ofDay = dayOf(quarter * quarterMs)
+      for (const [kind, ofKind] of values)
+        for (const [value, sums] of ofKind) {
+          const isOwn = isCounted({ ...counted, kind, dayMs: ofDay, value })
+          const row = { ...counted, kind, value: isOwn ? value : otherValue, ...sums }
+          sum(rows, { ...row, grain: 'day', startsAt: new Date(ofDay) })
+          sum(rows, { ...row, grain: 'quarter', startsAt: new Date(quarter * quarterMs) })
+        }
     }
     return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
   }
+}
+
+function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const created = create()
+  map.set(key, created)
+  return created
 }
 
 function sum(rows: Map<string, FlowCounterRow>, row: FlowCounterRow): void {
