@@ -89,11 +89,12 @@ function managementArguments({ parameters = [] }: Operation, { request }: Exampl
     .map((value) => literal(value))
 }
 
-/** The public API has one argument with fields in camel case, and options. */
+/** The public API has the parameters of the path or one argument with fields in camel case, and options. */
 function publicArguments({ request }: Example): string[] {
   const input = request.body ?? request.query
   const key = request.headers?.['Idempotency-Key']
   return [
+    ...Object.values(request.params ?? {}).map((value) => literal(value)),
     ...(input === undefined ? [] : [literal(inCamelCase(input))]),
     ...(key === undefined ? [] : [literal({ idempotencyKey: key })]),
   ]
