@@ -40,12 +40,12 @@ export function countOutcomes(relay: Transport, registry: Registry): Transport {
   })
   for (const outcome of Object.values(outcomeNames)) attempts.inc({ outcome }, 0)
   return {
-    send: async (mail) => {
-      const outcome = await relay.send(mail)
+    send: async (mail, options) => {
+      const outcome = await relay.send(mail, options)
       if (outcome.kind !== 'unreachable') attempts.inc({ outcome: outcomeNames[outcome.kind] })
       return outcome
     },
-    capacity: () => relay.capacity(),
+    capacity: (options) => relay.capacity(options),
     state: () => relay.state(),
     check: () => relay.check(),
     close: () => relay.close(),

@@ -2,7 +2,7 @@ import { openSmtp, type SmtpConnection, type SmtpOptions } from './connection.ts
 import { toWireData, type WireData } from './data.ts'
 import { Outage } from './outage.ts'
 import { type RelayLimits, relayLimits } from './relay-limits.ts'
-import type { Envelope, Mail, RelayState, SendOutcome, Transport } from './transport.ts'
+import type { Envelope, Mail, RelayState, SendOptions, SendOutcome, Transport } from './transport.ts'
 import { parseSmtpUrl, type SmtpTarget } from './url.ts'
 
 const connectionsDefault = 10
@@ -23,6 +23,7 @@ export function openRelay(url: string, options: RelayOptions = {}): Transport {
 
 type Item = {
   mail: Mail | (() => Mail)
+  bulk: boolean
   tries: number
   resolve: (outcome: SendOutcome) => void
   reject: (error: unknown) => void
@@ -39,7 +40,10 @@ class Relay implements Transport {
   readonly #connections: number
   readonly #outage: Outage
   #queue: Item[] = []
+  /** Emails that wait until the queue is empty. */
+  #bulkQueue: Item[] = []
   #inFlight = 0
+  #bulkInFlight = 0
   #live = new Set<SmtpConnection>()
   /** Connections that can accept an email, and since when. */
   #free = new Map<SmtpConnection, number>()
@@ -60,21 +64,30 @@ class Relay implements Transport {
     this.#outage = new Outage(this.#limits, () => void this.#probe())
   }
 
-  send(mail: Mail | (() => Mail)): Promise<SendOutcome> {
+  send(mail: Mail | (() => Mail), { bulk = false }: SendOptions = {}): Promise<SendOutcome> {
     if (this.#closed) return Promise.resolve(closing)
     const state = this.state()
     if (state.kind === 'down') return Promise.resolve(unreachable(state.reason))
-    if (this.capacity() <= 0) return Promise.resolve(full)
-    this.#inFlight++
+    if (this.capacity({ bulk }) <= 0) return Promise.resolve(full)
+    if (bulk) this.#bulkInFlight++
+    else this.#inFlight++
     return new Promise((resolve, reject) => {
-      this.#queue.push({ mail, tries: 0, resolve, reject })
+      this.#queueOf(bulk).push({ mail, bulk, tries: 0, resolve, reject })
       this.#pump()
     })
   }
 
-  capacity(): number {
+  #queueOf(bulk: boolean): Item[] {
+    return bulk ? this.#bulkQueue : this.#queue
+  }
+
+  get #waiting(): number {
+    return this.#queue.length + this.#bulkQueue.length
+  }
+
+  capacity({ bulk = false }: SendOptions = {}): number {
     if (this.#closed || this.state().kind === 'down') return 0
-    return this.#connections * this.#limits.mailsPerSlot - this.#inFlight
+    return this.#connections * this.#limits.mailsPerSlot - (bulk ? this.#bulkInFlight : this.#inFlight)
   }
 
   /** The relay is down only if no connection is open or being opened. */
@@ -94,7 +107,7 @@ class Relay implements Transport {
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#stallTimer)
     this.#returnQueue(closing)
-    if (this.#inFlight > 0) await this.#drained()
+    if (this.#inFlight + this.#bulkInFlight > 0) await this.#drained()
     for (const connection of this.#live) this.#retire(connection)
   }
 
@@ -110,9 +123,9 @@ class Relay implements Transport {
 
   /** Assigns queued emails: to an idle connection, else to a new one, else to one that is waiting for a reply. */
   #pump(): void {
-    while (this.#queue.length > 0) {
+    while (this.#waiting > 0) {
       const connection = this.#idleConnection() ?? (this.#openMore() ? undefined : this.#free.keys().next().value)
-      const item = connection && this.#queue.shift()
+      const item = connection && (this.#queue.shift() ?? this.#bulkQueue.shift())
       if (!item) {
         this.#watchForStalls()
         return
@@ -129,7 +142,7 @@ class Relay implements Transport {
   /** Returns true if connections are being opened for queued emails. */
   #openMore(): boolean {
     if (this.#outage.current) return false
-    const wanted = Math.min(this.#room(), this.#queue.length - this.#opening)
+    const wanted = Math.min(this.#room(), this.#waiting - this.#opening)
     for (let i = 0; i < wanted; i++) void this.#open()
     return this.#opening > 0
   }
@@ -172,7 +185,7 @@ class Relay implements Transport {
       const { envelope, raw } = typeof item.mail === 'function' ? item.mail() : item.mail
       return { envelope, data: toWireData(raw) }
     } catch (error) {
-      this.#leave()
+      this.#leave(item)
       item.reject(error)
       return undefined
     }
@@ -182,7 +195,7 @@ class Relay implements Transport {
     const untouched = outcome.kind === 'unreachable' || (outcome.kind === 'interrupted' && !outcome.maybeSent)
     // The relay closed an old connection before the email was processed: retry on another one.
     if (untouched && !fresh && ++item.tries <= staleTriesMax && !this.#closed) {
-      this.#queue.unshift(item)
+      this.#queueOf(item.bulk).unshift(item)
       this.#returnQueueIfDown()
       return
     }
@@ -193,13 +206,14 @@ class Relay implements Transport {
   }
 
   #resolve(item: Item, outcome: SendOutcome): void {
-    this.#leave()
+    this.#leave(item)
     item.resolve(outcome)
   }
 
-  #leave(): void {
-    this.#inFlight--
-    if (this.#inFlight === 0) this.#onDrained?.()
+  #leave({ bulk }: Item): void {
+    if (bulk) this.#bulkInFlight--
+    else this.#inFlight--
+    if (this.#inFlight + this.#bulkInFlight === 0) this.#onDrained?.()
   }
 
   #isSpent(connection: SmtpConnection): boolean {
@@ -283,8 +297,9 @@ class Relay implements Transport {
   }
 
   #returnQueue(outcome: SendOutcome): void {
-    const queue = this.#queue
+    const queue = [...this.#queue, ...this.#bulkQueue]
     this.#queue = []
+    this.#bulkQueue = []
     for (const item of queue) this.#resolve(item, outcome)
   }
 }

@@ -27,14 +27,17 @@ export type RelayState = { kind: 'up' } | { kind: 'down'; since: Date; reason: s
 /** A complete message with its headers, and its envelope. */
 export type Mail = { envelope: Envelope; raw: Buffer | string }
 
+/** Bulk emails wait until no other email is waiting for a connection, and have a limit of their own. */
+export type SendOptions = { bulk?: boolean }
+
 export interface Transport {
   /**
    * Sends an email, or the result of a function that is called when a connection is free, which saves memory. Throws
    * only what that function throws; network errors are outcomes.
    */
-  send(mail: Mail | (() => Mail)): Promise<SendOutcome>
+  send(mail: Mail | (() => Mail), options?: SendOptions): Promise<SendOutcome>
   /** How many more emails can be sent now. 0 while the relay is down or the limit is reached. */
-  capacity(): number
+  capacity(options?: SendOptions): number
   state(): RelayState
   /** Connects and completes the handshake without sending an email. */
   check(): Promise<RelayState>

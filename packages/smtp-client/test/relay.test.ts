@@ -65,6 +65,23 @@ test('sends many emails over a few connections, each once', async () => {
   expect(server.mails.map((mail) => mail.to).sort()).toEqual(Array.from({ length: 30 }, (_, i) => mailTo(i).to).sort())
 })
 
+test('bulk emails have a limit of their own and wait while other emails wait', async () => {
+  await using server = await startRawSmtp()
+  await using it = open(server.url, { connections: 1, relayLimits: { mailsPerSlot: 10 } })
+  const sendBulk = (name: string) =>
+    it.relay.send({ envelope: mailTo(name), raw: `Subject: ${name}\r\n\r\nHi\r\n` }, { bulk: true })
+  const bulk = Array.from({ length: 10 }, (_, i) => sendBulk(`bulk${i}`))
+  expect([it.relay.capacity({ bulk: true }), it.relay.capacity()]).toEqual([0, 10])
+  expect(await sendBulk('one too many')).toMatchObject({ kind: 'unreachable' })
+  const others = Array.from({ length: 5 }, (_, i) => send(it.relay, i))
+  expect(kinds(await Promise.all([...bulk, ...others]))).toEqual(['accepted'])
+  const order = server.mails.map((mail) => mail.to)
+  const lastOther = Math.max(...Array.from({ length: 5 }, (_, i) => order.indexOf(mailTo(i).to)))
+  // All of them were waiting when the connection was opened.
+  expect(lastOther).toBe(4)
+  expect(it.relay.capacity({ bulk: true })).toBe(10)
+})
+
 test('builds an email when a connection is free, and fails only the one that cannot be built', async () => {
   await using server = await startRawSmtp()
   await using it = open(server.url, { connections: 1 })
