@@ -1,9 +1,10 @@
 import type { Reader, Tx, Writer } from '../db/db.ts'
-import { type NewEvent, recordEvents } from '../events/record.ts'
+import { recordEvents } from '../events/record.ts'
 import type { FlowKind } from '../flows/flows.ts'
 import type { RecipientSnapshot } from '../flows/recipient.ts'
-import { type Settlement, settleJobs } from '../queue/queue.ts'
-import type { ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import { type Claim, settleJobs } from '../queue/queue.ts'
+import type { BroadcastId, ContactId, FlowId, FlowVersionId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { Outcome } from './attempt.ts'
 
 export type SendRow = {
   organizationId: OrganizationId
@@ -16,6 +17,8 @@ export type SendRow = {
   subject: string
   context: Record<string, unknown> | null
   isTest: boolean
+  /** The broadcast that the message belongs to. */
+  broadcastId: BroadcastId | null
   /** The time for which the email was scheduled, or else when it was accepted. */
   queuedAt: Date
   isScheduled: boolean
@@ -31,7 +34,8 @@ export async function findMessagesToSend(
 ): Promise<SendRow[]> {
   return db<SendRow>`
     select messages.organization_id, messages.id, messages.flow_id, flow_version_id, flows.kind as flow_kind, contact_id,
-      messages.email, subject, context, is_test, coalesce(send_at, queued_at) as queued_at,
+      messages.email, subject, context, is_test, broadcast_id,
+      coalesce(send_at, queued_at) as queued_at,
       send_at is not null as is_scheduled, recipient, contacts.subscription,
       (select reason from suppressions
         where suppressions.organization_id = messages.organization_id and suppressions.email_key = lower(messages.email collate "C")
@@ -65,31 +69,33 @@ export async function markSending(
   return rows.map(({ id }) => id)
 }
 
-export type MessageChange = {
-  settlement: Settlement
-  status: 'queued' | 'sent' | 'bounced' | 'suppressed' | 'failed'
-  reason: string | null
-  relayReply: string | null
-  queueId: string | null
-  event: NewEvent | null
-}
+export type MessageChange = { claim: Claim; row: SendRow; outcome: Outcome }
+
+/** Records final outcomes of messages that belong to a broadcast, in the transaction that settles them. */
+export type SettleBroadcasts = (tx: Tx, changes: readonly MessageChange[]) => Promise<void>
 
 /**
  * Settles the jobs, updates their messages and records their events. Has no effect on messages whose lane another worker
  * has taken over.
  */
-export async function settleMessages(tx: Tx, changes: readonly MessageChange[]): Promise<void> {
+export async function settleMessages(
+  tx: Tx,
+  changes: readonly MessageChange[],
+  settleBroadcasts?: SettleBroadcasts,
+): Promise<void> {
   const settled = await settleJobs(
     tx,
-    changes.map(({ settlement }) => settlement),
+    changes.map(({ claim, outcome: { retryInMs } }) => ({ claim, retryInMs })),
   )
-  const ours = changes.filter(({ settlement }) => settled.has(settlement.claim.id))
+  const ours = changes.filter(({ claim }) => settled.has(claim.id))
   updateMessages(tx, ours)
   await recordEvents(
     tx,
-    ours.flatMap(({ event }) => event ?? []),
+    ours.flatMap(({ outcome }) => outcome.event ?? []),
     { messagesAreUpdated: true },
   )
+  const ofBroadcasts = ours.filter(({ row, outcome }) => row.broadcastId !== null && outcome.status !== 'queued')
+  if (ofBroadcasts.length > 0) await settleBroadcasts?.(tx, ofBroadcasts)
 }
 
 function updateMessages(tx: Tx, changes: readonly MessageChange[]): void {
@@ -99,12 +105,12 @@ function updateMessages(tx: Tx, changes: readonly MessageChange[]): void {
     set status = change.status, reason = change.reason, relay_reply = change.relay_reply, queue_id = change.queue_id,
       sent_at = case change.status when 'sent' then now() end, sending = false
     from unnest(
-      ${changes.map(({ settlement }) => settlement.claim.organizationId)}::uuid[],
-      ${changes.map(({ settlement }) => settlement.claim.id)}::uuid[],
-      ${changes.map(({ status }) => status)}::text[],
-      ${changes.map(({ reason }) => reason)}::text[],
-      ${changes.map(({ relayReply }) => relayReply)}::text[],
-      ${changes.map(({ queueId }) => queueId)}::text[]
+      ${changes.map(({ claim }) => claim.organizationId)}::uuid[],
+      ${changes.map(({ claim }) => claim.id)}::uuid[],
+      ${changes.map(({ outcome }) => outcome.status)}::text[],
+      ${changes.map(({ outcome }) => outcome.reason)}::text[],
+      ${changes.map(({ outcome }) => outcome.relayReply)}::text[],
+      ${changes.map(({ outcome }) => outcome.queueId)}::text[]
     ) as change (organization_id, id, status, reason, relay_reply, queue_id)
     where messages.organization_id = change.organization_id and messages.id = change.id and messages.status = 'queued'`
 }

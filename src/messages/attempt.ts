@@ -1,0 +1,203 @@
+import { classifyReply } from '@waxwing/bounce-classifier'
+import type { SendOutcome, Transport } from '@waxwing/smtp-client'
+import { derivedEventId, type NewEvent } from '../events/record.ts'
+import { NeedsTask, type RenderedBody } from '../flows/template.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
+import type { TemplateValues } from '../flows/values.ts'
+import { type InboxRow, inboxReply } from '../inbox/inbox.ts'
+import type { DkimSigner } from '../mail/dkim.ts'
+import { type SenderPolicy, senderNotVerifiedReason } from '../mail/sender-policy.ts'
+import { currentSection, enterSection } from '../runtime/event-loop.ts'
+import type { Tokens } from '../secrets/tokens.ts'
+import { TaskProcessDied } from '../tasks/pool.ts'
+import { Refusal } from '../values/errors.ts'
+import type { BounceDetail } from '../values/event-types.ts'
+import { suppressionReason } from './draft.ts'
+import { type MailSettings, mailValues, makeMail, senderOf } from './outgoing.ts'
+import type { SendRow } from './send.sql.ts'
+
+export type { SendRow } from './send.sql.ts'
+
+export type AttemptParts = {
+  runner: TemplateRunner
+  tokens: Tokens
+  settings: MailSettings
+  /** Undefined if no relay is configured: emails then go to the built-in inbox. */
+  relay: Transport | undefined
+  dkim: DkimSigner | undefined
+  senders: SenderPolicy
+  /** Seconds between attempts of an email that the relay defers. */
+  retryDelays: readonly number[]
+}
+
+export type MessageToSend = { row: SendRow; version: ReadyVersion }
+
+/** The outcome of an attempt. `retryInMs` is null if it is final. */
+export type Outcome = {
+  status: 'queued' | 'sent' | 'bounced' | 'suppressed' | 'failed'
+  retryInMs: number | null
+  reason: string | null
+  relayReply: string | null
+  queueId: string | null
+  event: NewEvent | null
+  inbox: InboxRow | null
+}
+
+export type AttemptOptions = {
+  /** True for emails that wait until no other email is waiting for a connection. */
+  bulk?: boolean
+  /** Called when a connection is free. If it returns true, the email is not sent. */
+  isHalted?: () => boolean
+}
+
+const jitter = 0.1
+/** Delays before an email is rendered again whose task process died, for example because the system was out of memory. */
+const renderRetryDelaysMs = [1_000, 4_000, 10_000]
+
+/**
+ * Composes an email and passes it to the relay. Returns undefined if nothing was attempted because the relay is unavailable
+ * or sending was halted.
+ */
+export async function attemptMessage(
+  parts: AttemptParts,
+  { row, version }: MessageToSend,
+  attempt: number,
+  { bulk = false, isHalted = never }: AttemptOptions = {},
+): Promise<Outcome | undefined> {
+  const end: ToOutcome = (outcome, retryInMs) => ({
+    retryInMs: retryInMs ?? null,
+    reason: null,
+    relayReply: null,
+    queueId: null,
+    event: null,
+    inbox: null,
+    ...outcome,
+  })
+
+  // The contact may have unsubscribed or bounced since the message was accepted.
+  const suppressed = suppressionReason({ kind: row.flowKind }, row, row.isTest)
+  if (suppressed) return end({ status: 'suppressed', reason: suppressed })
+
+  const { relay, dkim, senders } = parts
+  // Covers messages accepted before the operator set or narrowed the sender domains.
+  const { email: from } = senderOf(version, parts.settings.mailFrom)
+  if (!senders.allows(from)) return end({ status: 'failed', reason: senderNotVerifiedReason(from) })
+
+  const deliver = async (renderBody: (values: TemplateValues) => RenderedBody): Promise<Outcome | undefined> => {
+    const write = () => makeMail(row, version, parts.tokens, parts.settings, renderBody)
+    if (!relay) {
+      const inbox = { organizationId: row.organizationId, messageId: row.id, ...write() }
+      return end({ status: 'sent', relayReply: inboxReply, event: sentEvent(row), inbox })
+    }
+    const section = currentSection()
+    const compose = () => {
+      // The relay calls back once a connection is free.
+      enterSection(section)
+      if (isHalted()) throw new Halted()
+      const { sender, recipient, raw } = write()
+      return {
+        envelope: { from: sender, to: recipient },
+        raw: dkim && senders.signs(from) ? dkim.sign(raw, row.queuedAt) : raw,
+      }
+    }
+    const outcome = await relay.send(compose, { bulk })
+    return outcomeOf(outcome, { row, attempt, retryDelays: parts.retryDelays, end })
+  }
+  try {
+    // Light templates are rendered once a connection is free, so that waiting messages take no memory.
+    return await deliver((values) => parts.runner.bodyNow(version, values)).catch(async (error) => {
+      if (!(error instanceof NeedsTask)) throw error
+      const body = await parts.runner.body(version, mailValues(row, parts.tokens, parts.settings), 'wait')
+      return deliver((values) => {
+        // The task process has read the unsubscribe URL, so the email may contain it.
+        void values.unsubscribeUrl
+        return body
+      })
+    })
+  } catch (error) {
+    if (error instanceof Halted) return undefined
+    if (!(error instanceof Refusal)) throw error
+    if (error instanceof TaskProcessDied) return renderingDied({ attempt, retryDelays: parts.retryDelays, end })
+    // A task process is unavailable: nothing was attempted, and the job stays due.
+    if (error.type === 'unavailable') return undefined
+    return end({ status: 'failed', reason: error.message })
+  }
+}
+
+class Halted extends Error {}
+const never = () => false
+
+type ToOutcome = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>, retryInMs?: number) => Outcome
+type OutcomeContext = { row: SendRow; attempt: number; retryDelays: readonly number[]; end: ToOutcome }
+
+/** The attempts of an email that the relay deferred count as well, so the limit is that of the longer schedule. */
+function renderingDied({ attempt, retryDelays, end }: Omit<OutcomeContext, 'row'>): Outcome {
+  if (attempt >= Math.max(renderRetryDelaysMs.length, retryDelays.length))
+    return end({ status: 'failed', reason: 'the process that rendered this email ended unexpectedly, several times' })
+  const delayMs = renderRetryDelaysMs[attempt] ?? renderRetryDelaysMs.at(-1)!
+  return end({ status: 'queued', reason: 'rendering was interrupted' }, withJitter(delayMs))
+}
+
+function outcomeOf(outcome: SendOutcome, { row, attempt, retryDelays, end }: OutcomeContext): Outcome | undefined {
+  switch (outcome.kind) {
+    case 'accepted':
+      return end({ status: 'sent', relayReply: outcome.reply, queueId: outcome.queueId, event: sentEvent(row) })
+    case 'refused': {
+      // A rejected sender is a configuration problem and not a bounce.
+      if (outcome.stage === 'sender')
+        return end({ status: 'failed', reason: 'the relay rejected the sender', relayReply: outcome.reply })
+      const { kind, reason, confidence, evidence } = classifyReply({
+        replyCode: outcome.replyCode,
+        status: outcome.status,
+        text: outcome.reply,
+        // The relay accepted the recipient, so the rejection concerns the content.
+        command: outcome.stage === 'data' ? 'data' : 'rcpt',
+      })
+      const { replyCode, status, reply } = outcome
+      const bounce = { type: kind, status, reply_code: replyCode, reason, diagnostic: reply, confidence, evidence }
+      return end({ status: 'bounced', reason, relayReply: reply, event: bounceEvent(row, bounce) })
+    }
+    case 'deferred':
+    case 'interrupted': {
+      const response = outcome.kind === 'deferred' ? outcome.reply : outcome.reason
+      const delay = retryDelays[attempt]
+      if (delay !== undefined)
+        return end({ status: 'queued', reason: 'deferred', relayReply: response }, withJitter(delay * 1000))
+      const { status, replyCode } = outcome.kind === 'deferred' ? outcome : { status: null, replyCode: null }
+      const bounce = {
+        type: 'soft' as const,
+        status,
+        reply_code: replyCode,
+        reason: 'deferred too often',
+        diagnostic: response,
+      }
+      return end({ status: 'bounced', reason: bounce.reason, relayReply: response, event: bounceEvent(row, bounce) })
+    }
+    case 'unreachable':
+      return undefined
+  }
+}
+
+const withJitter = (ms: number) => Math.round(ms * (1 - jitter + 2 * jitter * Math.random()))
+
+function eventOf(row: SendRow, what: string, eventName: NewEvent['eventName'], data: NewEvent['data']): NewEvent {
+  return {
+    id: derivedEventId(row.id, what),
+    organizationId: row.organizationId,
+    eventName,
+    occurredAt: new Date(),
+    messageId: row.id,
+    flowId: row.flowId,
+    contactId: row.contactId,
+    machine: false,
+    machineReason: null,
+    data,
+  }
+}
+const sentEvent = (row: SendRow) => eventOf(row, 'sent', 'emailSent', {})
+/** The same event that a bounce email or a provider webhook would record. */
+function bounceEvent(row: SendRow, bounce: BounceDetail): NewEvent {
+  const eventName = bounce.type === 'hard' ? 'emailHardBounce' : 'emailSoftBounce'
+  return eventOf(row, eventName, eventName, { bounce })
+}
