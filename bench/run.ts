@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { accept } from './accept.ts'
 import { backlog } from './backlog.ts'
+import { broadcast } from './broadcast.ts'
 import { deliver } from './deliver.ts'
 import { latency } from './latency.ts'
 import { members } from './members.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Result>> = {
   accept,
   members,
   send,
+  broadcast,
   track,
   deliver,
   latency,

@@ -2,6 +2,7 @@ import { deleteExpiredCredentials } from './accounts/accounts.ts'
 import { organizationOf } from './accounts/guards.ts'
 import { bounceTlsOf } from './config/setting-files.ts'
 import { bulkActionWorker } from './contacts/bulk-action.job.ts'
+import { broadcastJob, broadcastsOfMessages } from './broadcasts/broadcast.job.ts'
 import { importWorker } from './contacts/import.job.ts'
 import { readImportTask, type SliceInput } from './contacts/import.task.ts'
 import { undoWorker } from './contacts/undo.job.ts'
@@ -17,7 +18,13 @@ import { deleteExpiredKeys } from './messages/idempotency.ts'
 import { sendJob } from './messages/send.job.ts'
 import { sendAccountMails } from './notices/account-emails.ts'
 import { mailNotices } from './notices/notice-emails.ts'
-import { recordFailingWebhook, recordFinishedImport, recordPausedWebhook } from './notices/notices.ts'
+import {
+  recordExpiredBroadcast,
+  recordFailingWebhook,
+  recordFinishedImport,
+  recordPausedBroadcast,
+  recordPausedWebhook,
+} from './notices/notices.ts'
 import { reportHighRates, reportRelayOutage } from './notices/watch.ts'
 import { createParts, type Parts, type PartsOptions } from './parts.ts'
 import { eraseInTransaction } from './privacy/erase-contact.ts'
@@ -140,11 +147,20 @@ function noteWrites(server: Server, replica: Replica): void {
 /** All workers of the queue. */
 function createWorkers(parts: Parts) {
   const { config, db, log, hints, relay } = parts
-  const sending = sendJob({
+  const mailParts = {
     ...parts,
     settings: parts.mail,
     retryDelays: config.MAIL_RETRY_DELAYS,
     inFlightMax: relay?.capacity() ?? inboxInFlightMax,
+  }
+  const sending = sendJob({ ...mailParts, broadcasts: broadcastsOfMessages(db) })
+  const broadcasting = broadcastJob({
+    ...mailParts,
+    isOpen: () => !parts.pause.isPaused,
+    onStarted: async () => {},
+    onFinished: async () => {},
+    onPaused: recordPausedBroadcast,
+    onExpired: recordExpiredBroadcast,
   })
   const delivering = deliverJob({
     ...parts,
@@ -164,7 +180,15 @@ function createWorkers(parts: Parts) {
   const bulkActions = new Worker({ db, log, hints, spec: bulkActionWorker({ db, erase: eraseInTransaction }) })
   const undoer = new Worker({ db, log, hints, spec: undoWorker({ db, forgetContacts }) })
   parts.deliveryMetrics.watchInFlight(() => deliverer.running)
-  return [sender, deliverer, importer, bulkActions, undoer]
+  const broadcaster = new Worker({ db, log, hints, spec: broadcasting.spec })
+  const stoppingFirst = {
+    start: () => broadcaster.start(),
+    stop: () => {
+      broadcasting.stop()
+      return broadcaster.stop()
+    },
+  }
+  return [sender, deliverer, importer, bulkActions, undoer, stoppingFirst]
 }
 
 /** While sending is paused, jobs stay queued. */

@@ -9,6 +9,8 @@ import { recoveryRoutes } from './accounts/recovery.routes.ts'
 import { scopeOfRoute } from './accounts/scopes.ts'
 import { teamRoutes } from './accounts/team.routes.ts'
 import type { Role } from './app.ts'
+import { broadcastActionRoutes } from './broadcasts/actions.routes.ts'
+import { broadcastRoutes } from './broadcasts/broadcasts.routes.ts'
 import type { Config } from './config/config.ts'
 import { bulkActionRoutes } from './contacts/bulk-actions.routes.ts'
 import { consentRoutes } from './contacts/consents.routes.ts'
@@ -151,6 +153,8 @@ export async function registerRoutes(server: Server, parts: Parts, roles: readon
           await organization.register(testSendRoutes({ acceptor }))
           await organization.register(messageRoutes({ ...parts, read, mailFrom: parts.mail.mailFrom }))
           await organization.register(sendAgainRoutes({ db, acceptor }))
+          await organization.register(broadcastRoutes({ db, read }))
+          await organization.register(broadcastActionRoutes(parts))
           await organization.register(inboxRoutes({ db, read }))
           await organization.register(
             sendingRoutes({ ...parts, settings: parts.mail, bounceProviders: providerTitles(config) }),

@@ -24,6 +24,7 @@ const order = [
   'flows',
   'inbox',
   'messages',
+  'broadcasts',
   'tracking',
   'notices',
   'sending-status',

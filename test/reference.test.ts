@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { type ApiDocument, type Example, isFile } from '../src/reference/types.ts'
 import { recordAccounts } from './reference/accounts.ts'
 import { recordAudience } from './reference/audience.ts'
+import { recordBroadcasts } from './reference/broadcasts.ts'
 import { recordEmail } from './reference/email.ts'
 import { recordEvents, recordMetrics, recordProviders } from './reference/events.ts'
 import { Recorder } from './reference/recorder.ts'
@@ -56,11 +57,12 @@ test('the examples of the reference are responses of the service', async () => {
     }),
   })
   await recordAccounts(recorder)
-  const { contactId } = await recordAudience(recorder)
+  const { contactId, groupId } = await recordAudience(recorder)
   const { flowId } = await recordEmail(recorder)
   await recordEvents(recorder, { receiver, contactId, behavior })
   const { today, yesterday } = await recordMetrics(recorder, flowId)
   await recordProviders(recorder, keys)
+  await recordBroadcasts(recorder, groupId)
   await recorder.record('deleteInboxEmails')
 
   const operations = Object.values(

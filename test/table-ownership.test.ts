@@ -15,6 +15,10 @@ const owners: Record<string, string> = {
   users: 'accounts',
   bulk_action_contacts: 'contacts',
   bulk_actions: 'contacts',
+  broadcast_counts: 'broadcasts',
+  broadcast_parts: 'broadcasts',
+  broadcast_recipients: 'broadcasts',
+  broadcasts: 'broadcasts',
   contact_history: 'contacts',
   contacts: 'contacts',
   group_members: 'contacts',
@@ -53,7 +57,7 @@ const owners: Record<string, string> = {
 /** Statements that must change tables of several folders in one commit. */
 const exceptions: Record<string, string[]> = {
   // An event updates the state of its message and contact.
-  'events/consequences.sql.ts': ['contacts', 'messages', 'suppressions'],
+  'events/consequences.sql.ts': ['broadcast_counts', 'broadcast_recipients', 'contacts', 'messages', 'suppressions'],
   // Accepting a message creates its contact.
   'messages/accept.sql.ts': ['contacts'],
 }

@@ -30,6 +30,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
   })
   await make(`/groups/${group.id}/members`, { contact_ids: [message.contact_id] })
   await make('/suppressions', { email: 'bob@example.com' })
+  const broadcast = await make('/broadcasts', { name: 'Newsletter', audience: { group_ids: [group.id] } })
   const csv = 'email\ncarol@example.com\n'
   const headers = { authorization: `Bearer ${app.session}`, 'content-type': 'text/csv' }
   const imported = await app.call('POST', '/api/v1/organization/contacts/import', { headers, raw: csv })
@@ -63,6 +64,7 @@ async function fill(app: TestApp): Promise<Record<string, string>> {
     events: (await list('/events'))[0].id,
     contact_id: message.contact_id,
     version: '1',
+    broadcasts: broadcast.id,
   }
 }
 
@@ -77,6 +79,9 @@ const bodyOf: Record<string, object> = {
   'POST test': { to: 'eve@other.example', event_name: 'emailOpen', context: { order_id: 1 } },
   'POST replay': { since: '2026-01-01T00:00:00Z' },
   'POST rotate-secret': {},
+  'POST start': { recipients: 1 },
+  'POST schedule': { recipients: 1 },
+  'PATCH broadcasts': { name: 'Mine' },
 }
 
 /** Everything the organization can read, except the last use of its key and the time of an export. */

@@ -27,6 +27,8 @@ export type Scope =
   | 'flows:send'
   | 'messages:read'
   | 'messages:send'
+  | 'broadcasts:read'
+  | 'broadcasts:write'
   | 'webhooks:read'
   | 'webhooks:write'
   | 'metrics:read'

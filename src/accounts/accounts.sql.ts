@@ -19,6 +19,8 @@ export type User = {
   email: string
   name: string | null
   role: Role
+  /** Whether a member may start broadcasts. Owners always may. */
+  mayBroadcast: boolean
   createdAt: Date
 }
 
@@ -53,7 +55,7 @@ export async function insertUser(
     values (${user.id}, ${user.organizationId}, ${user.email}, ${user.emailKey}, ${user.name ?? null}, ${user.passwordHash},
       ${user.role}, now())
     on conflict (email_key) do nothing
-    returning id, organization_id, email, name, role, created_at, password_hash, session_epoch`
+    returning id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch`
   return row
 }
 
@@ -70,7 +72,7 @@ export async function hasUsers(db: Reader): Promise<boolean> {
 
 export async function findUserByEmail(db: Reader, emailKey: string): Promise<Account | undefined> {
   const [row] = await db<Account>`
-    select id, organization_id, email, name, role, created_at, password_hash, session_epoch
+    select id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch
     from users where email_key = ${emailKey}`
   return row
 }
@@ -105,7 +107,7 @@ export async function findMember(
   sessionId: SessionId | undefined,
 ): Promise<Member | undefined> {
   const [row] = await db<MemberRow>`
-    select users.id, users.organization_id, users.email, users.name, users.role, users.created_at, users.password_hash,
+    select users.id, users.organization_id, users.email, users.name, users.role, users.may_broadcast, users.created_at, users.password_hash,
       users.session_epoch, users.muted_alerts, organizations.name as organization_name, organizations.timezone,
       organizations.keep_addresses, organizations.is_operator, organizations.created_at as organization_created_at,
       sessions.last_used_at

@@ -220,6 +220,7 @@ test('the previous secret is accepted only for sessions issued before the rotati
     email: 'a@acme.example',
     name: null,
     role: 'owner' as const,
+    mayBroadcast: true,
     createdAt: new Date(),
     passwordHash: 'hash',
     sessionEpoch: 0,

@@ -136,6 +136,13 @@ export async function requireOwner(request: FastifyRequest): Promise<void> {
   if (memberOf(request).role !== 'owner') throw new Refusal('forbidden', 'Only owners of the organization can do this.')
 }
 
+/** Guard of routes that start sending to many contacts: requires an owner, a member with the permission, or an API key. */
+export async function requireBroadcaster(request: FastifyRequest): Promise<void> {
+  const { member } = request
+  if (member && member.role !== 'owner' && !member.mayBroadcast)
+    throw new Refusal('forbidden', 'You may not start broadcasts. Ask an owner for the permission.')
+}
+
 /** Guard of routes that concern the whole installation: requires an owner of the operator's organization. */
 export async function requireOperator(request: FastifyRequest): Promise<void> {
   if (!isOperator(memberOf(request)))

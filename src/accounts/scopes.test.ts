@@ -27,6 +27,8 @@ test('a key with a scope can call exactly the operations of that scope', async (
   )
   const used = new Set(operations.flatMap(({ scope }) => scope ?? []))
   expect([...used].sort()).toEqual([
+    'broadcasts:read',
+    'broadcasts:write',
     'contacts:read',
     'contacts:write',
     'flows:read',

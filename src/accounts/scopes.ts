@@ -7,6 +7,8 @@ export const scopes = [
   'flows:send',
   'messages:read',
   'messages:send',
+  'broadcasts:read',
+  'broadcasts:write',
   'webhooks:read',
   'webhooks:write',
   'metrics:read',
@@ -31,7 +33,7 @@ export function hasScope(granted: readonly Scope[], scope: Scope): boolean {
   return alias !== undefined && granted.includes(alias)
 }
 
-type Resource = 'contacts' | 'flows' | 'messages' | 'webhooks' | 'metrics'
+type Resource = 'contacts' | 'flows' | 'messages' | 'broadcasts' | 'webhooks' | 'metrics'
 
 /** The resource of the paths below /api/v1/organization that API keys may call. All other paths need a signed-in user. */
 const resources: Readonly<Record<string, Resource>> = {
@@ -43,6 +45,7 @@ const resources: Readonly<Record<string, Resource>> = {
   suppressions: 'contacts',
   flows: 'flows',
   messages: 'messages',
+  broadcasts: 'broadcasts',
   webhooks: 'webhooks',
   deliveries: 'webhooks',
   events: 'metrics',

@@ -11,6 +11,7 @@ export const UserOut = Type.Object({
   email: Type.String(),
   name: Nullable(Type.String()),
   role: RoleOut,
+  can_start_broadcasts: Type.Boolean(),
   created_at: Timestamp,
 })
 export const SessionOut = Type.Object({
@@ -42,6 +43,7 @@ export const userOut = (user: User) => ({
   email: user.email,
   name: user.name,
   role: user.role,
+  can_start_broadcasts: user.role === 'owner' || user.mayBroadcast,
   created_at: user.createdAt.toISOString(),
 })
 

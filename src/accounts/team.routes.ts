@@ -40,16 +40,23 @@ export function teamRoutes({ db, read, keys, pauseWebhooksOf }: Parts): FastifyP
         onRequest: requireOwner,
         schema: {
           tags,
-          summary: 'Change the role of a member',
+          summary: 'Change the role or the permissions of a member',
           description: 'Owners only.',
           params: IdParams,
-          body: Type.Object({ role: RoleOut }),
+          body: Type.Object({ role: Type.Optional(RoleOut), can_start_broadcasts: Type.Optional(Type.Boolean()) }),
           response: answers(MemberOut),
         },
       },
       async (request) => {
         const id = parseIdParam('usr', request.params.id)
-        return ok(memberOut(await changeRole(db, memberOf(request).organizationId, id, request.body.role)))
+        return ok(
+          memberOut(
+            await changeRole(db, memberOf(request).organizationId, id, {
+              role: request.body.role,
+              mayBroadcast: request.body.can_start_broadcasts,
+            }),
+          ),
+        )
       },
     )
 

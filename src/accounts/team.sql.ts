@@ -7,22 +7,25 @@ export type TeamMember = User & { lastLoginAt: Date | null }
 /** Ordered by the time at which they joined. */
 export async function selectTeam(db: Reader, organizationId: OrganizationId): Promise<TeamMember[]> {
   return db<TeamMember>`
-    select id, organization_id, email, name, role, created_at, last_login_at
+    select id, organization_id, email, name, role, may_broadcast, created_at, last_login_at
     from users
     where organization_id = ${organizationId}
     order by id`
 }
 
+export type RoleChange = { role?: Role | undefined; mayBroadcast?: boolean | undefined }
+
 export async function updateRole(
   tx: Tx,
   organizationId: OrganizationId,
   id: UserId,
-  role: Role,
+  { role, mayBroadcast }: RoleChange,
 ): Promise<TeamMember | undefined> {
   const [row] = await tx<TeamMember>`
-    update users set role = ${role}
+    update users
+    set role = coalesce(${role ?? null}, role), may_broadcast = coalesce(${mayBroadcast ?? null}, may_broadcast)
     where organization_id = ${organizationId} and id = ${id}
-    returning id, organization_id, email, name, role, created_at, last_login_at`
+    returning id, organization_id, email, name, role, may_broadcast, created_at, last_login_at`
   return row
 }
 
@@ -57,9 +60,9 @@ export async function moveUser(
 ): Promise<Account | undefined> {
   const [row] = await tx<Account>`
     update users
-    set organization_id = ${organizationId}, role = ${role}, session_epoch = session_epoch + 1, muted_alerts = '{}',
+    set organization_id = ${organizationId}, role = ${role}, may_broadcast = false, session_epoch = session_epoch + 1, muted_alerts = '{}',
       last_login_at = now()
     where organization_id = ${from} and id = ${id}
-    returning id, organization_id, email, name, role, created_at, password_hash, session_epoch`
+    returning id, organization_id, email, name, role, may_broadcast, created_at, password_hash, session_epoch`
   return row
 }

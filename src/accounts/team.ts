@@ -1,17 +1,22 @@
 import type { Db, Tx } from '../db/db.ts'
 import { notFound, Refusal } from '../values/errors.ts'
 import type { ApiKeyId, OrganizationId, UserId } from '../values/ids.ts'
-import { lockOrganization, type Role } from './accounts.sql.ts'
+import { lockOrganization } from './accounts.sql.ts'
 import { revokeApiKeysOf } from './api-keys.sql.ts'
 import { deleteCredentials } from './credentials.sql.ts'
 import { deleteInvitationsBy } from './invitations.sql.ts'
-import { deleteMember, hasOwner, type TeamMember, updateRole } from './team.sql.ts'
+import { deleteMember, hasOwner, type RoleChange, type TeamMember, updateRole } from './team.sql.ts'
 
-export async function changeRole(db: Db, organizationId: OrganizationId, id: UserId, role: Role): Promise<TeamMember> {
+export async function changeRole(
+  db: Db,
+  organizationId: OrganizationId,
+  id: UserId,
+  change: RoleChange,
+): Promise<TeamMember> {
   return keepingAnOwner(db, organizationId, async (tx) => {
-    const member = await updateRole(tx, organizationId, id, role)
+    const member = await updateRole(tx, organizationId, id, change)
     if (!member) throw notFound('member')
-    if (role !== 'owner') await deleteInvitationsBy(tx, organizationId, id)
+    if (member.role !== 'owner') await deleteInvitationsBy(tx, organizationId, id)
     return member
   })
 }

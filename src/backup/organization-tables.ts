@@ -2,6 +2,7 @@
 export const excludedTables = new Set([
   'account_mails',
   'bulk_action_contacts',
+  'broadcast_parts',
   'email_changes',
   'import_changes',
   'import_chunks',
@@ -37,6 +38,12 @@ export const exportedValues: Record<string, Record<string, string>> = {
   bulk_actions: {
     status: "case when status in ('queued', 'running') then 'cancelled' else status end",
     finished_at: 'coalesce(finished_at, now())',
+  },
+  broadcasts: {
+    status: "case when status in ('scheduled', 'preparing', 'sending', 'paused') then 'cancelled' else status end",
+  },
+  broadcast_recipients: {
+    status: "case when status in ('pending', 'queued') then 'cancelled' else status end",
   },
   imports: {
     status: "case when status in ('uploading', 'queued', 'running') then 'cancelled' else status end",

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../db/db.ts'
-import type { ContactId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
 
 export type MessageState = {
   id: MessageId
@@ -28,6 +28,35 @@ export function updateMessageStates(tx: Tx, organizationId: OrganizationId, stat
       and messages.status <> 'suppressed'
       and (state.bounce = 'hard' or (state.bounce is not null and status <> 'bounced')
         or (messages.sent_at is null and state.sent_at is not null))`
+}
+
+export type BouncedRecipient = { organizationId: OrganizationId; broadcastId: BroadcastId }
+
+/** Marks recipients of broadcasts whose email bounced after the relay had accepted it, and returns them. */
+export async function updateBouncedRecipients(
+  tx: Tx,
+  organizationId: OrganizationId,
+  states: readonly Pick<MessageState, 'id' | 'reason'>[],
+): Promise<BouncedRecipient[]> {
+  return tx<BouncedRecipient>`
+    update broadcast_recipients
+    set status = 'bounced', reason = state.reason
+    from unnest(${states.map(({ id }) => id)}::uuid[], ${states.map(({ reason }) => reason)}::text[]) as state (id, reason)
+    join messages on messages.organization_id = ${organizationId} and messages.id = state.id
+    where broadcast_recipients.organization_id = ${organizationId}
+      and broadcast_recipients.broadcast_id = messages.broadcast_id
+      and broadcast_recipients.contact_id = messages.contact_id and broadcast_recipients.message_id = messages.id
+      and broadcast_recipients.status = 'sent'
+    returning broadcast_recipients.organization_id, broadcast_recipients.broadcast_id`
+}
+
+/** The counts are shared by all writers of a broadcast, so they come last. */
+export function countBouncedRecipients(tx: Tx, { organizationId, broadcastId }: BouncedRecipient, bounced: number): void {
+  tx.send`
+    insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
+    values (${organizationId}, ${broadcastId}, 'bounced', ${bounced}), (${organizationId}, ${broadcastId}, 'sent', ${-bounced})
+    on conflict (organization_id, broadcast_id, status) do update
+    set recipients = broadcast_counts.recipients + excluded.recipients`
 }
 
 /** Returns the addresses that messages were sent to. Those of erased contacts are missing. */

@@ -3,10 +3,13 @@ import type { EventName } from '../values/event-types.ts'
 import { groupBy } from '../values/group-by.ts'
 import type { ContactId, MessageId } from '../values/ids.ts'
 import {
+  type BouncedRecipient,
+  countBouncedRecipients,
   findMessageAddresses,
   insertSuppressions,
   type MessageState,
   unsubscribeContacts,
+  updateBouncedRecipients,
   updateMessageStates,
 } from './consequences.sql.ts'
 import type { EventContact, NewEvent } from './record.sql.ts'
@@ -35,6 +38,25 @@ function messageStateOf(id: MessageId, events: NewEvent[]): MessageState {
     sentAt: sent?.occurredAt ?? null,
     bounce: hard ? 'hard' : bounce ? 'soft' : null,
     reason: bounce?.data.bounce?.reason ?? null,
+  }
+}
+
+/**
+ * Updates the recipients of broadcasts whose email bounced later. Returns a function that updates the counts of the
+ * broadcasts. Bounces are rare, so nothing is read for other events.
+ */
+export async function changeRecipients(tx: Tx, events: readonly NewEvent[]): Promise<() => void> {
+  const bounces = events.filter(
+    ({ eventName, messageId }) => messageId !== null && eventName !== 'emailSent' && namesOfSending.has(eventName),
+  )
+  const bounced: BouncedRecipient[] = []
+  for (const [organizationId, own] of groupBy(bounces, (event) => event.organizationId)) {
+    const states = groupBy(own, (event) => event.messageId!).map(([id, events]) => messageStateOf(id, events))
+    bounced.push(...(await updateBouncedRecipients(tx, organizationId, states)))
+  }
+  const byBroadcast = groupBy(bounced, ({ broadcastId }) => broadcastId).sort(([a], [b]) => (a < b ? -1 : 1))
+  return () => {
+    for (const [, rows] of byBroadcast) countBouncedRecipients(tx, rows[0]!, rows.length)
   }
 }
 

@@ -6,7 +6,7 @@ import { Batcher } from '../runtime/batcher.ts'
 import type { EventId, MessageId } from '../values/ids.ts'
 import { fanOut, findSubscriptions } from '../webhooks/fan-out.ts'
 import { burstCandidates, detectBursts, mayHoldBurst } from './bursts.ts'
-import { changeMessages, suppressAddresses } from './consequences.ts'
+import { changeMessages, changeRecipients, suppressAddresses } from './consequences.ts'
 import { countByFlow } from './count-by-flow.ts'
 import { addToCounters } from './counters.sql.ts'
 import { CounterChanges } from './counters.ts'
@@ -79,11 +79,13 @@ async function writeEvents(
   const fresh = inserted.length === events.length ? [...events] : only(events, inserted)
   const firsts = await recordFirstOccurrences(tx, fresh)
   if (!messagesAreUpdated) changeMessages(tx, fresh)
+  const countRecipients = messagesAreUpdated ? undefined : await changeRecipients(tx, fresh)
   await suppressAddresses(tx, fresh, contacts)
   const writeFlowCounters = await countByFlow(tx, fresh, firsts, messages)
   const fannedOut = fanOut(tx, fresh, subscriptions)
   writeFlowCounters()
   addToCounters(tx, counterChanges(fresh, firsts))
+  countRecipients?.()
   return { fresh, laterClickIds: laterClicks(fresh, firsts), fannedOut }
 }
 

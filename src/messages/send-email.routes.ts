@@ -133,7 +133,8 @@ type Input = {
   isTest?: boolean
 }
 
-function sendRequest(
+/** Throws `Refusal` if the address, the flow id or the context is invalid. */
+export function sendRequest(
   organizationId: OrganizationId,
   { flowId: flowText, email, context, sendAt, idempotencyKey = null, isTest = false }: Input,
   emailField = 'contact_email',

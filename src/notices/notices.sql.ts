@@ -9,6 +9,8 @@ export const noticeKinds = [
   'bounce_rate',
   'complaint_rate',
   'import_finished',
+  'broadcast_paused',
+  'broadcast_expired',
 ] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 

@@ -1,6 +1,14 @@
 import type { AlertKind } from '../accounts/alerts.ts'
 import type { Tx } from '../db/db.ts'
-import { type ImportId, newId, type OrganizationId, toText, type UserId, type WebhookId } from '../values/ids.ts'
+import {
+  type BroadcastId,
+  type ImportId,
+  newId,
+  type OrganizationId,
+  toText,
+  type UserId,
+  type WebhookId,
+} from '../values/ids.ts'
 import {
   insertNotice,
   insertNoticeMails,
@@ -21,6 +29,8 @@ const alertOf: Record<NoticeKind, AlertKind> = {
   bounce_rate: 'deliverability',
   complaint_rate: 'deliverability',
   import_finished: 'imports',
+  broadcast_paused: 'deliverability',
+  broadcast_expired: 'sending',
 }
 
 export type PausedWebhook = { organizationId: OrganizationId; id: WebhookId; name: string; failingSince: Date }
@@ -77,6 +87,30 @@ export async function recordFinishedImport(tx: Tx, done: FinishedImport): Promis
     },
     done.createdBy,
   )
+}
+
+export type StoppedBroadcast = { organizationId: OrganizationId; id: BroadcastId; name: string; detail: string | null }
+
+/** Written in the transaction that pauses the broadcast. */
+export function recordPausedBroadcast(tx: Tx, { organizationId, id, name, detail }: StoppedBroadcast): Promise<void> {
+  return recordNotice(tx, {
+    organizationId,
+    kind: 'broadcast_paused',
+    title: `The broadcast “${name}” was paused`,
+    detail: detail ?? '',
+    path: `/broadcasts/${toText('brc', id)}`,
+  })
+}
+
+/** Written in the transaction in which the broadcast expires. */
+export function recordExpiredBroadcast(tx: Tx, { organizationId, id, name, detail }: StoppedBroadcast): Promise<void> {
+  return recordNotice(tx, {
+    organizationId,
+    kind: 'broadcast_expired',
+    title: `The broadcast “${name}” was not sent`,
+    detail: `${detail ?? ''} Nobody received it. Duplicate it to send it at another time.`.trim(),
+    path: `/broadcasts/${toText('brc', id)}`,
+  })
 }
 
 type NewNotice = Pick<Notice, 'organizationId' | 'kind' | 'title' | 'detail'> & {

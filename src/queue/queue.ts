@@ -2,7 +2,13 @@ import type { Db, Tx, Writer } from '../db/db.ts'
 import type { OrganizationId } from '../values/ids.ts'
 
 /** All kinds of jobs. app.ts starts a worker for each. */
-export type JobKind = 'message.send' | 'webhook.deliver' | 'contacts.import' | 'contacts.bulk' | 'contacts.undo'
+export type JobKind =
+  | 'message.send'
+  | 'webhook.deliver'
+  | 'contacts.import'
+  | 'contacts.bulk'
+  | 'contacts.undo'
+  | 'broadcast.run'
 
 export type NewJob = {
   organizationId: OrganizationId
@@ -24,6 +30,8 @@ export type Claim = {
   id: string
   /** The row's ctid. Stable while the worker holds the lane, since only the holder updates or deletes the row. */
   ctid: string
+  /** When the job was due. Always set for a job that a worker has read. */
+  dueAt?: Date
   /** How many times the job was postponed. */
   attempt: number
   payload: unknown
@@ -151,6 +159,41 @@ export async function setLanePaused(
     insert into lanes (organization_id, kind, lane, held, next_due_at)
     values (${organizationId}, ${kind}, ${lane}, ${paused}, now())
     on conflict (organization_id, kind, lane) do update set held = excluded.held, next_due_at = excluded.next_due_at`
+}
+
+/** Pauses several lanes in one statement. They are created if they do not exist yet. */
+export async function pauseLanes(
+  tx: Tx,
+  organizationId: OrganizationId,
+  kind: JobKind,
+  lanes: readonly string[],
+): Promise<void> {
+  await tx`
+    insert into lanes (organization_id, kind, lane, held, next_due_at)
+    select ${organizationId}::uuid, ${kind}, lane, true, now()
+    from unnest(${lanes}::text[]) as lane
+    order by lane
+    on conflict (organization_id, kind, lane) do update set held = true`
+}
+
+/**
+ * Resumes lanes. Jobs that became due in the meantime are due now, so that they do not count as late; with `allDue`, all jobs
+ * are.
+ */
+export async function resumeLanes(
+  tx: Tx,
+  organizationId: OrganizationId,
+  kind: JobKind,
+  lanes: readonly string[],
+  { allDue = false } = {},
+): Promise<void> {
+  await tx`
+    update lanes set held = false, next_due_at = now()
+    where organization_id = ${organizationId} and kind = ${kind} and lane = any (${lanes}::text[])`
+  await tx`
+    update jobs set due_at = date_trunc('milliseconds', now())
+    where organization_id = ${organizationId} and kind = ${kind} and lane = any (${lanes}::text[])
+      and (${allDue} or due_at < now())`
 }
 
 /** Deletes a lane and all its jobs, for example of a deleted webhook. */

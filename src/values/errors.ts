@@ -73,6 +73,7 @@ export function invalid(...fields: [FieldProblem, ...FieldProblem[]]): Refusal {
 export type RecordKind =
   | 'API key'
   | 'bulk action'
+  | 'broadcast'
   | 'contact'
   | 'delivery'
   | 'email'

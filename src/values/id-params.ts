@@ -3,6 +3,7 @@ import { parseId } from './ids.ts'
 
 const kinds = {
   blk: 'bulk action',
+  brc: 'broadcast',
   con: 'contact',
   dlv: 'delivery',
   evt: 'event',

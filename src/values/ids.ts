@@ -23,6 +23,7 @@ export type NoticeId = Branded<'ntc'>
 export type SessionId = Branded<'ses'>
 export type SegmentId = Branded<'seg'>
 export type BulkActionId = Branded<'blk'>
+export type BroadcastId = Branded<'brc'>
 
 type IdOf = {
   org: OrganizationId
@@ -42,6 +43,7 @@ type IdOf = {
   ses: SessionId
   seg: SegmentId
   blk: BulkActionId
+  brc: BroadcastId
 }
 export type Prefix = keyof IdOf
 

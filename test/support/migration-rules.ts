@@ -4,6 +4,7 @@ import { isConcurrent, type Migration } from '../../src/db/migrate.ts'
 
 /** Tables that can have millions of rows: building an index must not block their writers. */
 const largeTables = new Set([
+  'broadcast_recipients',
   'contact_history',
   'contacts',
   'deliveries',

@@ -49,6 +49,7 @@ export const examples: Examples = {
               "email": "maria@northwind.example",
               "name": null,
               "role": "owner",
+              "can_start_broadcasts": true,
               "created_at": "2026-03-02T09:30:00.000Z"
             }
           }
@@ -111,6 +112,7 @@ export const examples: Examples = {
               "email": "maria@northwind.example",
               "name": null,
               "role": "owner",
+              "can_start_broadcasts": true,
               "created_at": "2026-03-02T09:30:00.000Z"
             }
           }
@@ -210,6 +212,7 @@ export const examples: Examples = {
               "email": "maria@northwind.example",
               "name": null,
               "role": "owner",
+              "can_start_broadcasts": true,
               "created_at": "2026-03-02T09:30:00.000Z"
             }
           }
@@ -305,6 +308,7 @@ export const examples: Examples = {
               "email": "owner@acme.example",
               "name": null,
               "role": "owner",
+              "can_start_broadcasts": true,
               "created_at": "2026-03-02T09:30:00.000Z"
             },
             "organization": {
@@ -355,6 +359,7 @@ export const examples: Examples = {
               "email": "owner@acme.example",
               "name": "Ada Lovelace",
               "role": "owner",
+              "can_start_broadcasts": true,
               "created_at": "2026-03-02T09:30:00.000Z"
             },
             "organization": {
@@ -447,6 +452,7 @@ export const examples: Examples = {
               "email": "maria@northwind.example",
               "name": null,
               "role": "owner",
+              "can_start_broadcasts": true,
               "created_at": "2026-03-02T09:30:00.000Z"
             }
           }

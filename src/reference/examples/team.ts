@@ -76,6 +76,7 @@ export const examples: Examples = {
               "email": "noah@acme.example",
               "name": "Noah",
               "role": "member",
+              "can_start_broadcasts": false,
               "created_at": "2026-03-02T09:30:00.000Z"
             }
           }
@@ -101,6 +102,7 @@ export const examples: Examples = {
               "email": "owner@acme.example",
               "name": "Ada Lovelace",
               "role": "owner",
+              "can_start_broadcasts": true,
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_login_at": "2026-03-02T08:58:41.000Z"
             },
@@ -109,6 +111,7 @@ export const examples: Examples = {
               "email": "noah@acme.example",
               "name": "Noah",
               "role": "member",
+              "can_start_broadcasts": false,
               "created_at": "2026-03-02T09:30:00.000Z",
               "last_login_at": "2026-03-02T08:58:41.000Z"
             }
@@ -140,6 +143,7 @@ export const examples: Examples = {
             "email": "noah@acme.example",
             "name": "Noah",
             "role": "owner",
+            "can_start_broadcasts": true,
             "created_at": "2026-03-02T09:30:00.000Z",
             "last_login_at": "2026-03-02T08:58:41.000Z"
           }

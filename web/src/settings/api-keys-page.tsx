@@ -23,6 +23,8 @@ const scopes: { value: Scope; label: string; description: string }[] = [
   { value: 'messages:read', label: 'Read messages', description: 'Sent emails and their events' },
   { value: 'contacts:write', label: 'Write contacts', description: 'Add, change, import and erase contacts' },
   { value: 'contacts:read', label: 'Read contacts', description: 'Contacts, groups and suppressions' },
+  { value: 'broadcasts:write', label: 'Write broadcasts', description: 'Create, start, pause and cancel broadcasts' },
+  { value: 'broadcasts:read', label: 'Read broadcasts', description: 'Broadcasts, recipients and results' },
   { value: 'flows:write', label: 'Write flows', description: 'Create, change and delete flows' },
   { value: 'flows:read', label: 'Read flows', description: 'Flows, versions and previews' },
   { value: 'webhooks:write', label: 'Write webhooks', description: 'Create, change, test and replay' },

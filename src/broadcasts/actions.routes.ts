@@ -1,0 +1,172 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { organizationIdOf, requireBroadcaster } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import { answers, ok } from '../http/envelope.ts'
+import type { Acceptor } from '../messages/accept.ts'
+import { AcceptedOut, acceptedOut, sendRequest } from '../messages/send-email.routes.ts'
+import { invalid } from '../values/errors.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type BroadcastId, type OrganizationId, toText } from '../values/ids.ts'
+import {
+  type ActionParts,
+  cancelBroadcast,
+  pauseBroadcast,
+  resumeBroadcast,
+  retryFailed,
+  scheduleBroadcast,
+  startBroadcast,
+} from './actions.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import { getBroadcast } from './broadcasts.ts'
+import { type Check, type CheckParts, checkBroadcast } from './check.ts'
+import { BroadcastOut, broadcastOut } from './shapes.ts'
+
+const IdParams = Type.Object({ id: Type.String() })
+const tags = ['Broadcasts']
+
+const CheckOut = Type.Object({
+  recipients: Type.Integer({ description: 'How many contacts would receive the email. Confirm this number to start.' }),
+  audience: Type.Integer({ description: 'Contacts in the audience, each counted once.' }),
+  suppressed: Type.Integer(),
+  unsubscribed: Type.Integer(),
+  not_subscribed: Type.Integer(),
+  missing_variables: Type.Object({
+    checked: Type.Integer({ description: 'For how many recipients the email was rendered within the time limit.' }),
+    count: Type.Integer({ description: 'How many of them lack a variable without a default. They would fail.' }),
+    contacts: Type.Array(
+      Type.Object({ id: Type.String(), email: Type.String(), variables: Type.Array(Type.String()) }),
+      { description: 'The first of them.' },
+    ),
+  }),
+  unused_context_keys: Type.Array(Type.String()),
+})
+
+const Confirmation = Type.Object({
+  recipients: Type.Integer({
+    minimum: 1,
+    description: 'The number of recipients, as the check returned it. If it has changed since, the response is 409.',
+  }),
+})
+
+type Parts = ActionParts & CheckParts & { read: BoundedRead; acceptor: Acceptor }
+
+export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
+  const { db, read, acceptor } = parts
+  return async (api) => {
+    api.post(
+      '/broadcasts/:id/check',
+      {
+        schema: {
+          tags,
+          summary: 'Check a broadcast',
+          description: 'Counts the recipients and finds missing variables, without sending anything.',
+          params: IdParams,
+          response: answers(CheckOut),
+        },
+      },
+      async (request) => {
+        const { organizationId, id } = keyOf(request)
+        return read(organizationId, async (tx) =>
+          ok(checkOut(await checkBroadcast(parts, tx, await getBroadcast(tx, organizationId, id)))),
+        )
+      },
+    )
+
+    api.post(
+      '/broadcasts/:id/test',
+      {
+        schema: {
+          tags,
+          summary: 'Send a test of a broadcast',
+          description: 'Sends the email to one address, with the context of the broadcast.',
+          params: IdParams,
+          body: Type.Object({ to: Type.String() }),
+          response: answers(AcceptedOut),
+        },
+      },
+      async (request) => {
+        const { organizationId, id } = keyOf(request)
+        const { flowId, context } = await getBroadcast(db, organizationId, id)
+        if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
+        const input = { flowId: toText('flw', flowId), email: request.body.to, context, isTest: true }
+        return ok(acceptedOut(await acceptor.accept(sendRequest(organizationId, input, 'to'))))
+      },
+    )
+
+    const confirmed = (
+      path: string,
+      summary: string,
+      description: string,
+      act: (parts: ActionParts, key: Key, recipients: number) => Promise<Broadcast>,
+    ) =>
+      api.post(
+        `/broadcasts/:id/${path}`,
+        {
+          onRequest: requireBroadcaster,
+          schema: { tags, summary, description, params: IdParams, body: Confirmation, response: answers(BroadcastOut) },
+        },
+        async (request) => ok(broadcastOut(await act(parts, keyOf(request), request.body.recipients))),
+      )
+    confirmed('start', 'Start a broadcast', `Freezes the recipients and starts sending. ${permission}`, startBroadcast)
+    confirmed(
+      'schedule',
+      'Schedule a broadcast',
+      `Starts the broadcast at its planned time, with the recipients of that time. ${permission}`,
+      scheduleBroadcast,
+    )
+
+    const plain = (
+      path: string,
+      summary: string,
+      description: string,
+      act: (parts: ActionParts, key: Key) => Promise<Broadcast>,
+      needsPermission = false,
+    ) =>
+      api.post(
+        `/broadcasts/:id/${path}`,
+        {
+          ...(needsPermission && { onRequest: requireBroadcaster }),
+          schema: { tags, summary, description, params: IdParams, response: answers(BroadcastOut) },
+        },
+        async (request) => ok(broadcastOut(await act(parts, keyOf(request)))),
+      )
+    plain('pause', 'Pause a broadcast', 'No further email is sent until it is resumed.', pauseBroadcast)
+    plain('resume', 'Resume a broadcast', `Continues where it was paused. ${permission}`, resumeBroadcast, true)
+    plain('cancel', 'Cancel a broadcast', 'Recipients that were not sent an email yet get none.', cancelBroadcast)
+    plain(
+      'retry-failed',
+      'Retry the failed recipients of a broadcast',
+      `Sends a finished broadcast to the recipients with the status failed. ${permission}`,
+      retryFailed,
+      true,
+    )
+  }
+}
+
+const permission = 'Members need the permission to start broadcasts.'
+
+type Key = { organizationId: OrganizationId; id: BroadcastId }
+
+const keyOf = (request: FastifyRequest<{ Params: { id: string } }>): Key => ({
+  organizationId: organizationIdOf(request),
+  id: parseIdParam('brc', request.params.id),
+})
+
+const checkOut = (check: Check) => ({
+  recipients: check.recipients,
+  audience: check.audience,
+  suppressed: check.suppressed,
+  unsubscribed: check.unsubscribed,
+  not_subscribed: check.notSubscribed,
+  missing_variables: {
+    checked: check.checked,
+    count: check.missing,
+    contacts: check.incomplete.map(({ contact: { id, email }, variables }) => ({
+      id: toText('con', id),
+      email,
+      variables,
+    })),
+  },
+  unused_context_keys: check.unusedContextKeys,
+})

@@ -1,0 +1,131 @@
+import type { Db, Tx } from '../db/db.ts'
+import type { Hints } from '../queue/hints.ts'
+import { enqueue } from '../queue/queue.ts'
+import { invalid, Refusal } from '../values/errors.ts'
+import { type BroadcastId, newId, type OrganizationId } from '../values/ids.ts'
+import { countAudience } from './audience.sql.ts'
+import { type Broadcast, updateStatus } from './broadcasts.sql.ts'
+import { getBroadcast, getLocked, notIn, readyToSend } from './broadcasts.ts'
+import { broadcastKind, controlLane, holdLanes, releaseHeldLanes, type Step, type StepPayload } from './lanes.ts'
+import { resetFailed } from './ledger.sql.ts'
+import { startOf } from './schedule.ts'
+
+export type ActionParts = { db: Db; hints: Hints }
+type Key = { organizationId: OrganizationId; id: BroadcastId }
+
+const countTimeoutMs = 20_000
+
+/** Starts a draft now. Throws `Refusal` if the number of recipients is not the confirmed one. */
+export async function startBroadcast(parts: ActionParts, key: Key, confirmed: number): Promise<Broadcast> {
+  return change(parts, key, async (tx, current) => {
+    const { status } = current
+    if (status !== 'draft' && status !== 'scheduled') throw notIn(current, 'Only drafts can be started.')
+    if (current.schedule.per_recipient)
+      throw invalid({ path: 'schedule.per_recipient', problem: 'needs a scheduled start. Schedule the broadcast' })
+    const { versionId } = await confirm(tx, current, confirmed)
+    await updateStatus(tx, key, { status: 'preparing', startsAt: current.now, flowVersionId: versionId })
+    enqueueStep(tx, key, 'prepare', 0)
+  })
+}
+
+/** Schedules a draft for its planned time. */
+export async function scheduleBroadcast(parts: ActionParts, key: Key, confirmed: number): Promise<Broadcast> {
+  return change(parts, key, async (tx, current) => {
+    if (current.status !== 'draft') throw notIn(current, 'Only drafts can be scheduled.')
+    const startsAt = startOf(current.schedule)
+    if (!startsAt) throw invalid({ path: 'schedule.at', problem: 'is required to schedule a broadcast' })
+    const planned = current.schedule.per_recipient ? startOf({ ...current.schedule, per_recipient: false })! : startsAt
+    if (planned <= current.now) throw invalid({ path: 'schedule.at', problem: 'must be in the future' })
+    await confirm(tx, current, confirmed)
+    await updateStatus(tx, key, { status: 'scheduled', startsAt: later(startsAt, current.now) })
+    enqueueStep(tx, key, 'prepare', Math.max(0, +startsAt - +current.now))
+  })
+}
+
+const later = (a: Date, b: Date) => (a > b ? a : b)
+
+/** The recipients are counted in the transaction of the start, so that the confirmed number is the current one. */
+async function confirm(tx: Tx, broadcast: Broadcast, confirmed: number) {
+  const { flow, of } = await readyToSend(tx, broadcast)
+  const { recipients } = await countAudience(tx, of)
+  if (recipients === 0) throw new Refusal('conflict', 'Nobody would receive this broadcast. Check its audience.')
+  if (recipients !== confirmed)
+    throw new Refusal(
+      'conflict',
+      `The broadcast has ${recipients.toLocaleString('en')} recipients now, not ${confirmed.toLocaleString('en')}. Check it again and confirm the new number.`,
+    )
+  return flow
+}
+
+/** No email is started after this. Emails that are being transferred at this moment still arrive. */
+export async function pauseBroadcast(parts: ActionParts, key: Key): Promise<Broadcast> {
+  const paused = await change(parts, key, (tx, current) => pause(tx, current, { reason: 'user', detail: null }))
+  parts.hints.notify(broadcastKind, key.id)
+  return paused
+}
+
+/** Pauses a broadcast that is being sent. Throws `Refusal` in any other status. */
+export async function pause(
+  tx: Tx,
+  current: Broadcast,
+  { reason, detail }: { reason: string; detail: string | null },
+): Promise<void> {
+  if (current.status !== 'sending') throw notIn(current, 'Only a broadcast that is being sent can be paused.')
+  await updateStatus(tx, current, { status: 'paused', reason, detail })
+  await holdLanes(tx, current)
+}
+
+export async function resumeBroadcast(parts: ActionParts, key: Key): Promise<Broadcast> {
+  return change(parts, key, async (tx, current) => {
+    if (current.status !== 'paused') throw notIn(current, 'Only a paused broadcast can be resumed.')
+    await updateStatus(tx, key, { status: 'sending' })
+    await releaseHeldLanes(tx, current)
+  })
+}
+
+/** Cancels what has not been sent. Emails that are being transferred at this moment still arrive. */
+export async function cancelBroadcast(parts: ActionParts, key: Key): Promise<Broadcast> {
+  const cancelled = await change(parts, key, async (tx, current) => {
+    if (!['scheduled', 'preparing', 'sending', 'paused'].includes(current.status))
+      throw notIn(current, 'It cannot be cancelled.')
+    await updateStatus(tx, key, { status: 'cancelled' })
+    await releaseHeldLanes(tx, current, { allDue: true })
+    if (current.recipients !== null) enqueueStep(tx, key, 'finish', 0)
+  })
+  parts.hints.notify(broadcastKind, key.id)
+  parts.hints.notify('message.send')
+  return cancelled
+}
+
+/** Sends a finished broadcast to the recipients that failed. */
+export async function retryFailed(parts: ActionParts, key: Key): Promise<Broadcast> {
+  return change(parts, key, async (tx, current) => {
+    if (current.status !== 'sent') throw notIn(current, 'Failed recipients can be tried again when it has finished.')
+    if (!current.counts.failed) throw new Refusal('conflict', 'No recipient of this broadcast failed.')
+    await resetFailed(tx, current)
+    await updateStatus(tx, key, { status: 'preparing', startsAt: current.now })
+    enqueueStep(tx, key, 'prepare', 0)
+  })
+}
+
+/** Runs a change of a locked broadcast and returns the result. */
+async function change(
+  { db, hints }: ActionParts,
+  { organizationId, id }: Key,
+  work: (tx: Tx, current: Broadcast) => Promise<void>,
+): Promise<Broadcast> {
+  const changed = await db.begin(
+    async (tx) => {
+      await work(tx, await getLocked(tx, organizationId, id))
+      return getBroadcast(tx, organizationId, id)
+    },
+    { statementTimeoutMs: countTimeoutMs },
+  )
+  hints.notify(broadcastKind)
+  return changed
+}
+
+export function enqueueStep(tx: Tx, { organizationId, id }: Key, step: Step, delayMs: number): void {
+  const payload: StepPayload = { broadcastId: id, step }
+  enqueue(tx, [{ organizationId, kind: broadcastKind, lane: controlLane(id), id: newId('brc'), delayMs, payload }])
+}

@@ -1,0 +1,250 @@
+import type { Db, Tx } from '../db/db.ts'
+import { persisting, retrying } from '../db/retrying.ts'
+import { mayRecordAgain } from '../events/record.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
+import type { AttemptParts } from '../messages/attempt.ts'
+import type { BroadcastParts } from '../messages/send.job.ts'
+import type { Hints } from '../queue/hints.ts'
+import { type Claim, endJobs, settleJobs } from '../queue/queue.ts'
+import type { WorkerSpec } from '../queue/worker.ts'
+import { Batcher } from '../runtime/batcher.ts'
+import type { Log } from '../runtime/log.ts'
+import type { BroadcastId } from '../values/ids.ts'
+import { windowAt } from '../values/zoned-time.ts'
+import { enqueueStep, pause } from './actions.ts'
+import { findBrakeReason } from './brake.ts'
+import { type Broadcast, findBroadcast, findFlowOf, lockBroadcast } from './broadcasts.sql.ts'
+import { type FinishParts, finishBroadcast } from './finish.ts'
+import { broadcastKind, type PartPayload, type StepPayload } from './lanes.ts'
+import { selectOpenParts } from './ledger.sql.ts'
+import { findPart, findStatus, markPartDone, type Part, selectCancelled } from './parts.sql.ts'
+import { type PrepareParts, prepareBroadcast, type Report } from './prepare.ts'
+import { type RecipientResult, type RetryResult, settleRecipients, settleRetries } from './settle.sql.ts'
+import { Slots } from './slots.ts'
+import { Turn, type TurnEnd } from './turn.ts'
+
+export type BroadcastJobParts = AttemptParts &
+  PrepareParts &
+  FinishParts & {
+    db: Db
+    hints: Hints
+    log: Log
+    templates: TemplateCache
+    inFlightMax: number
+    /** Returns false while nothing may be sent. */
+    isOpen: () => boolean
+    /** Informs the owners that the broadcast was paused automatically. */
+    onPaused: Report
+  }
+
+/** Parts and steps in progress at once in this process. They share the slots for emails. */
+const jobsMax = 64
+/** After this time a part is released, so that others waiting for a worker get a turn. */
+const turnMs = 30_000
+/** How often a part looks for a pause, in case the hint was lost. */
+const lookEveryMs = 500
+const brakeEveryMs = 2_000
+/** The brake looks earlier if this many emails bounced at once. */
+const bouncesPerLook = 10
+/** How long the rest waits while the relay defers everything: as long as a deferred email, but not longer than this. */
+const deferredMsMax = 30_000
+const unavailableMs = 1_000
+const settleBatchMax = 500
+const settleWaitingMax = 20_000
+const settlePaceMs = 25
+const settleTries = 5
+
+type Payload = StepPayload | PartPayload
+
+export type BroadcastJob = {
+  spec: WorkerSpec<Payload>
+  /** No email is started after this. */
+  stop(): void
+}
+
+/** Runs broadcasts: freezes their recipients, sends their parts, and determines the result. */
+export function broadcastJob(parts: BroadcastJobParts): BroadcastJob {
+  const results = new Batcher<RecipientResult, void>({
+    name: 'settle broadcasts',
+    itemsMax: settleBatchMax,
+    waitingMax: settleWaitingMax,
+    paceMs: settlePaceMs,
+    run: async (batch) => {
+      const write = () => parts.db.begin((tx) => settleRecipients(tx, batch))
+      await persisting(() => retrying(settleTries, write, mayRecordAgain))
+      parts.hints.notify('webhook.deliver')
+      return batch.map(() => ({ ok: true, value: undefined }))
+    },
+  })
+  const sender: Sender = { ...parts, results, slots: new Slots(parts.inFlightMax), turns: new Map(), isStopping: false }
+  parts.hints.on(broadcastKind, (id) => {
+    if (id !== undefined) for (const turn of sender.turns.get(id as BroadcastId) ?? []) void turn.look()
+  })
+  return {
+    spec: {
+      kind: broadcastKind,
+      inFlightMax: jobsMax,
+      laneWidthMax: 1,
+      isOpen: () => parts.isOpen() && parts.relay?.state().kind !== 'down',
+      load: async (claims) => claims.map(({ payload }) => payload as Payload),
+      handle: async (claim, payload) => {
+        if ('part' in payload) await sendPart(sender, claim, payload)
+        else if (payload.step === 'prepare') await prepareBroadcast(parts, claim, payload.broadcastId)
+        else await finishBroadcast(parts, claim, payload.broadcastId)
+        parts.hints.notify(broadcastKind)
+        return { peer: 'responsive' }
+      },
+    },
+    stop: () => {
+      sender.isStopping = true
+      for (const turns of sender.turns.values()) for (const { turn } of turns) turn.halt()
+    },
+  }
+}
+
+type RunningTurn = { turn: Turn; look: () => Promise<void> }
+
+type Sender = BroadcastJobParts & {
+  results: Batcher<RecipientResult, void>
+  slots: Slots
+  turns: Map<BroadcastId, Set<RunningTurn>>
+  isStopping: boolean
+}
+
+async function sendPart(sender: Sender, claim: Claim, { broadcastId, part: number }: PartPayload): Promise<void> {
+  const { db } = sender
+  const { organizationId } = claim
+  const postpone = (retryInMs: number | null) => endJobs(db, [{ claim, retryInMs }])
+  const broadcast = await findBroadcast(db, organizationId, broadcastId)
+  const part = await findPart(db, { organizationId, broadcastId, part: number })
+  if (!broadcast || !part || part.doneAt) return postpone(null)
+  if (broadcast.status === 'cancelled') return endPart(sender, claim, part)
+  // The lane is held while the broadcast is paused.
+  if (broadcast.status !== 'sending' || sender.isStopping) return postpone(0)
+  if (+broadcast.now - +claim.dueAt! > broadcast.missedAfterSeconds * 1000)
+    return pauseAutomatically(sender, broadcast, {
+      reason: 'interrupted',
+      detail: `Sending was interrupted for longer than allowed. Check that its content is still current, then resume or cancel it.`,
+    })
+
+  const { window, time_zone: zone } = broadcast.schedule
+  const state = window && windowAt(window, part.zone ?? zone, +broadcast.now)
+  if (state && !state.isOpen) return postpone(state.until - +broadcast.now)
+
+  const flow = await findFlowOf(db, organizationId, broadcast.flowId!, true)
+  const versions = await sender.templates.getAll([{ organizationId, id: broadcast.flowVersionId! }])
+  const version = versions.get(broadcast.flowVersionId!)
+  if (!flow || !version) throw new Error('The flow of the broadcast is missing')
+  const until = Math.min(
+    Date.now() + turnMs,
+    state ? Date.now() + state.until - +broadcast.now : Number.POSITIVE_INFINITY,
+  )
+  let bounces = 0
+  const onHardBounce = () => {
+    if (++bounces % bouncesPerLook === 0) void brake(sender, broadcast).catch(() => {})
+  }
+  const input = { broadcast, flow, version, part, until, isOpen: sender.isOpen, onHardBounce }
+  const end = await runTurn(sender, broadcast, new Turn(sender, input))
+  if (end.kind === 'done') return endPart(sender, claim, part)
+  await postpone(delayAfter(end, sender.retryDelays))
+}
+
+function delayAfter(end: TurnEnd, retryDelays: readonly number[]): number {
+  switch (end.kind) {
+    case 'rate':
+      return end.waitMs
+    case 'deferred':
+      return Math.min(deferredMsMax, (retryDelays[0] ?? Number.POSITIVE_INFINITY) * 1000)
+    case 'unavailable':
+      return unavailableMs
+    case 'done':
+    case 'lost':
+    case 'over':
+      return 0
+  }
+}
+
+/** Runs a turn and halts it when the broadcast is no longer being sent. */
+async function runTurn(sender: Sender, broadcast: Broadcast, turn: Turn): Promise<TurnEnd> {
+  const { organizationId, id } = broadcast
+  const failed = (error: unknown): undefined => {
+    sender.log.warn({ err: error, broadcast: id }, 'Checking a broadcast failed')
+  }
+  const look = async () => {
+    const status = await findStatus(sender.db, organizationId, id).catch(failed)
+    if (status !== undefined && status !== 'sending') turn.halt()
+  }
+  const running: RunningTurn = { turn, look }
+  const turns = sender.turns.get(id) ?? new Set()
+  sender.turns.set(id, turns.add(running))
+  const looking = setInterval(() => void look(), lookEveryMs)
+  const braking = setInterval(() => void brake(sender, broadcast).catch(failed), brakeEveryMs)
+  try {
+    const end = await turn.run()
+    if (end.kind !== 'done') await brake(sender, broadcast)
+    return end
+  } finally {
+    clearInterval(looking)
+    clearInterval(braking)
+    turns.delete(running)
+    if (turns.size === 0) sender.turns.delete(id)
+  }
+}
+
+async function brake(sender: Sender, broadcast: Broadcast): Promise<void> {
+  const reason = await findBrakeReason(sender.db, broadcast)
+  if (reason) await pauseAutomatically(sender, broadcast, reason)
+}
+
+type PauseReason = { reason: string; detail: string }
+
+async function pauseAutomatically(sender: Sender, { organizationId, id }: Broadcast, why: PauseReason): Promise<void> {
+  const isPaused = await sender.db.begin(async (tx) => {
+    const current = await lockBroadcast(tx, organizationId, id)
+    if (current?.status !== 'sending') return false
+    await pause(tx, current, why)
+    await sender.onPaused(tx, { ...current, ...why })
+    return true
+  })
+  if (!isPaused) return
+  sender.log.warn({ organization: organizationId, broadcast: id, reason: why.reason }, 'A broadcast was paused')
+  sender.hints.notify(broadcastKind, id)
+}
+
+/** Ends a part. The last one enqueues the step that determines the result. */
+async function endPart(sender: Sender, claim: Claim, part: Part): Promise<void> {
+  const { organizationId, broadcastId } = part
+  await sender.db.begin(async (tx: Tx) => {
+    const broadcast = await lockBroadcast(tx, organizationId, broadcastId)
+    await markPartDone(tx, part)
+    await settleJobs(tx, [{ claim, retryInMs: null }])
+    // A cancelled broadcast has this step already.
+    if (broadcast?.status !== 'cancelled' && (await selectOpenParts(tx, organizationId, broadcastId)).length === 0)
+      enqueueStep(tx, { organizationId, id: broadcastId }, 'finish', 0)
+  })
+}
+
+/** Functions for the worker that sends deferred emails. */
+export const broadcastsOfMessages = (db: Db): BroadcastParts => ({
+  findCancelled: async (rows) =>
+    new Set(
+      await selectCancelled(
+        db,
+        rows.map((row) => ({ ...row, broadcastId: row.broadcastId! })),
+      ),
+    ),
+  settle: (tx, changes) =>
+    settleRetries(
+      tx,
+      changes.map(
+        ({ row, outcome }): RetryResult => ({
+          organizationId: row.organizationId,
+          broadcastId: row.broadcastId!,
+          contactId: row.contactId,
+          messageId: row.id,
+          status: outcome.status as RetryResult['status'],
+          reason: outcome.reason,
+        }),
+      ),
+    ),
+})

@@ -1,0 +1,222 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { organizationIdOf, timezoneOf, userIdOf } from '../accounts/guards.ts'
+import type { BoundedRead } from '../db/bounded-read.ts'
+import type { Db } from '../db/db.ts'
+import { answers, created, creates, Nothing, Nullable, ok, oneOf, page, pages } from '../http/envelope.ts'
+import { pageQuery, readPage, toPage, uuidPart } from '../http/paging.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { type BroadcastId, type ContactId, toText } from '../values/ids.ts'
+import { broadcastStatuses, recipientStatuses, selectBroadcasts } from './broadcasts.sql.ts'
+import { changeBroadcast, createBroadcast, duplicateBroadcast, getBroadcast, removeBroadcast } from './broadcasts.ts'
+import { selectRecipients } from './ledger.sql.ts'
+import { countResults, selectLinks } from './results.sql.ts'
+import {
+  BroadcastChanges,
+  BroadcastIn,
+  BroadcastOut,
+  BroadcastWithResultsOut,
+  broadcastOut,
+  changesOf,
+  contentOf,
+  resultsOut,
+} from './shapes.ts'
+
+const linksMax = 100
+
+const IdParams = Type.Object({ id: Type.String() })
+const tags = ['Broadcasts']
+
+const RecipientOut = Type.Object({
+  contact: Type.Object({
+    id: Type.String(),
+    email: Nullable(Type.String({ description: 'Null if the contact was erased.' })),
+  }),
+  status: oneOf(...recipientStatuses),
+  reason: Nullable(Type.String()),
+  message_id: Nullable(Type.String()),
+})
+const LinkOut = Type.Object({
+  url: Type.String(),
+  clicks: Type.Integer(),
+  contacts: Type.Integer({ description: 'How many contacts clicked the link.' }),
+})
+
+export function broadcastRoutes({ db, read }: { db: Db; read: BoundedRead }): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/broadcasts',
+      {
+        schema: {
+          tags,
+          summary: 'List broadcasts',
+          description: 'Newest first.',
+          querystring: Type.Object({ ...pageQuery, status: Type.Optional(oneOf(...broadcastStatuses)) }),
+          response: pages(BroadcastOut),
+        },
+      },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        const { limit, cursor } = readPage(request.query, [uuidPart])
+        const filter = {
+          status: request.query.status,
+          before: cursor?.[0] as BroadcastId | undefined,
+          limit: limit + 1,
+        }
+        const rows = await read(organizationId, (tx) => selectBroadcasts(tx, organizationId, filter))
+        const { items, nextCursor } = toPage(rows, limit, ({ id }) => [id])
+        return page({ items: items.map(broadcastOut), nextCursor })
+      },
+    )
+
+    api.post(
+      '/broadcasts',
+      {
+        schema: {
+          tags,
+          summary: 'Create a broadcast',
+          description: 'Creates a draft. Nothing is sent until it is started or scheduled.',
+          body: BroadcastIn,
+          response: creates(BroadcastOut),
+        },
+      },
+      async (request, reply) => {
+        const content = contentOf(request.body, timezoneOf(request))
+        const broadcast = await createBroadcast(db, organizationIdOf(request), userIdOf(request), content)
+        return reply.status(201).send(created(broadcastOut(broadcast)))
+      },
+    )
+
+    api.get(
+      '/broadcasts/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Get a broadcast',
+          description: 'Includes its progress and its results.',
+          params: IdParams,
+          response: answers(BroadcastWithResultsOut),
+        },
+      },
+      async (request) => {
+        const organizationId = organizationIdOf(request)
+        const id = parseIdParam('brc', request.params.id)
+        return read(organizationId, async (tx) => {
+          const broadcast = await getBroadcast(tx, organizationId, id)
+          return ok({ ...broadcastOut(broadcast), results: resultsOut(await countResults(tx, broadcast)) })
+        })
+      },
+    )
+
+    api.patch(
+      '/broadcasts/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Update a broadcast',
+          description: 'Only drafts can be changed. `audience` and `schedule` are replaced as a whole.',
+          params: IdParams,
+          body: BroadcastChanges,
+          response: answers(BroadcastOut),
+        },
+      },
+      async (request) => {
+        const id = parseIdParam('brc', request.params.id)
+        const changes = changesOf(request.body, timezoneOf(request))
+        return ok(broadcastOut(await changeBroadcast(db, organizationIdOf(request), id, changes)))
+      },
+    )
+
+    api.delete(
+      '/broadcasts/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Delete a broadcast',
+          description: 'Only broadcasts that were never started can be deleted.',
+          params: IdParams,
+          response: answers(Nothing),
+        },
+      },
+      async (request) => {
+        await removeBroadcast(db, organizationIdOf(request), parseIdParam('brc', request.params.id))
+        return ok(null, 'Broadcast deleted')
+      },
+    )
+
+    api.post(
+      '/broadcasts/:id/duplicate',
+      {
+        schema: {
+          tags,
+          summary: 'Duplicate a broadcast',
+          description: 'Creates a draft with the same content and audience.',
+          params: IdParams,
+          response: creates(BroadcastOut),
+        },
+      },
+      async (request, reply) => {
+        const id = parseIdParam('brc', request.params.id)
+        const copy = await duplicateBroadcast(db, organizationIdOf(request), userIdOf(request), id)
+        return reply.status(201).send(created(broadcastOut(copy)))
+      },
+    )
+
+    resultRoutes(api, read)
+  }
+}
+
+function resultRoutes(api: Parameters<FastifyPluginAsyncTypebox>[0], read: BoundedRead): void {
+  api.get(
+    '/broadcasts/:id/recipients',
+    {
+      schema: {
+        tags,
+        summary: 'List the recipients of a broadcast',
+        description: 'The recipients that were frozen at the start, with what happened to each.',
+        params: IdParams,
+        querystring: Type.Object({ ...pageQuery, status: Type.Optional(oneOf(...recipientStatuses)) }),
+        response: pages(RecipientOut),
+      },
+    },
+    async (request) => {
+      const organizationId = organizationIdOf(request)
+      const id = parseIdParam('brc', request.params.id)
+      const { limit, cursor } = readPage(request.query, [uuidPart])
+      const filter = { status: request.query.status, after: cursor?.[0] as ContactId | undefined, limit: limit + 1 }
+      const rows = await read(organizationId, async (tx) => {
+        await getBroadcast(tx, organizationId, id)
+        return selectRecipients(tx, { organizationId, id }, filter)
+      })
+      const { items, nextCursor } = toPage(rows, limit, ({ contactId }) => [contactId])
+      return page({
+        nextCursor,
+        items: items.map(({ contactId, email, status, reason, messageId }) => ({
+          contact: { id: toText('con', contactId), email },
+          status,
+          reason,
+          message_id: messageId && toText('msg', messageId),
+        })),
+      })
+    },
+  )
+
+  api.get(
+    '/broadcasts/:id/links',
+    {
+      schema: {
+        tags,
+        summary: 'List the links of a broadcast',
+        description: `The ${linksMax} links that were clicked most often, without clicks by scanners.`,
+        params: IdParams,
+        response: answers(Type.Array(LinkOut)),
+      },
+    },
+    async (request) => {
+      const organizationId = organizationIdOf(request)
+      const id = parseIdParam('brc', request.params.id)
+      return ok(
+        await read(organizationId, async (tx) => selectLinks(tx, await getBroadcast(tx, organizationId, id), linksMax)),
+      )
+    },
+  )
+}

@@ -1,0 +1,212 @@
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { BroadcastId, FlowId, FlowVersionId, OrganizationId, UserId } from '../values/ids.ts'
+import type { WeeklyWindow } from '../values/zoned-time.ts'
+
+export const broadcastStatuses = [
+  'draft',
+  'scheduled',
+  'preparing',
+  'sending',
+  'paused',
+  'sent',
+  'cancelled',
+  'expired',
+] as const
+export type BroadcastStatus = (typeof broadcastStatuses)[number]
+
+export const recipientStatuses = ['pending', 'queued', 'sent', 'bounced', 'suppressed', 'failed', 'cancelled'] as const
+export type RecipientStatus = (typeof recipientStatuses)[number]
+
+/** Ids as they appear in the API. */
+export type Audience = {
+  group_ids: string[]
+  segment_ids: string[]
+  exclude_group_ids: string[]
+  exclude_segment_ids: string[]
+}
+
+export type Schedule = {
+  /** A local time such as 2026-12-01T09:00, in `time_zone` or in the zone of each recipient. Null: now. */
+  at: string | null
+  time_zone: string
+  per_recipient: boolean
+  time_zone_attribute: string
+  window: WeeklyWindow | null
+}
+
+export type Broadcast = {
+  organizationId: OrganizationId
+  id: BroadcastId
+  name: string
+  status: BroadcastStatus
+  flowId: FlowId | null
+  flowVersionId: FlowVersionId | null
+  flowVersion: number | null
+  audience: Audience
+  context: Record<string, unknown>
+  schedule: Schedule
+  ratePerHour: number | null
+  missedAfterSeconds: number
+  startsAt: Date | null
+  reason: string | null
+  detail: string | null
+  recipients: number | null
+  excluded: number | null
+  round: number
+  createdBy: UserId | null
+  createdAt: Date
+  updatedAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+  /** Recipients by status. Empty before the start. */
+  counts: Partial<Record<RecipientStatus, number>>
+  now: Date
+}
+
+const columns: Sql = sql`organization_id, id, name, status, flow_id, flow_version_id, audience, context, schedule,
+  rate_per_hour, missed_after_seconds, starts_at, reason, detail, recipients, excluded, round, created_by, created_at,
+  updated_at, started_at, finished_at, statement_timestamp() as now,
+  (select number from flow_versions
+    where flow_versions.organization_id = broadcasts.organization_id
+      and flow_versions.id = broadcasts.flow_version_id) as flow_version,
+  (select coalesce(jsonb_object_agg(counts.status, counts.recipients), '{}') from broadcast_counts counts
+    where counts.organization_id = broadcasts.organization_id and counts.broadcast_id = broadcasts.id) as counts`
+
+export async function findBroadcast(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: BroadcastId,
+): Promise<Broadcast | undefined> {
+  const [row] = await db.run<Broadcast>(
+    sql`select ${columns} from broadcasts where organization_id = ${organizationId} and id = ${id}`,
+  )
+  return row
+}
+
+/** Locks the broadcast until the end of the transaction. */
+export async function lockBroadcast(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: BroadcastId,
+): Promise<Broadcast | undefined> {
+  await tx`select from broadcasts where organization_id = ${organizationId} and id = ${id} for no key update`
+  return findBroadcast(tx, organizationId, id)
+}
+
+export type BroadcastFilter = { status: BroadcastStatus | undefined; before: BroadcastId | undefined; limit: number }
+
+/** Newest first. */
+export async function selectBroadcasts(
+  db: Reader,
+  organizationId: OrganizationId,
+  { status, before, limit }: BroadcastFilter,
+): Promise<Broadcast[]> {
+  const ofStatus = status ? sql`and status = ${status}` : sql``
+  const older = before ? sql`and id < ${before}` : sql``
+  return db.run<Broadcast>(sql`
+    select ${columns} from broadcasts
+    where organization_id = ${organizationId} ${ofStatus} ${older}
+    order by id desc
+    limit ${limit}`)
+}
+
+export async function countBroadcasts(db: Reader, organizationId: OrganizationId): Promise<number> {
+  const [row] = await db<{ count: number }>`
+    select count(*) from broadcasts where organization_id = ${organizationId} and status = 'draft'`
+  return row!.count
+}
+
+export type BroadcastContent = Pick<
+  Broadcast,
+  'name' | 'flowId' | 'audience' | 'context' | 'schedule' | 'ratePerHour' | 'missedAfterSeconds'
+>
+
+export async function insertBroadcast(
+  db: Writer,
+  broadcast: BroadcastContent & Pick<Broadcast, 'organizationId' | 'id' | 'createdBy'>,
+): Promise<void> {
+  await db`
+    insert into broadcasts (organization_id, id, name, flow_id, audience, context, schedule, rate_per_hour,
+      missed_after_seconds, created_by)
+    values (${broadcast.organizationId}, ${broadcast.id}, ${broadcast.name}, ${broadcast.flowId},
+      ${JSON.stringify(broadcast.audience)}::jsonb, ${JSON.stringify(broadcast.context)}::jsonb,
+      ${JSON.stringify(broadcast.schedule)}::jsonb, ${broadcast.ratePerHour}, ${broadcast.missedAfterSeconds},
+      ${broadcast.createdBy})`
+}
+
+export async function updateContent(
+  tx: Tx,
+  organizationId: OrganizationId,
+  id: BroadcastId,
+  content: BroadcastContent,
+): Promise<void> {
+  await tx`
+    update broadcasts
+    set name = ${content.name}, flow_id = ${content.flowId}, audience = ${JSON.stringify(content.audience)}::jsonb,
+      context = ${JSON.stringify(content.context)}::jsonb, schedule = ${JSON.stringify(content.schedule)}::jsonb,
+      rate_per_hour = ${content.ratePerHour}, missed_after_seconds = ${content.missedAfterSeconds}, updated_at = now()
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+export async function deleteBroadcast(tx: Tx, organizationId: OrganizationId, id: BroadcastId): Promise<void> {
+  await tx`delete from broadcasts where organization_id = ${organizationId} and id = ${id}`
+}
+
+export type StatusChange = {
+  status: BroadcastStatus
+  reason?: string | null
+  detail?: string | null
+  startsAt?: Date
+  flowVersionId?: FlowVersionId
+}
+
+/** Sets the status. Fields that are not given keep their value, except the reason, which is cleared. */
+export async function updateStatus(
+  tx: Tx,
+  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
+  { status, reason = null, detail = null, startsAt, flowVersionId }: StatusChange,
+): Promise<void> {
+  await tx`
+    update broadcasts
+    set status = ${status}, reason = ${reason}, detail = ${detail}, updated_at = now(),
+      starts_at = coalesce(${startsAt ?? null}, starts_at),
+      flow_version_id = coalesce(${flowVersionId ?? null}, flow_version_id),
+      finished_at = case when ${status} in ('cancelled', 'expired') then now() else finished_at end,
+      watched_since = case when status = 'paused' and ${status} = 'sending' then now() else watched_since end
+    where organization_id = ${organizationId} and id = ${id}`
+}
+
+export type FlowOfBroadcast = {
+  kind: 'transactional' | 'marketing'
+  status: 'active' | 'paused' | 'archived'
+  versionId: FlowVersionId
+  organizationName: string
+}
+
+/** Returns the time since which the emails of a broadcast count for the brake. */
+export async function findWatchedSince(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: BroadcastId,
+): Promise<Date | undefined> {
+  const [row] = await db<{ watchedSince: Date | null }>`
+    select watched_since from broadcasts where organization_id = ${organizationId} and id = ${id}`
+  return row?.watchedSince ?? undefined
+}
+
+/** Returns undefined if the flow does not exist or, unless included, was deleted. */
+export async function findFlowOf(
+  db: Reader,
+  organizationId: OrganizationId,
+  flowId: FlowId,
+  includeDeleted = false,
+): Promise<FlowOfBroadcast | undefined> {
+  const [row] = await db<FlowOfBroadcast>`
+    select flows.kind, flows.status, flows.version_id, organizations.name as organization_name
+    from flows
+    join organizations on organizations.id = flows.organization_id
+    where flows.organization_id = ${organizationId} and flows.id = ${flowId}
+      and (${includeDeleted} or flows.deleted_at is null)`
+  return row
+}

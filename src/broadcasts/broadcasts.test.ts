@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import { orderFlow } from '../../test/support/flows.ts'
+import { join } from '../../test/support/people.ts'
+import { startTestApp, type TestApp } from '../../test/support/test-app.ts'
+
+const greeting = {
+  name: 'Newsletter',
+  kind: 'marketing',
+  subject: 'Hello {{ first_name | default: "there" }}',
+  html: '<p>News about {{ topic }} for {{ city }}. <a href="https://example.com/news">Read</a></p>',
+}
+
+async function fill(app: TestApp) {
+  const make = async (path: string, body: object) => (await app.manage('POST', `/organization${path}`, body)).body.data
+  const group = async (name: string, emails: string[]) => {
+    const { id } = await make('/groups', { name })
+    const members = emails.map((email) => ({ email, attributes: email.startsWith('x') ? {} : { city: 'Vienna' } }))
+    await app.publicApi('POST', '/contacts/add-group-members', { group_id: id, members })
+    return id as string
+  }
+  return { make, group, flow: (await make('/flows', greeting)).id as string }
+}
+
+test('a draft is created, changed, checked, duplicated and deleted', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make, group, flow } = await fill(app)
+  const first = await group('First', ['ada@example.com', 'bob@example.com', 'x1@example.com'])
+  const second = await group('Second', ['bob@example.com', 'carol@example.com', 'dan@example.com'])
+  const staff = await group('Staff', ['dan@example.com'])
+  await make('/suppressions', { email: 'carol@example.com' })
+  const path = `/organization/broadcasts/${(await make('/broadcasts', { name: 'News' })).id}`
+
+  expect((await app.manage('GET', path)).body.data).toMatchObject({
+    name: 'News',
+    status: 'draft',
+    flow_id: null,
+    missed_after: 'PT1H',
+    recipients: null,
+    schedule: { at: null, time_zone: 'UTC', per_recipient: false, window: null },
+    counts: { pending: 0, sent: 0 },
+  })
+  expect((await app.manage('POST', `${path}/check`)).status).toBe(422)
+  const changes = {
+    flow_id: flow,
+    audience: { group_ids: [first, second], exclude_group_ids: [staff] },
+    context: { topic: 'birds' },
+    missed_after: 'P1DT30M',
+    rate_per_hour: 1000,
+    schedule: { time_zone: 'Europe/Vienna', window: { days: ['mon', 'fri'], from: '08:00', to: '18:00' } },
+  }
+  expect((await app.manage('PATCH', path, changes)).body.data).toMatchObject({ name: 'News', ...changes })
+  expect((await app.manage('POST', `${path}/check`)).body.data).toEqual({
+    recipients: 3,
+    audience: 4,
+    suppressed: 1,
+    unsubscribed: 0,
+    not_subscribed: 0,
+    missing_variables: {
+      checked: 3,
+      count: 1,
+      contacts: [{ id: expect.any(String), email: 'x1@example.com', variables: ['city'] }],
+    },
+    unused_context_keys: [],
+  })
+  const copy = (await app.manage('POST', `${path}/duplicate`)).body.data
+  expect(copy).toMatchObject({ name: 'Copy of News', status: 'draft', audience: changes.audience, flow_id: flow })
+  expect((await app.manage('GET', '/organization/broadcasts?limit=1')).body.data).toMatchObject([{ id: copy.id }])
+  expect((await app.manage('DELETE', path)).status).toBe(200)
+  expect((await app.manage('GET', path)).status).toBe(404)
+})
+
+test('invalid content is rejected with the path of the field', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const wrong: [object, string][] = [
+    [{ flow_id: 'flw_00000000000000000000000000' }, 'flow_id'],
+    [{ audience: { group_ids: ['grp_00000000000000000000000000'] } }, 'audience.group_ids.0'],
+    [{ schedule: { time_zone: 'Mars/Base' } }, 'schedule.time_zone'],
+    [{ schedule: { at: '2026-02-30T09:00' } }, 'schedule.at'],
+    [{ schedule: { at: '2026-12-01T09:00:00Z' } }, 'schedule.at'],
+    [{ schedule: { per_recipient: true } }, 'schedule.at'],
+    [{ schedule: { window: { days: ['mon'], from: '18:00', to: '08:00' } } }, 'schedule.window.to'],
+    [{ schedule: { window: { days: ['mon'], from: '8', to: '18:00' } } }, 'schedule.window.from'],
+    [{ missed_after: '1 hour' }, 'missed_after'],
+    [{ missed_after: 'P31D' }, 'missed_after'],
+    [{ rate_per_hour: 0 }, 'rate_per_hour'],
+  ]
+  for (const [content, path] of wrong) {
+    const { status, body } = await app.manage('POST', '/organization/broadcasts', { name: 'News', ...content })
+    expect([content, status, body.error?.fields[0]?.path]).toEqual([content, 422, path])
+  }
+})
+
+test('a start needs the permission and the exact number of recipients', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make, group, flow } = await fill(app)
+  const audience = { group_ids: [await group('First', ['ada@example.com', 'bob@example.com'])] }
+  const draft = { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } }
+  const path = `/organization/broadcasts/${(await make('/broadcasts', draft)).id}`
+
+  const { id: memberId, manage: asMember } = await join(app, 'eve@acme.example', 'member')
+  expect((await asMember('POST', `${path}/start`, { recipients: 2 })).status).toBe(403)
+  expect((await asMember('PATCH', path, { name: 'Bird news' })).status).toBe(200)
+
+  const permitted = await app.manage('PATCH', `/organization/members/${memberId}`, { can_start_broadcasts: true })
+  expect(permitted.body.data).toMatchObject({ role: 'member', can_start_broadcasts: true })
+  const refused = await asMember('POST', `${path}/start`, { recipients: 3 })
+  expect(refused.status).toBe(409)
+  expect(refused.body.message).toContain('has 2 recipients now, not 3')
+  const answers = await Promise.all([1, 2, 3].map(() => asMember('POST', `${path}/start`, { recipients: 2 })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  expect((await asMember('PATCH', path, { name: 'Late' })).status).toBe(409)
+  expect((await asMember('DELETE', path)).status).toBe(409)
+})
+
+test('a broadcast through a transactional flow skips only suppressed contacts', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make, group } = await fill(app)
+  const flow = await make('/flows', orderFlow)
+  const audience = { group_ids: [await group('First', ['ada@example.com', 'bob@example.com'])] }
+  const { data } = (await app.manage('GET', '/organization/contacts?query=ada')).body
+  await app.manage('PATCH', `/organization/contacts/${data[0].id}`, { status: 'unsubscribed' })
+  const { id } = await make('/broadcasts', { name: 'Terms', flow_id: flow.id, audience, context: { order_id: 1 } })
+  const checked = await app.manage('POST', `/organization/broadcasts/${id}/check`)
+  expect(checked.body.data).toMatchObject({ audience: 2, recipients: 2, unsubscribed: 0 })
+})

@@ -1,0 +1,184 @@
+import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Sql } from '../db/sql.ts'
+import { invalid, notFound, Refusal } from '../values/errors.ts'
+import { type BroadcastId, type GroupId, newId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
+import { checkName } from '../values/names.ts'
+import { isStorableJson, unstorableProblem } from '../values/text.ts'
+import { type AudienceOf, isEmpty, type ResolvedAudience, selectExistingGroups } from './audience.sql.ts'
+import {
+  type Audience,
+  type Broadcast,
+  type BroadcastContent,
+  countBroadcasts,
+  deleteBroadcast,
+  type FlowOfBroadcast,
+  findBroadcast,
+  findFlowOf,
+  insertBroadcast,
+  lockBroadcast,
+  updateContent,
+} from './broadcasts.sql.ts'
+import { checkSchedule } from './schedule.ts'
+
+export type { Audience, Broadcast, BroadcastContent, BroadcastStatus, Schedule } from './broadcasts.sql.ts'
+
+const draftsMax = 1_000
+const contextBytesMax = 64 * 1024
+
+export async function createBroadcast(
+  db: Db,
+  organizationId: OrganizationId,
+  userId: UserId | null,
+  content: BroadcastContent,
+): Promise<Broadcast> {
+  const checked = await checkContent(db, organizationId, content)
+  if ((await countBroadcasts(db, organizationId)) >= draftsMax)
+    throw new Refusal('conflict', `An organization can have at most ${draftsMax} drafts. Delete one first.`)
+  const id = newId('brc')
+  await insertBroadcast(db.statement, { organizationId, id, createdBy: userId, ...checked })
+  return getBroadcast(db, organizationId, id)
+}
+
+export async function getBroadcast(db: Reader, organizationId: OrganizationId, id: BroadcastId): Promise<Broadcast> {
+  const broadcast = await findBroadcast(db, organizationId, id)
+  if (!broadcast) throw notFound('broadcast')
+  return broadcast
+}
+
+/** Throws `Refusal` if the broadcast does not exist. Locks it until the end of the transaction. */
+export async function getLocked(tx: Tx, organizationId: OrganizationId, id: BroadcastId): Promise<Broadcast> {
+  const broadcast = await lockBroadcast(tx, organizationId, id)
+  if (!broadcast) throw notFound('broadcast')
+  return broadcast
+}
+
+/** Changes a draft. Throws `Refusal` if it is no longer a draft. */
+export async function changeBroadcast(
+  db: Db,
+  organizationId: OrganizationId,
+  id: BroadcastId,
+  changes: Partial<BroadcastContent>,
+): Promise<Broadcast> {
+  return db.begin(async (tx) => {
+    const current = await getLocked(tx, organizationId, id)
+    if (current.status !== 'draft') throw notIn(current, 'Only drafts can be changed. Duplicate it instead.')
+    await updateContent(tx, organizationId, id, await checkContent(tx, organizationId, { ...current, ...changes }))
+    return getBroadcast(tx, organizationId, id)
+  })
+}
+
+/** Deletes a broadcast that was never started. */
+export async function removeBroadcast(db: Db, organizationId: OrganizationId, id: BroadcastId): Promise<void> {
+  await db.begin(async (tx) => {
+    const current = await getLocked(tx, organizationId, id)
+    const isUnsent = current.recipients === null && ['draft', 'cancelled', 'expired'].includes(current.status)
+    if (!isUnsent) throw notIn(current, 'Only broadcasts that were never started can be deleted.')
+    await deleteBroadcast(tx, organizationId, id)
+  })
+}
+
+export async function duplicateBroadcast(
+  db: Db,
+  organizationId: OrganizationId,
+  userId: UserId | null,
+  id: BroadcastId,
+): Promise<Broadcast> {
+  const { name, flowId, audience, context, schedule, ratePerHour, missedAfterSeconds } = await getBroadcast(
+    db,
+    organizationId,
+    id,
+  )
+  const copy = { name: `Copy of ${name}`.slice(0, 200), flowId, context, ratePerHour, missedAfterSeconds }
+  return createBroadcast(db, organizationId, userId, {
+    ...copy,
+    audience: await withoutDeleted(db, organizationId, audience),
+    // The time of the original has passed, or belongs to it.
+    schedule: { ...schedule, at: null, per_recipient: false },
+  })
+}
+
+export const notIn = ({ status }: Pick<Broadcast, 'status'>, advice: string) =>
+  new Refusal('conflict', `This broadcast is ${status}. ${advice}`)
+
+async function checkContent(
+  db: Reader,
+  organizationId: OrganizationId,
+  content: BroadcastContent,
+): Promise<BroadcastContent> {
+  const contextText = JSON.stringify(content.context)
+  if (Buffer.byteLength(contextText) > contextBytesMax)
+    throw invalid({ path: 'context', problem: 'must be at most 64 KiB as JSON' })
+  if (!isStorableJson(contextText)) throw invalid({ path: 'context', problem: unstorableProblem })
+  if (content.flowId !== null && !(await findFlowOf(db, organizationId, content.flowId)))
+    throw invalid({ path: 'flow_id', problem: 'does not exist' })
+  await resolveAudience(db, organizationId, content.audience)
+  const { flowId, audience, context, ratePerHour, missedAfterSeconds } = content
+  const name = checkName(content.name)
+  const schedule = checkSchedule(content.schedule)
+  return { name, flowId, audience, context, schedule, ratePerHour, missedAfterSeconds }
+}
+
+/** Throws `Refusal` if a group or segment does not exist. */
+export async function resolveAudience(
+  db: Reader,
+  organizationId: OrganizationId,
+  audience: Audience,
+): Promise<ResolvedAudience> {
+  return {
+    included: {
+      groupIds: await existingGroups(db, organizationId, audience, 'group_ids'),
+      segments: await existingSegments(audience, 'segment_ids'),
+    },
+    excluded: {
+      groupIds: await existingGroups(db, organizationId, audience, 'exclude_group_ids'),
+      segments: await existingSegments(audience, 'exclude_segment_ids'),
+    },
+  }
+}
+
+async function existingGroups(
+  db: Reader,
+  organizationId: OrganizationId,
+  audience: Audience,
+  field: 'group_ids' | 'exclude_group_ids',
+): Promise<GroupId[]> {
+  const ids = audience[field].map((text) => parseId('grp', text))
+  const known = ids.flatMap((id) => id ?? [])
+  const existing = known.length > 0 ? new Set(await selectExistingGroups(db, organizationId, known)) : new Set()
+  const missing = ids.findIndex((id) => !id || !existing.has(id))
+  if (missing !== -1) throw invalid({ path: `audience.${field}.${missing}`, problem: 'does not exist' })
+  return known
+}
+
+async function existingSegments(audience: Audience, field: 'segment_ids' | 'exclude_segment_ids'): Promise<Sql[]> {
+  if (audience[field].length > 0) throw invalid({ path: `audience.${field}.0`, problem: 'does not exist' })
+  return []
+}
+
+async function withoutDeleted(db: Reader, organizationId: OrganizationId, audience: Audience): Promise<Audience> {
+  const ids = [...audience.group_ids, ...audience.exclude_group_ids]
+  const parsed = ids.flatMap((text) => parseId('grp', text) ?? [])
+  const known = new Set(await selectExistingGroups(db, organizationId, parsed))
+  const exists = (text: string) => known.has(parseId('grp', text)!)
+  return {
+    ...audience,
+    group_ids: audience.group_ids.filter(exists),
+    exclude_group_ids: audience.exclude_group_ids.filter(exists),
+  }
+}
+
+export type ReadyBroadcast = { flow: FlowOfBroadcast; of: AudienceOf }
+
+/** Throws `Refusal` if the broadcast cannot be sent as it is. */
+export async function readyToSend(db: Reader, broadcast: Broadcast): Promise<ReadyBroadcast> {
+  const { organizationId, flowId } = broadcast
+  if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
+  const flow = await findFlowOf(db, organizationId, flowId)
+  if (!flow) throw invalid({ path: 'flow_id', problem: 'does not exist' })
+  if (flow.status !== 'active')
+    throw new Refusal('flow_not_active', `This flow is ${flow.status}. Activate it to send through it.`)
+  const audience = await resolveAudience(db, organizationId, broadcast.audience)
+  if (isEmpty(audience.included))
+    throw invalid({ path: 'audience', problem: 'must name at least one group or segment' })
+  return { flow, of: { organizationId, audience, flowKind: flow.kind } }
+}

@@ -1,0 +1,77 @@
+import type { Reader } from '../db/db.ts'
+import { NeedsTask } from '../flows/template.ts'
+import type { TemplateCache } from '../flows/template-cache.ts'
+import type { TemplateRunner } from '../flows/template-runner.ts'
+import type { SenderPolicy } from '../mail/sender-policy.ts'
+import { Pacer } from '../runtime/pacer.ts'
+import type { ContactId } from '../values/ids.ts'
+import { type AudienceContact, type AudienceCounts, countAudience, selectAudience } from './audience.sql.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import { readyToSend } from './broadcasts.ts'
+
+const pageSize = 1_000
+/** How long the variables of recipients are checked. A million light templates take longer. */
+const checkMsMax = 2_000
+/** Templates that are too slow for the main thread are checked for a few recipients only. */
+const slowChecksMax = 20
+const listedMax = 20
+const zeroId = '00000000-0000-0000-0000-000000000000' as ContactId
+
+export type CheckParts = { templates: TemplateCache; runner: TemplateRunner; senders: SenderPolicy }
+
+export type Check = AudienceCounts & {
+  /** How many recipients were checked for missing variables. */
+  checked: number
+  missing: number
+  /** The first recipients with missing variables. */
+  incomplete: { contact: AudienceContact; variables: string[] }[]
+  unusedContextKeys: string[]
+}
+
+/** Counts the recipients and renders the email for as many of them as fit into the time, without sending anything. */
+export async function checkBroadcast(parts: CheckParts, db: Reader, broadcast: Broadcast): Promise<Check> {
+  const { flow, of } = await readyToSend(db, broadcast)
+  const { organizationId, context } = broadcast
+  const versions = await parts.templates.getAll([{ organizationId, id: flow.versionId }])
+  const version = versions.get(flow.versionId)!
+  parts.senders.check(version.fromEmail)
+  const check: Check = {
+    ...(await countAudience(db, of)),
+    checked: 0,
+    missing: 0,
+    incomplete: [],
+    unusedContextKeys: [],
+  }
+  const draft = async (contact: AudienceContact) => {
+    const values = {
+      contact,
+      organization: { name: flow.organizationName },
+      unsubscribeUrl: 'https://unsubscribe.invalid',
+      context,
+    }
+    try {
+      return parts.runner.draftNow(version, values)
+    } catch (error) {
+      if (!(error instanceof NeedsTask)) throw error
+      return parts.runner.draft(version, values)
+    }
+  }
+  const until = performance.now() + checkMsMax
+  const pacer = new Pacer()
+  let after = zeroId
+  for (;;) {
+    const contacts = await selectAudience(db, of, after, pageSize)
+    for (const contact of contacts) {
+      if (pacer.isDue) await pacer.turn()
+      if (performance.now() > until || (parts.runner.isSlow(version) && check.checked >= slowChecksMax)) return check
+      const { missing, unused } = await draft(contact)
+      check.checked++
+      check.unusedContextKeys = unused
+      if (missing.length === 0) continue
+      check.missing++
+      if (check.incomplete.length < listedMax) check.incomplete.push({ contact, variables: missing })
+    }
+    if (contacts.length < pageSize) return check
+    after = contacts.at(-1)!.id
+  }
+}

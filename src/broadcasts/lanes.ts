@@ -1,0 +1,36 @@
+import type { Tx } from '../db/db.ts'
+import { pauseLanes, resumeLanes } from '../queue/queue.ts'
+import type { BroadcastId } from '../values/ids.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+import { selectOpenParts } from './ledger.sql.ts'
+
+export const broadcastKind = 'broadcast.run'
+
+/**
+ * prepare: freeze the recipients and create the parts. finish: when all parts have ended, determine the result.
+ */
+export type Step = 'prepare' | 'finish'
+export type StepPayload = { broadcastId: BroadcastId; step: Step }
+export type PartPayload = { broadcastId: BroadcastId; part: number }
+
+export const controlLane = (id: BroadcastId): string => id
+export const partLane = (id: BroadcastId, part: number): string => `${id}/${part}`
+/** The lane of emails that the relay deferred, among the emails of the organization. */
+export const retryLane = (id: BroadcastId): string => `broadcast/${id}`
+
+type Key = Pick<Broadcast, 'organizationId' | 'id'>
+
+const partLanes = async (tx: Tx, { organizationId, id }: Key) =>
+  (await selectOpenParts(tx, organizationId, id)).map((part) => partLane(id, part))
+
+/** Stops workers from reading jobs of the broadcast. */
+export async function holdLanes(tx: Tx, key: Key): Promise<void> {
+  await pauseLanes(tx, key.organizationId, broadcastKind, await partLanes(tx, key))
+  await pauseLanes(tx, key.organizationId, 'message.send', [retryLane(key.id)])
+}
+
+/** With `allDue`, parts and emails that wait for a later time are due now, for example to be cancelled. */
+export async function releaseHeldLanes(tx: Tx, key: Key, { allDue = false } = {}): Promise<void> {
+  await resumeLanes(tx, key.organizationId, broadcastKind, await partLanes(tx, key), { allDue })
+  await resumeLanes(tx, key.organizationId, 'message.send', [retryLane(key.id)], { allDue })
+}

@@ -1,0 +1,159 @@
+import type { Reader, Tx, Writer } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { Broadcast, BroadcastStatus } from './broadcasts.sql.ts'
+
+/** A chunk that was started: it ends at this contact, and its messages have this time. */
+export type Chunk = { to: ContactId; at: Date }
+
+export type Part = {
+  organizationId: OrganizationId
+  broadcastId: BroadcastId
+  part: number
+  zone: string | null
+  afterContact: ContactId
+  toContact: ContactId
+  chunks: Chunk[]
+  revision: number
+  doneAt: Date | null
+}
+
+export type PartKey = Pick<Part, 'organizationId' | 'broadcastId' | 'part'>
+
+export async function findPart(db: Reader, { organizationId, broadcastId, part }: PartKey): Promise<Part | undefined> {
+  const [row] = await db<Part & { chunks: { to: ContactId; at: number }[] }>`
+    select organization_id, broadcast_id, part, zone, after_contact, to_contact, chunks, revision, done_at
+    from broadcast_parts
+    where organization_id = ${organizationId} and broadcast_id = ${broadcastId} and part = ${part}`
+  return row && { ...row, chunks: row.chunks.map(({ to, at }) => ({ to, at: new Date(at) })) }
+}
+
+/** Returns false if another worker has changed the part: this one has lost its lease. */
+export async function updatePart(
+  db: Writer,
+  { organizationId, broadcastId, part, revision, afterContact, chunks }: Part,
+): Promise<boolean> {
+  const stored = JSON.stringify(chunks.map(({ to, at }) => ({ to, at: +at })))
+  const rows = await db`
+    update broadcast_parts
+    set after_contact = ${afterContact}, chunks = ${stored}::jsonb, revision = ${revision + 1}
+    where organization_id = ${organizationId} and broadcast_id = ${broadcastId} and part = ${part}
+      and revision = ${revision} and done_at is null
+    returning part`
+  return rows.length > 0
+}
+
+export async function markPartDone(tx: Tx, { organizationId, broadcastId, part }: PartKey): Promise<void> {
+  await tx`
+    update broadcast_parts set done_at = now()
+    where organization_id = ${organizationId} and broadcast_id = ${broadcastId} and part = ${part}`
+}
+
+/** Reserves the time for some emails at the rate of the broadcast. Returns the wait in ms if it is not their turn yet. */
+export async function reserveRate(
+  tx: Tx,
+  { organizationId, id }: Pick<Broadcast, 'organizationId' | 'id'>,
+  emails: number,
+  perHour: number,
+): Promise<number> {
+  const rows = await tx`
+    update broadcasts
+    set next_chunk_at = greatest(next_chunk_at, now()) + ${(emails * 3_600) / perHour}::float8 * interval '1 second'
+    where organization_id = ${organizationId} and id = ${id} and coalesce(next_chunk_at, now()) <= now()
+    returning id`
+  if (rows.length > 0) return 0
+  const [row] = await tx<{ waitMs: number }>`
+    select ceil(extract(epoch from next_chunk_at - now()) * 1000)::int8 as wait_ms
+    from broadcasts
+    where organization_id = ${organizationId} and id = ${id}`
+  return Math.max(1, row?.waitMs ?? 1)
+}
+
+export type PendingRecipient = {
+  contactId: ContactId
+  /** Null if the contact was erased. */
+  email: string | null
+  firstName: string | null
+  lastName: string | null
+  attributes: Record<string, unknown> | null
+  subscription: 'subscribed' | 'not_subscribed' | 'unsubscribed' | null
+  suppressedBy: 'hard_bounce' | 'complaint' | 'manual' | null
+}
+
+/** Returns pending recipients of a part in the order of their contacts. */
+export async function selectPending(
+  db: Reader,
+  { organizationId, broadcastId, zone }: Part,
+  { after, to, limit }: { after: ContactId; to: ContactId; limit: number },
+): Promise<PendingRecipient[]> {
+  const inZone = zone === null ? sql`` : sql`and zone = ${zone}`
+  return db.run<PendingRecipient>(sql`
+    select recipient.contact_id, contacts.email, contacts.first_name, contacts.last_name, contacts.attributes,
+      contacts.subscription,
+      (select reason from suppressions
+        where suppressions.organization_id = ${organizationId} and suppressions.email_key = contacts.email_key
+          and reason <> 'unsubscribe'
+        order by reason limit 1) as suppressed_by
+    from (
+      select contact_id from broadcast_recipients
+      where organization_id = ${organizationId} and broadcast_id = ${broadcastId}
+        and contact_id > ${after} and contact_id <= ${to} and status = 'pending' ${inZone}
+      order by contact_id
+      limit ${limit}
+    ) as recipient
+    -- "offset 0" keeps the planner from scanning whole tables while their statistics are out of date.
+    left join lateral (
+      select * from contacts where organization_id = ${organizationId} and id = recipient.contact_id offset 0
+    ) as contacts on true
+    order by recipient.contact_id`)
+}
+
+export async function findStatus(
+  db: Reader,
+  organizationId: OrganizationId,
+  id: BroadcastId,
+): Promise<BroadcastStatus | undefined> {
+  const [row] = await db<{ status: BroadcastStatus }>`
+    select status from broadcasts where organization_id = ${organizationId} and id = ${id}`
+  return row?.status
+}
+
+/** Returns those of the broadcasts that are cancelled. */
+export async function selectCancelled(
+  db: Reader,
+  keys: readonly { organizationId: OrganizationId; broadcastId: BroadcastId }[],
+): Promise<BroadcastId[]> {
+  const rows = await db<{ id: BroadcastId }>`
+    select id
+    from unnest(${keys.map((key) => key.organizationId)}::uuid[], ${keys.map((key) => key.broadcastId)}::uuid[])
+      as key (organization_id, id)
+    join broadcasts using (organization_id, id)
+    where status = 'cancelled'`
+  return rows.map(({ id }) => id)
+}
+
+export type RecentReactions = { messages: number; hardBounces: number; complaints: number }
+
+/** Counts the hard bounces and complaints of the last `limit` emails of a broadcast. */
+export async function countRecentReactions(
+  db: Reader,
+  { organizationId, id, flowId }: Pick<Broadcast, 'organizationId' | 'id' | 'flowId'>,
+  since: MessageId,
+  limit: number,
+): Promise<RecentReactions> {
+  const [row] = await db<RecentReactions>`
+    select count(distinct recent.id) as messages,
+      count(*) filter (where event_name = 'emailHardBounce') as hard_bounces,
+      count(*) filter (where event_name = 'emailComplaint') as complaints
+    from (
+      select messages.id from messages
+      where organization_id = ${organizationId} and flow_id = ${flowId} and messages.id >= ${since}
+        and broadcast_id = ${id}
+      order by messages.id desc
+      limit ${limit}
+    ) as recent
+    left join first_occurrences on first_occurrences.organization_id = ${organizationId}
+      and first_occurrences.subject_id = recent.id
+      and first_occurrences.event_name in ('emailHardBounce', 'emailComplaint')`
+  return row!
+}

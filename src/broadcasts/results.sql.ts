@@ -1,0 +1,63 @@
+import type { Reader } from '../db/db.ts'
+import { leastId } from '../values/ids.ts'
+import type { Broadcast } from './broadcasts.sql.ts'
+
+export type Results = {
+  opened: number
+  clicked: number
+  unsubscribed: number
+  complained: number
+  hardBounced: number
+  softBounced: number
+}
+
+type Sent = Pick<Broadcast, 'organizationId' | 'id' | 'startedAt' | 'finishedAt'>
+
+/** Emails may be sent again for some time after the end, if failed recipients are tried again. */
+const idsUntil = ({ finishedAt }: Sent) => leastId('msg', (finishedAt?.getTime() ?? Date.now()) + 60_000)
+
+/**
+ * Counts the recipients that reacted, each once and without machines. The ids of messages contain their time, so only the
+ * reactions to messages of the time of the broadcast are read.
+ */
+export async function countResults(db: Reader, broadcast: Sent): Promise<Results> {
+  const { organizationId, id, startedAt } = broadcast
+  if (!startedAt) return { opened: 0, clicked: 0, unsubscribed: 0, complained: 0, hardBounced: 0, softBounced: 0 }
+  const from = leastId('msg', startedAt.getTime() - 60_000)
+  const [row] = await db<Results>`
+    select
+      count(*) filter (where event_name = 'emailOpen') as opened,
+      count(*) filter (where event_name = 'emailClick') as clicked,
+      count(*) filter (where event_name = 'contactUnsubscribe') as unsubscribed,
+      count(*) filter (where event_name = 'emailComplaint') as complained,
+      count(*) filter (where event_name = 'emailHardBounce') as hard_bounced,
+      count(*) filter (where event_name = 'emailSoftBounce') as soft_bounced
+    from first_occurrences
+    join messages on messages.organization_id = first_occurrences.organization_id
+      and messages.id = first_occurrences.subject_id
+    where first_occurrences.organization_id = ${organizationId}
+      and first_occurrences.subject_id between ${from} and ${idsUntil(broadcast)}
+      and first_occurrences.occurred_at < 'infinity' and messages.broadcast_id = ${id}`
+  return row!
+}
+
+export type LinkRow = { url: string; clicks: number; contacts: number }
+
+/** Returns the links of a broadcast with their human clicks, the most clicked first. */
+export async function selectLinks(
+  db: Reader,
+  { organizationId, id, startedAt }: Sent,
+  limit: number,
+): Promise<LinkRow[]> {
+  if (!startedAt) return []
+  return db<LinkRow>`
+    select events.link as url, count(*) as clicks, count(distinct events.contact_id) as contacts
+    from events
+    join messages on messages.organization_id = events.organization_id and messages.id = events.message_id
+    where events.organization_id = ${organizationId} and events.event_name = 'emailClick'
+      and events.occurred_at >= ${startedAt} and not events.machine and messages.broadcast_id = ${id}
+      and events.link is not null
+    group by 1
+    order by 2 desc, 1
+    limit ${limit}`
+}

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest'
+import { emails, fill } from '../../test/support/broadcasts.ts'
+import { startRelay, type TestRelay } from '../../test/support/relay.ts'
+import { startTestApp } from '../../test/support/test-app.ts'
+import { until } from '../../test/support/until.ts'
+
+const countBy = (relay: TestRelay) => {
+  const counts = new Map<string, number>()
+  for (const { recipient } of relay.mails) counts.set(recipient, (counts.get(recipient) ?? 0) + 1)
+  return counts
+}
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, count) => total + count, 0)
+
+test('overlapping groups get one email each; failed, bounced and suppressed recipients are counted apart', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { make, group, create, flow } = await fill(app)
+  const [first, second] = [emails('a', 40), emails('b', 40)]
+  const groups = [
+    await group('First', first),
+    await group('Second', [...first.slice(20), ...second]),
+    await group('Incomplete', ['incomplete@example.com'], {}),
+    await group('Others', ['hard@example.com', 'late@example.com']),
+  ]
+  await make('/suppressions', { email: first[0] })
+  relay.onRecipient = (address) =>
+    address === 'hard@example.com' ? { code: 550, text: '5.1.1 No such user' } : undefined
+  const broadcast = await create(groups)
+  // Nothing is sent before the contact is unsubscribed.
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  relay.onData = async () => {
+    await held
+    return undefined
+  }
+  expect((await broadcast.start()).body.data).toMatchObject({ status: 'preparing' })
+  release()
+  const sent = await broadcast.ended()
+  expect(sent).toMatchObject({ recipients: 82, excluded: 1, flow_version: 1 })
+  expect(sent.counts).toEqual({ pending: 0, queued: 0, sent: 80, bounced: 1, suppressed: 0, failed: 1, cancelled: 0 })
+  expect(sum(sent.counts)).toBe(sent.recipients)
+  expect([...countBy(relay).values()].every((count) => count === 1)).toBe(true)
+  expect(relay.mails).toHaveLength(80)
+  expect(relay.mails.some(({ recipient }) => recipient === first[0])).toBe(false)
+  expect(await broadcast.recipients('failed')).toMatchObject([
+    { contact: { email: 'incomplete@example.com' }, reason: 'missing variables: city', message_id: null },
+  ])
+  expect(await broadcast.recipients('bounced')).toMatchObject([{ contact: { email: 'hard@example.com' } }])
+  expect(sent.results).toMatchObject({ hard_bounced: 1, opened: 0 })
+
+  // A message of a broadcast is a message like any other, with its events.
+  const messageId = (await broadcast.recipients('sent'))[0]!.message_id
+  const message = (await app.manage('GET', `/organization/messages/${messageId}`)).body.data
+  expect(message).toMatchObject({ status: 'sent', flow_id: flow, events: [{ event_name: 'emailSent' }] })
+
+  // A second round sends to the failed recipient only.
+  const found = (await app.manage('GET', '/organization/contacts?query=incomplete')).body.data[0]
+  await app.manage('PATCH', `/organization/contacts/${found.id}`, { attributes: { city: 'Graz' } })
+  expect((await broadcast.act('retry-failed')).status).toBe(200)
+  await until('the failed recipient', () => relay.mails.length === 81)
+  expect((await broadcast.ended()).counts).toMatchObject({ sent: 81, failed: 0, bounced: 1 })
+  expect(relay.mails.at(-1)!.recipient).toBe('incomplete@example.com')
+  expect((await broadcast.act('retry-failed')).status).toBe(409)
+})
+
+test('a recipient that is unsubscribed or suppressed after the start gets no email and is counted apart', async () => {
+  await using relay = await startRelay()
+  await using app = await startTestApp({ SMTP_URL: relay.url })
+  const { make, group, create } = await fill(app)
+  const broadcast = await create([await group('First', emails('a', 30))], { rate_per_hour: 3_600 })
+  await broadcast.start()
+  await until('the first emails', () => relay.mails.length > 0)
+  await broadcast.act('pause')
+  const already = new Set(relay.mails.map(({ recipient }) => recipient))
+  const [unsubscribed, suppressed] = emails('a', 30).filter((email) => !already.has(email)) as [string, string]
+  const { data } = (await app.manage('GET', `/organization/contacts?query=${unsubscribed}`)).body
+  await app.manage('PATCH', `/organization/contacts/${data[0].id}`, { status: 'unsubscribed' })
+  await make('/suppressions', { email: suppressed })
+  await broadcast.act('resume')
+  const sent = await broadcast.ended()
+  expect(sent.counts).toMatchObject({ sent: 28, suppressed: 2 })
+  const reasons = (await broadcast.recipients('suppressed')).map(({ contact, reason }) => [contact.email, reason])
+  expect(Object.fromEntries(reasons)).toEqual({ [unsubscribed]: 'unsubscribed', [suppressed]: 'manual' })
+})
+
+test('pause stops within a second and resume continues without repeating; cancel ends it', async () => {
+  await using relay = await startRelay({ parse: false })
+  // Slow enough that hundreds of emails are waiting for a connection.
+  relay.onData = () => new Promise((resolve) => setTimeout(() => resolve(undefined), 20))
+  await using app = await startTestApp({ SMTP_URL: relay.url, SMTP_CONNECTIONS: '4' })
+  const { group, create } = await fill(app)
+  const addresses = emails('a', 1_200)
+  const broadcast = await create([await group('First', addresses)])
+  await broadcast.start()
+  await until('some emails', () => relay.mails.length > 50)
+  const paused = (await broadcast.act('pause')).body.data
+  expect(paused).toMatchObject({ status: 'paused', reason: 'user' })
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  const arrived = relay.mails.length
+  expect(arrived).toBeLessThan(1_200)
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  expect(relay.mails.length).toBe(arrived)
+  expect((await broadcast.get()).counts).toMatchObject({ sent: arrived, pending: 1_200 - arrived })
+  expect((await broadcast.act('pause')).status).toBe(409)
+
+  expect((await broadcast.act('resume')).body.data.status).toBe('sending')
+  await until('more emails', () => relay.mails.length > arrived + 100)
+  expect((await broadcast.act('cancel')).body.data.status).toBe('cancelled')
+  const cancelled = await until('the end', async () => {
+    const now = await broadcast.get()
+    return now.counts.cancelled + now.counts.sent === 1_200 && now.counts.cancelled > 0 && now
+  })
+  await until('the records', async () => (await broadcast.get()).counts.sent === relay.mails.length)
+  expect(sum(cancelled.counts)).toBe(1_200)
+  expect([...countBy(relay).values()].every((count) => count === 1)).toBe(true)
+  expect((await broadcast.act('resume')).status).toBe(409)
+})
+
+test('a relay that defers everything for a while loses nobody', async () => {
+  await using relay = await startRelay({ parse: false })
+  let isDeferring = true
+  relay.onSender = () => (isDeferring ? { code: 454, text: '4.7.0 Try again later' } : undefined)
+  await using app = await startTestApp({ SMTP_URL: relay.url, MAIL_RETRY_DELAYS: '1,1,1,1,1,1,1,1,1,1' })
+  const { group, create } = await fill(app)
+  const broadcast = await create([await group('First', emails('a', 60))])
+  await broadcast.start()
+  await until('deferred emails', async () => (await broadcast.get()).counts.queued >= 20)
+  isDeferring = false
+  const sent = await broadcast.ended()
+  expect(sent.counts).toMatchObject({ sent: 60, queued: 0, pending: 0 })
+  expect(countBy(relay).size).toBe(60)
+  expect(relay.mails).toHaveLength(60)
+})

@@ -1,0 +1,175 @@
+import type { Tx } from '../db/db.ts'
+import { recordEvents } from '../events/record.ts'
+import { insertIntoInbox } from '../inbox/inbox.ts'
+import { type BroadcastMessage, insertBroadcastMessages } from '../messages/broadcast-messages.ts'
+import { enqueue } from '../queue/queue.ts'
+import { groupBy } from '../values/group-by.ts'
+import type { BroadcastId, ContactId, MessageId, OrganizationId } from '../values/ids.ts'
+import type { RecipientStatus } from './broadcasts.sql.ts'
+import { retryLane } from './lanes.ts'
+
+/** What happened to a recipient. Without a message, nothing was sent: the contact is suppressed, or rendering failed. */
+export type RecipientResult = {
+  organizationId: OrganizationId
+  broadcastId: BroadcastId
+  contactId: ContactId
+  status: Exclude<RecipientStatus, 'pending'>
+  reason: string | null
+  message: BroadcastMessage | null
+}
+
+/**
+ * Records the results of recipients that are pending: the ledger, the messages, their events, and a job for each email that
+ * the relay deferred. If two workers sent the same email, because one lost its lease, the first to record it wins.
+ */
+export async function settleRecipients(tx: Tx, results: readonly RecipientResult[]): Promise<void> {
+  const settled: RecipientResult[] = []
+  for (const [, own] of groupBy(results, ({ organizationId, broadcastId }) => `${organizationId} ${broadcastId}`)) {
+    const updated = await updatePending(tx, own)
+    for (const result of own) {
+      const contactExists = updated.get(result.contactId)
+      if (contactExists !== undefined) settled.push(contactExists ? result : withoutPersonalData(result))
+    }
+  }
+  const messages = settled.flatMap(({ message }) => message ?? [])
+  insertBroadcastMessages(tx, messages)
+  const inbox = messages.flatMap(({ outcome }) => outcome.inbox ?? [])
+  if (inbox.length > 0) await insertIntoInbox(tx, inbox)
+  enqueue(
+    tx,
+    messages.flatMap(({ row: { organizationId, id, broadcastId }, outcome: { status, retryInMs } }) =>
+      status === 'queued'
+        ? [{ organizationId, kind: 'message.send', lane: retryLane(broadcastId!), id, delayMs: retryInMs ?? 0 }]
+        : [],
+    ),
+  )
+  await recordEvents(
+    tx,
+    messages.flatMap(({ outcome }) => outcome.event ?? []),
+    { messagesAreUpdated: true },
+  )
+  addToCounts(
+    tx,
+    settled.map((result) => ({ ...result, from: 'pending' })),
+  )
+}
+
+/** The contact was erased while the email was being sent: its message stays countable, as those before. */
+function withoutPersonalData({ message, ...rest }: RecipientResult): RecipientResult {
+  if (!message) return { message, ...rest }
+  const outcome = { ...message.outcome, relayReply: null, queueId: null, inbox: null }
+  const status = outcome.status === 'queued' ? ('suppressed' as const) : outcome.status
+  return {
+    ...rest,
+    status,
+    message: {
+      row: { ...message.row, email: '', subject: '' },
+      outcome: { ...outcome, status, retryInMs: null },
+      context: null,
+      recipient: null,
+    },
+  }
+}
+
+/**
+ * `any` keeps the planner from reading the whole ledger while its statistics are out of date. Returns the contacts
+ * of the updated rows, and whether they still exist.
+ */
+async function updatePending(tx: Tx, results: readonly RecipientResult[]): Promise<Map<ContactId, boolean>> {
+  const { organizationId, broadcastId } = results[0]!
+  const contactIds = results.map(({ contactId }) => contactId)
+  const rows = await tx<{ contactId: ContactId; exists: boolean }>`
+    update broadcast_recipients
+    set status = result.status, reason = result.reason, message_id = result.message_id
+    from unnest(
+      ${contactIds}::uuid[],
+      ${results.map(({ status }) => status)}::text[],
+      ${results.map(({ reason }) => reason)}::text[],
+      ${results.map(({ message }) => message?.row.id ?? null)}::uuid[]
+    ) as result (contact_id, status, reason, message_id)
+    where broadcast_recipients.organization_id = ${organizationId}
+      and broadcast_recipients.broadcast_id = ${broadcastId}
+      and broadcast_recipients.contact_id = any (${contactIds}::uuid[])
+      and broadcast_recipients.contact_id = result.contact_id and broadcast_recipients.status = 'pending'
+    returning broadcast_recipients.contact_id, exists (
+      select from contacts
+      where contacts.organization_id = ${organizationId} and contacts.id = broadcast_recipients.contact_id)`
+  return new Map(rows.map(({ contactId, exists }) => [contactId, exists]))
+}
+
+type CountChange = {
+  organizationId: OrganizationId
+  broadcastId: BroadcastId
+  from: RecipientStatus
+  status: RecipientStatus
+}
+
+/** The counts are shared by all writers of a broadcast, so this is the last statement of a transaction. */
+function addToCounts(tx: Tx, changes: readonly CountChange[]): void {
+  const sums = new Map<
+    string,
+    { organizationId: OrganizationId; broadcastId: BroadcastId; status: string; by: number }
+  >()
+  const add = ({ organizationId, broadcastId }: CountChange, status: string, by: number) => {
+    const key = `${organizationId} ${broadcastId} ${status}`
+    const sum = sums.get(key)
+    if (sum) sum.by += by
+    else sums.set(key, { organizationId, broadcastId, status, by })
+  }
+  for (const change of changes) {
+    add(change, change.from, -1)
+    add(change, change.status, 1)
+  }
+  const rows = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  if (rows.length === 0) return
+  tx.send`
+    insert into broadcast_counts (organization_id, broadcast_id, status, recipients)
+    select * from unnest(
+      ${rows.map((row) => row.organizationId)}::uuid[],
+      ${rows.map((row) => row.broadcastId)}::uuid[],
+      ${rows.map((row) => row.status)}::text[],
+      ${rows.map((row) => row.by)}::int8[]
+    )
+    on conflict (organization_id, broadcast_id, status) do update
+    set recipients = broadcast_counts.recipients + excluded.recipients`
+}
+
+/** The final outcome of an email that the relay had deferred. */
+export type RetryResult = {
+  organizationId: OrganizationId
+  broadcastId: BroadcastId
+  contactId: ContactId
+  messageId: MessageId
+  status: 'sent' | 'bounced' | 'suppressed' | 'failed' | 'cancelled'
+  reason: string | null
+}
+
+/** Records the outcomes of deferred emails in the ledger. Called in the transaction that settles their jobs. */
+export async function settleRetries(tx: Tx, results: readonly RetryResult[]): Promise<void> {
+  const settled: RetryResult[] = []
+  for (const [, own] of groupBy(results, ({ organizationId, broadcastId }) => `${organizationId} ${broadcastId}`)) {
+    const { organizationId, broadcastId } = own[0]!
+    const contactIds = own.map(({ contactId }) => contactId)
+    const rows = await tx<{ messageId: MessageId }>`
+      update broadcast_recipients
+      set status = result.status, reason = result.reason
+      from unnest(
+        ${contactIds}::uuid[],
+        ${own.map(({ messageId }) => messageId)}::uuid[],
+        ${own.map(({ status }) => status)}::text[],
+        ${own.map(({ reason }) => reason)}::text[]
+      ) as result (contact_id, message_id, status, reason)
+      where broadcast_recipients.organization_id = ${organizationId}
+        and broadcast_recipients.broadcast_id = ${broadcastId}
+        and broadcast_recipients.contact_id = any (${contactIds}::uuid[])
+        and broadcast_recipients.contact_id = result.contact_id
+        and broadcast_recipients.message_id = result.message_id and broadcast_recipients.status = 'queued'
+      returning broadcast_recipients.message_id`
+    const ids = new Set(rows.map(({ messageId }) => messageId))
+    settled.push(...own.filter(({ messageId }) => ids.has(messageId)))
+  }
+  addToCounts(
+    tx,
+    settled.map((result) => ({ ...result, from: 'queued' })),
+  )
+}

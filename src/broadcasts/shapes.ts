@@ -1,0 +1,190 @@
+import { type Static, Type } from '@fastify/type-provider-typebox'
+import { FreeObject, Nullable, oneOf, Timestamp } from '../http/envelope.ts'
+import { parseIdParam } from '../values/id-params.ts'
+import { toText } from '../values/ids.ts'
+import { nameMax } from '../values/names.ts'
+import { weekdays } from '../values/zoned-time.ts'
+import { type Broadcast, type BroadcastContent, broadcastStatuses, recipientStatuses } from './broadcasts.sql.ts'
+import type { Results } from './results.sql.ts'
+import { durationText, parseDuration, scheduleNow } from './schedule.ts'
+
+const idsMax = 100
+const ratePerHourMax = 100_000_000
+
+const Ids = Type.Array(Type.String(), { maxItems: idsMax })
+const localTime = 'A local time without an offset, such as `2026-12-01T09:00`.'
+
+const AudienceIn = Type.Object({
+  group_ids: Type.Optional(Ids),
+  segment_ids: Type.Optional(Ids),
+  exclude_group_ids: Type.Optional(Ids),
+  exclude_segment_ids: Type.Optional(Ids),
+})
+const AudienceOut = Type.Object({
+  group_ids: Ids,
+  segment_ids: Ids,
+  exclude_group_ids: Ids,
+  exclude_segment_ids: Ids,
+})
+
+const Window = Type.Object({
+  days: Type.Array(oneOf(...weekdays), { minItems: 1, maxItems: 7, uniqueItems: true }),
+  from: Type.String({ description: 'A time of day such as `08:00`.' }),
+  to: Type.String({ description: 'A time of day such as `18:00`, later than `from`. `24:00` is midnight.' }),
+})
+const scheduleFields = {
+  at: Nullable(Type.String({ description: `${localTime} Null to send when the broadcast is started.` })),
+  time_zone: Type.String({ description: 'An IANA time zone.' }),
+  per_recipient: Type.Boolean({
+    description:
+      'Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`.',
+  }),
+  time_zone_attribute: Type.String({ description: 'The attribute of contacts that contains their time zone.' }),
+  window: Nullable(Window),
+}
+const ScheduleIn = Type.Partial(Type.Object(scheduleFields))
+const ScheduleOut = Type.Object(scheduleFields)
+
+const contentFields = {
+  flow_id: Nullable(Type.String()),
+  audience: AudienceIn,
+  context: FreeObject,
+  schedule: ScheduleIn,
+  rate_per_hour: Nullable(Type.Integer({ minimum: 1, maximum: ratePerHourMax })),
+  missed_after: Type.String({
+    description:
+      'An ISO 8601 duration. A broadcast that cannot start within this time after its planned time expires. Defaults to `PT1H`.',
+  }),
+}
+const Name = Type.String({ minLength: 1, maxLength: nameMax })
+export const BroadcastIn = Type.Object({ name: Name, ...Type.Partial(Type.Object(contentFields)).properties })
+export const BroadcastChanges = Type.Partial(Type.Object({ name: Name, ...contentFields }))
+
+const CountsOut = Type.Object(
+  Object.fromEntries(recipientStatuses.map((status) => [status, Type.Integer()])) as Record<
+    (typeof recipientStatuses)[number],
+    ReturnType<typeof Type.Integer>
+  >,
+  { description: 'Recipients by status. They add up to `recipients`.' },
+)
+
+export const BroadcastOut = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  status: oneOf(...broadcastStatuses),
+  flow_id: Nullable(Type.String()),
+  flow_version: Nullable(
+    Type.Integer({ description: 'The version of the flow, pinned when the broadcast is started.' }),
+  ),
+  audience: AudienceOut,
+  context: FreeObject,
+  schedule: ScheduleOut,
+  rate_per_hour: Nullable(Type.Integer()),
+  missed_after: Type.String(),
+  starts_at: Nullable(Timestamp),
+  started_at: Nullable(Timestamp),
+  finished_at: Nullable(Timestamp),
+  reason: Nullable(
+    Type.String({
+      description:
+        'Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise.',
+    }),
+  ),
+  detail: Nullable(Type.String({ description: 'The reason as a sentence.' })),
+  recipients: Nullable(Type.Integer({ description: 'The number of frozen recipients; null before the start.' })),
+  excluded: Nullable(
+    Type.Integer({ description: 'Contacts of the audience that were unsubscribed or suppressed at the start.' }),
+  ),
+  counts: CountsOut,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+export const BroadcastWithResultsOut = Type.Object({
+  ...BroadcastOut.properties,
+  results: Type.Object(
+    {
+      opened: Type.Integer(),
+      clicked: Type.Integer(),
+      unsubscribed: Type.Integer(),
+      complained: Type.Integer(),
+      hard_bounced: Type.Integer(),
+      soft_bounced: Type.Integer(),
+    },
+    { description: 'Recipients that reacted, each counted once, without privacy proxies and scanners.' },
+  ),
+})
+
+const finalStatuses = ['sent', 'cancelled', 'expired']
+
+/** Until the ledger of a cancelled broadcast is updated, its pending rows are shown as what they will be. */
+function countsOut({ counts, status }: Broadcast) {
+  const all = Object.fromEntries(recipientStatuses.map((each) => [each, counts[each] ?? 0])) as Record<
+    (typeof recipientStatuses)[number],
+    number
+  >
+  return finalStatuses.includes(status) ? { ...all, pending: 0, cancelled: all.cancelled + all.pending } : all
+}
+
+export const broadcastOut = (broadcast: Broadcast): Static<typeof BroadcastOut> => ({
+  id: toText('brc', broadcast.id),
+  name: broadcast.name,
+  status: broadcast.status,
+  flow_id: broadcast.flowId && toText('flw', broadcast.flowId),
+  flow_version: broadcast.flowVersion,
+  audience: broadcast.audience,
+  context: broadcast.context,
+  schedule: broadcast.schedule,
+  rate_per_hour: broadcast.ratePerHour,
+  missed_after: durationText(broadcast.missedAfterSeconds),
+  starts_at: broadcast.startsAt?.toISOString() ?? null,
+  started_at: broadcast.startedAt?.toISOString() ?? null,
+  finished_at: broadcast.finishedAt?.toISOString() ?? null,
+  reason: broadcast.reason,
+  detail: broadcast.detail,
+  recipients: broadcast.recipients,
+  excluded: broadcast.excluded,
+  counts: countsOut(broadcast),
+  created_at: broadcast.createdAt.toISOString(),
+  updated_at: broadcast.updatedAt.toISOString(),
+})
+
+export const resultsOut = (results: Results) => ({
+  opened: results.opened,
+  clicked: results.clicked,
+  unsubscribed: results.unsubscribed,
+  complained: results.complained,
+  hard_bounced: results.hardBounced,
+  soft_bounced: results.softBounced,
+})
+
+const emptyAudience = { group_ids: [], segment_ids: [], exclude_group_ids: [], exclude_segment_ids: [] }
+const missedAfterDefault = 'PT1H'
+
+/** The content of a new broadcast. `timeZone` is that of the organization. */
+export function contentOf(body: Static<typeof BroadcastIn>, timeZone: string): BroadcastContent {
+  return {
+    name: body.name,
+    flowId: body.flow_id ? parseIdParam('flw', body.flow_id) : null,
+    audience: { ...emptyAudience, ...body.audience },
+    context: body.context ?? {},
+    schedule: { ...scheduleNow, time_zone: timeZone, ...body.schedule },
+    ratePerHour: body.rate_per_hour ?? null,
+    missedAfterSeconds: parseDuration(body.missed_after ?? missedAfterDefault),
+  }
+}
+
+/** The fields that are given. Objects are replaced as a whole. */
+export function changesOf(body: Static<typeof BroadcastChanges>, timeZone: string): Partial<BroadcastContent> {
+  const { name = '-', ...rest } = body
+  const all = contentOf({ name, ...rest }, timeZone)
+  return {
+    ...(body.name !== undefined && { name: all.name }),
+    ...(body.flow_id !== undefined && { flowId: all.flowId }),
+    ...(body.audience !== undefined && { audience: all.audience }),
+    ...(body.context !== undefined && { context: all.context }),
+    ...(body.schedule !== undefined && { schedule: all.schedule }),
+    ...(body.rate_per_hour !== undefined && { ratePerHour: all.ratePerHour }),
+    ...(body.missed_after !== undefined && { missedAfterSeconds: all.missedAfterSeconds }),
+  }
+}

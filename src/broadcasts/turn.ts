@@ -1,0 +1,278 @@
+import { hash } from 'node:crypto'
+import type { Db, Tx } from '../db/db.ts'
+import { NeedsTask } from '../flows/template.ts'
+import type { ReadyVersion } from '../flows/template-cache.ts'
+import type { MailDraft } from '../flows/templates.task.ts'
+import { type AttemptParts, attemptMessage, type Outcome, type SendRow } from '../messages/attempt.ts'
+import { suppressionReason } from '../messages/draft.ts'
+import type { Batcher } from '../runtime/batcher.ts'
+import { Pacer } from '../runtime/pacer.ts'
+import { Refusal } from '../values/errors.ts'
+import { type BroadcastId, type ContactId, leastId, type MessageId } from '../values/ids.ts'
+import type { Broadcast, FlowOfBroadcast } from './broadcasts.sql.ts'
+import { type Chunk, type Part, type PendingRecipient, reserveRate, selectPending, updatePart } from './parts.sql.ts'
+import type { RecipientResult } from './settle.sql.ts'
+import type { Slots } from './slots.ts'
+
+/** Recipients that are read and started together. */
+const chunkMax = 500
+/** With a rate, a chunk holds the emails of this many seconds. */
+const rateChunkSeconds = 5
+/** Recipients of a part that are read and not recorded yet. While they are being sent, the next chunk is read. */
+const aheadMax = 2 * chunkMax
+/** The relay defers everything: sending stops for a while instead of trying the whole ledger in vain. */
+const deferralsMax = 20
+
+export type TurnParts = AttemptParts & { db: Db; slots: Slots; results: Batcher<RecipientResult, void> }
+
+export type TurnInput = {
+  broadcast: Broadcast
+  flow: FlowOfBroadcast
+  version: ReadyVersion
+  part: Part
+  /** No email is started after this time, */
+  until: number
+  /** or while this returns false. */
+  isOpen: () => boolean
+  /** Called for each email that bounced at once because the address does not exist. */
+  onHardBounce: () => void
+}
+
+/**
+ * done: every recipient of the part is recorded. lost: another worker continues. rate: the next chunk is due after a wait.
+ * deferred: the relay defers all emails. unavailable: the relay or a task process is unavailable. over: the time is up or
+ * the turn was halted.
+ */
+export type TurnEnd = { kind: 'done' | 'lost' | 'deferred' | 'unavailable' | 'over' } | { kind: 'rate'; waitMs: number }
+
+type OpenChunk = Chunk & { left: number }
+
+/**
+ * Sends the recipients of a part in chunks until the time is up. The start of each chunk is committed before its emails are
+ * sent, because their ids depend on its time; after a crash the chunk is repeated with the same ids, for the recipients
+ * that are not recorded.
+ */
+export class Turn {
+  readonly #parts: TurnParts
+  readonly #input: TurnInput
+  readonly #contextText: string
+  #part: Part
+  #open: OpenChunk[] = []
+  #outstanding = 0
+  #deferrals = 0
+  #end: TurnEnd | undefined
+  #isStopped = false
+  #fault: unknown
+  #wake: () => void = () => {}
+
+  constructor(parts: TurnParts, input: TurnInput) {
+    this.#parts = parts
+    this.#input = input
+    this.#part = input.part
+    this.#contextText = JSON.stringify(input.broadcast.context)
+  }
+
+  /** No further email is started. Emails that are being transferred are recorded. */
+  halt(): void {
+    this.#stop({ kind: 'over' })
+  }
+
+  readonly #isHalted = () => this.#isStopped || Date.now() >= this.#input.until || !this.#input.isOpen()
+
+  #stop(end: TurnEnd): void {
+    this.#end ??= end
+    this.#isStopped = true
+    this.#wake()
+  }
+
+  /** Resolves when every email that was started is recorded. */
+  async run(): Promise<TurnEnd> {
+    const repeated = this.#part.chunks
+    let after = this.#part.afterContact
+    this.#open = repeated.map((chunk) => ({ ...chunk, left: 0 }))
+    for (const chunk of this.#open) {
+      await this.#send(chunk, await this.#read(after, chunk.to, chunkMax))
+      after = chunk.to
+    }
+    while (!this.#isHalted()) {
+      const next = await this.#nextChunk(after)
+      if (!next) break
+      await this.#send(next.chunk, next.recipients)
+      after = next.chunk.to
+      await this.#until(() => this.#outstanding <= aheadMax - chunkMax)
+    }
+    await this.#until(() => this.#outstanding === 0, true)
+    if (this.#fault) throw this.#fault
+    return this.#end ?? { kind: 'over' }
+  }
+
+  async #until(condition: () => boolean, always = false): Promise<void> {
+    while (!condition() && (always || !this.#isHalted()))
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+  }
+
+  #read(after: ContactId, to: ContactId, limit: number): Promise<PendingRecipient[]> {
+    return selectPending(this.#parts.db, this.#part, { after, to, limit })
+  }
+
+  /** Returns undefined if there is none, or if it may not be started now. */
+  async #nextChunk(after: ContactId): Promise<{ chunk: OpenChunk; recipients: PendingRecipient[] } | undefined> {
+    const { broadcast } = this.#input
+    const rate = broadcast.ratePerHour
+    const limit =
+      rate === null ? chunkMax : Math.min(chunkMax, Math.max(1, Math.floor((rate * rateChunkSeconds) / 3_600)))
+    const recipients = await this.#read(after, this.#part.toContact, limit)
+    if (recipients.length === 0) {
+      await this.#until(() => this.#outstanding === 0)
+      if (this.#outstanding === 0 && this.#open.every(({ left }) => left === 0)) this.#end ??= { kind: 'done' }
+      return undefined
+    }
+    const at = new Date()
+    const chunk = { to: recipients.at(-1)!.contactId, at, left: 0 }
+    const started = await this.#parts.db.begin(async (tx: Tx): Promise<TurnEnd | Part> => {
+      const waitMs = rate === null ? 0 : await reserveRate(tx, broadcast, recipients.length, rate)
+      if (waitMs > 0) return { kind: 'rate', waitMs }
+      const part = this.#withChunk(chunk)
+      return (await updatePart(tx, part)) ? { ...part, revision: part.revision + 1 } : { kind: 'lost' }
+    })
+    if ('kind' in started) {
+      // At the limit of the rate, the emails of the chunks before are still sent.
+      if (started.kind === 'rate') this.#end ??= started
+      else this.#stop(started)
+      return undefined
+    }
+    this.#part = started
+    this.#open = this.#open.filter(({ to }) => to > started.afterContact)
+    this.#open.push(chunk)
+    return { chunk, recipients }
+  }
+
+  /** The chunks before the first that is not completely recorded are done. */
+  #withChunk(chunk: Chunk): Part {
+    let afterContact = this.#part.afterContact
+    const open = [...this.#open]
+    while (open[0]?.left === 0) afterContact = open.shift()!.to
+    return { ...this.#part, afterContact, chunks: [...open, chunk].map(({ to, at }) => ({ to, at })) }
+  }
+
+  async #send(chunk: OpenChunk, recipients: PendingRecipient[]): Promise<void> {
+    const { version } = this.#input
+    const pacer = new Pacer()
+    chunk.left = recipients.length
+    for (const recipient of recipients) {
+      if (pacer.isDue) await pacer.turn()
+      this.#outstanding++
+      const sending = this.#sendOne(chunk, recipient).finally(() => {
+        this.#outstanding--
+        this.#wake()
+      })
+      if (this.#parts.runner.isSlow(version)) await sending
+    }
+  }
+
+  async #sendOne(chunk: OpenChunk, recipient: PendingRecipient): Promise<void> {
+    try {
+      const result = await this.#attempt(chunk, recipient)
+      if (!result) return
+      await this.#parts.results.add(result)
+      chunk.left--
+    } catch (error) {
+      this.#fault ??= error
+      this.#stop({ kind: 'over' })
+    }
+  }
+
+  /** Returns undefined if nothing was attempted. */
+  async #attempt({ at }: Chunk, recipient: PendingRecipient): Promise<RecipientResult | undefined> {
+    const { organizationId, id: broadcastId, flowId, round } = this.#input.broadcast
+    const { flow, version } = this.#input
+    const { contactId, email } = recipient
+    const key = { organizationId, broadcastId, contactId, message: null }
+    if (email === null) return { ...key, status: 'suppressed', reason: 'the contact was erased' }
+    const suppressed = suppressionReason(flow, recipient, false)
+    if (suppressed) return { ...key, status: 'suppressed', reason: suppressed }
+
+    await this.#parts.slots.take()
+    try {
+      if (this.#isHalted()) return undefined
+      const draft = await this.#draft(recipient, email)
+      if (draft.missing.length > 0)
+        return { ...key, status: 'failed', reason: `missing variables: ${draft.missing.join(', ')}` }
+      const row: SendRow = {
+        organizationId,
+        id: messageIdOf(broadcastId, contactId, round, at),
+        flowId: flowId!,
+        flowVersionId: version.id,
+        flowKind: flow.kind,
+        contactId,
+        email,
+        subject: draft.subject,
+        context: this.#input.broadcast.context,
+        isTest: false,
+        broadcastId,
+        queuedAt: at,
+        recipient: draft.recipient,
+        subscription: recipient.subscription,
+        suppressedBy: recipient.suppressedBy,
+      }
+      const outcome = await attemptMessage(this.#parts, { row, version }, 0, { bulk: true, isHalted: this.#isHalted })
+      if (!outcome) {
+        if (!this.#isHalted()) this.#stop({ kind: 'unavailable' })
+        return undefined
+      }
+      return this.#resultOf(row, outcome)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      if (error.type !== 'unavailable') return { ...key, status: 'failed', reason: error.message }
+      this.#stop({ kind: 'unavailable' })
+      return undefined
+    } finally {
+      this.#parts.slots.free()
+    }
+  }
+
+  #resultOf(row: SendRow, outcome: Outcome): RecipientResult {
+    if (outcome.status !== 'queued') this.#deferrals = 0
+    else if (++this.#deferrals >= deferralsMax) this.#stop({ kind: 'deferred' })
+    if (outcome.event?.eventName === 'emailHardBounce') this.#input.onHardBounce()
+    // An email that the relay never saw needs no message: the ledger has the reason.
+    const hasMessage = outcome.relayReply !== null || outcome.status === 'queued'
+    const recipient = Object.keys(row.recipient ?? {}).length === 0 ? null : JSON.stringify(row.recipient)
+    return {
+      organizationId: row.organizationId,
+      broadcastId: row.broadcastId!,
+      contactId: row.contactId,
+      status: outcome.status,
+      reason: outcome.reason,
+      message: hasMessage ? { row, outcome, context: this.#contextText, recipient } : null,
+    }
+  }
+
+  async #draft({ firstName, lastName, attributes }: PendingRecipient, email: string): Promise<MailDraft> {
+    const { flow, version, broadcast } = this.#input
+    const values = {
+      contact: { email, firstName, lastName, attributes: attributes ?? {} },
+      organization: { name: flow.organizationName },
+      unsubscribeUrl: 'https://unsubscribe.invalid',
+      context: broadcast.context,
+    }
+    try {
+      return this.#parts.runner.draftNow(version, values)
+    } catch (error) {
+      if (!(error instanceof NeedsTask)) throw error
+      return this.#parts.runner.draft(version, values)
+    }
+  }
+}
+
+/**
+ * The id of a message depends only on its recipient and the time of its chunk, so that an email that is sent again after a
+ * crash has the same Message-ID.
+ */
+function messageIdOf(broadcastId: BroadcastId, contactId: ContactId, round: number, at: Date): MessageId {
+  const digest = hash('sha256', `${broadcastId} ${contactId} ${round}`)
+  const time = leastId('msg', at.getTime()).slice(0, 13)
+  return `${time}-7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}` as MessageId
+}

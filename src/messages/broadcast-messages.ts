@@ -1,0 +1,1 @@
+export { type BroadcastMessage, insertBroadcastMessages } from './broadcast-messages.sql.ts'

@@ -1,0 +1,935 @@
+// Recorded by test/reference.test.ts. To record it again, run: npx vitest run test/reference.test.ts -u
+import type { Examples } from '../types.ts'
+
+export const examples: Examples = {
+  "listBroadcasts": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts",
+        "query": {
+          "status": "sent"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+              "name": "November news",
+              "status": "sent",
+              "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+              "flow_version": 1,
+              "audience": {
+                "group_ids": [
+                  "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                ],
+                "segment_ids": [],
+                "exclude_group_ids": [],
+                "exclude_segment_ids": []
+              },
+              "context": {
+                "headline": "Three new birds"
+              },
+              "schedule": {
+                "at": null,
+                "time_zone": "Europe/Vienna",
+                "per_recipient": false,
+                "time_zone_attribute": "time_zone",
+                "window": null
+              },
+              "rate_per_hour": null,
+              "missed_after": "PT1H",
+              "starts_at": "2026-03-02T10:15:00.000Z",
+              "started_at": "2026-03-02T10:15:00.120Z",
+              "finished_at": "2026-03-02T09:30:02.417Z",
+              "reason": null,
+              "detail": null,
+              "recipients": 1,
+              "excluded": 1,
+              "counts": {
+                "pending": 0,
+                "queued": 0,
+                "sent": 1,
+                "bounced": 0,
+                "suppressed": 0,
+                "failed": 0,
+                "cancelled": 0
+              },
+              "created_at": "2026-03-02T09:30:00.000Z",
+              "updated_at": "2026-03-02T09:41:12.000Z"
+            }
+          ],
+          "next_cursor": null
+        }
+      }
+    }
+  ],
+  "createBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts",
+        "body": {
+          "name": "November news",
+          "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+          "audience": {
+            "group_ids": [
+              "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+            ]
+          },
+          "context": {
+            "headline": "Two new birds"
+          }
+        }
+      },
+      "response": {
+        "status": 201,
+        "body": {
+          "code": 201,
+          "status": "success",
+          "message": "Created",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "November news",
+            "status": "draft",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": null,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Two new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": null,
+            "started_at": null,
+            "finished_at": null,
+            "reason": null,
+            "detail": null,
+            "recipients": null,
+            "excluded": null,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 0,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    },
+    {
+      "title": "validation_failed",
+      "request": {
+        "path": "/api/v1/organization/broadcasts",
+        "body": {
+          "name": "News",
+          "schedule": {
+            "time_zone": "Mars/Base"
+          }
+        }
+      },
+      "response": {
+        "status": 422,
+        "body": {
+          "code": 422,
+          "status": "error",
+          "message": "schedule.time_zone: must be an IANA time zone",
+          "data": null,
+          "error": {
+            "type": "validation_failed",
+            "fields": [
+              {
+                "path": "schedule.time_zone",
+                "problem": "must be an IANA time zone"
+              }
+            ],
+            "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    }
+  ],
+  "getBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "November news",
+            "status": "sent",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": 1,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": "2026-03-02T10:15:00.120Z",
+            "finished_at": "2026-03-02T09:30:02.417Z",
+            "reason": null,
+            "detail": null,
+            "recipients": 1,
+            "excluded": 1,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 1,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z",
+            "results": {
+              "opened": 0,
+              "clicked": 0,
+              "unsubscribed": 0,
+              "complained": 0,
+              "hard_bounced": 0,
+              "soft_bounced": 0
+            }
+          }
+        }
+      }
+    }
+  ],
+  "updateBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "context": {
+            "headline": "Three new birds"
+          }
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "November news",
+            "status": "draft",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": null,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": null,
+            "started_at": null,
+            "finished_at": null,
+            "reason": null,
+            "detail": null,
+            "recipients": null,
+            "excluded": null,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 0,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "deleteBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0002",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0002"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "Broadcast deleted",
+          "data": null
+        }
+      }
+    }
+  ],
+  "duplicateBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/duplicate",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 201,
+        "body": {
+          "code": 201,
+          "status": "success",
+          "message": "Created",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+            "name": "Copy of November news",
+            "status": "draft",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": null,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": null,
+            "started_at": null,
+            "finished_at": null,
+            "reason": null,
+            "detail": null,
+            "recipients": null,
+            "excluded": null,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 0,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "listBroadcastRecipients": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/recipients",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "query": {
+          "status": "sent",
+          "limit": "1"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": [
+            {
+              "contact": {
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
+                "email": "grace@example.com"
+              },
+              "status": "sent",
+              "reason": null,
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
+            }
+          ],
+          "next_cursor": null
+        }
+      }
+    }
+  ],
+  "listBroadcastLinks": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/links",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": []
+        }
+      }
+    }
+  ],
+  "checkBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/check",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "recipients": 1,
+            "audience": 2,
+            "suppressed": 0,
+            "unsubscribed": 1,
+            "not_subscribed": 0,
+            "missing_variables": {
+              "checked": 1,
+              "count": 0,
+              "contacts": []
+            },
+            "unused_context_keys": []
+          }
+        }
+      }
+    }
+  ],
+  "testBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/test",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "to": "editor@acme.example"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+            "contact_email": "editor@acme.example",
+            "contact_created": true,
+            "status": "queued",
+            "reason": null,
+            "queued_at": "2026-03-02T10:15:00.120Z",
+            "warnings": []
+          }
+        }
+      }
+    }
+  ],
+  "startBroadcast": [
+    {
+      "title": "conflict",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/start",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "recipients": 2
+        }
+      },
+      "response": {
+        "status": 409,
+        "body": {
+          "code": 409,
+          "status": "error",
+          "message": "The broadcast has 1 recipients now, not 2. Check it again and confirm the new number.",
+          "data": null,
+          "error": {
+            "type": "conflict",
+            "fields": [],
+            "request_id": "req_5d0c8f1e9a4b7c26000001"
+          }
+        }
+      }
+    },
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0001/start",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
+        },
+        "body": {
+          "recipients": 1
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+            "name": "November news",
+            "status": "preparing",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": 1,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": null,
+            "finished_at": null,
+            "reason": null,
+            "detail": null,
+            "recipients": null,
+            "excluded": null,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 0,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "scheduleBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0004/schedule",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
+        },
+        "body": {
+          "recipients": 1
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+            "name": "Copy of Copy of November news",
+            "status": "scheduled",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": null,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": "2040-01-10T09:00",
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": null,
+            "finished_at": null,
+            "reason": null,
+            "detail": null,
+            "recipients": null,
+            "excluded": null,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 0,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "pauseBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0003/pause",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+            "name": "Copy of November news",
+            "status": "paused",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": 1,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": 1,
+            "missed_after": "PT1H",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": "2026-03-02T10:15:00.120Z",
+            "finished_at": null,
+            "reason": "user",
+            "detail": null,
+            "recipients": 1,
+            "excluded": 1,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 1,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "resumeBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0003/resume",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+            "name": "Copy of November news",
+            "status": "sending",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": 1,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": 1,
+            "missed_after": "PT1H",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": "2026-03-02T10:15:00.120Z",
+            "finished_at": null,
+            "reason": null,
+            "detail": null,
+            "recipients": 1,
+            "excluded": 1,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 1,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "cancelBroadcast": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0004/cancel",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+            "name": "Copy of Copy of November news",
+            "status": "cancelled",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+            "flow_version": null,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {
+              "headline": "Three new birds"
+            },
+            "schedule": {
+              "at": "2040-01-10T09:00",
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": null,
+            "finished_at": "2026-03-02T09:30:02.417Z",
+            "reason": null,
+            "detail": null,
+            "recipients": null,
+            "excluded": null,
+            "counts": {
+              "pending": 0,
+              "queued": 0,
+              "sent": 0,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ],
+  "retryBroadcastFailed": [
+    {
+      "title": "Success",
+      "request": {
+        "path": "/api/v1/organization/broadcasts/brc_01kjt5r2g0e0t8vz1q0m3w0005/retry-failed",
+        "params": {
+          "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005"
+        }
+      },
+      "response": {
+        "status": 200,
+        "body": {
+          "code": 200,
+          "status": "success",
+          "message": "OK",
+          "data": {
+            "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+            "name": "News by city",
+            "status": "preparing",
+            "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+            "flow_version": 1,
+            "audience": {
+              "group_ids": [
+                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              ],
+              "segment_ids": [],
+              "exclude_group_ids": [],
+              "exclude_segment_ids": []
+            },
+            "context": {},
+            "schedule": {
+              "at": null,
+              "time_zone": "Europe/Vienna",
+              "per_recipient": false,
+              "time_zone_attribute": "time_zone",
+              "window": null
+            },
+            "rate_per_hour": null,
+            "missed_after": "PT1H",
+            "starts_at": "2026-03-02T10:15:00.000Z",
+            "started_at": "2026-03-02T10:15:00.120Z",
+            "finished_at": "2026-03-02T09:30:02.417Z",
+            "reason": null,
+            "detail": null,
+            "recipients": 1,
+            "excluded": 1,
+            "counts": {
+              "pending": 1,
+              "queued": 0,
+              "sent": 0,
+              "bounced": 0,
+              "suppressed": 0,
+              "failed": 0,
+              "cancelled": 0
+            },
+            "created_at": "2026-03-02T09:30:00.000Z",
+            "updated_at": "2026-03-02T09:41:12.000Z"
+          }
+        }
+      }
+    }
+  ]
+}

@@ -1,0 +1,56 @@
+import type { Notes } from '../types.ts'
+
+const notDraft = 'The broadcast is no longer a draft.'
+const notSent = 'The flow or the audience is missing.'
+const changed =
+  'The number of recipients has changed since the check, or the broadcast has been started by another request.'
+
+export const broadcastNotes: Notes = {
+  listBroadcasts: { details: 'Use `GET …/broadcasts/{id}` for the results of one broadcast.' },
+  createBroadcast: {
+    details:
+      'Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups; a contact in several groups receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed.',
+    errors: {
+      conflict: 'The organization has 1,000 drafts.',
+      validation_failed: 'A field is invalid, or the flow or a group does not exist.',
+    },
+  },
+  getBroadcast: { details: 'Poll it about once a second to show the progress.' },
+  updateBroadcast: { errors: { conflict: notDraft } },
+  deleteBroadcast: { errors: { conflict: 'The broadcast was started, or is scheduled. Cancel it first.' } },
+  duplicateBroadcast: { details: 'The planned time is not copied, and neither are groups that were deleted since.' },
+  checkBroadcast: {
+    details:
+      'Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.',
+    errors: { validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
+  },
+  testBroadcast: { details: 'Test emails are not counted and ignore the subscription of the address.' },
+  startBroadcast: {
+    details:
+      'The version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. Of several concurrent requests, one succeeds.',
+    errors: { conflict: changed, validation_failed: notSent, flow_not_active: 'The flow is paused or archived.' },
+  },
+  scheduleBroadcast: {
+    details:
+      'The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after` later, and expires after that.',
+    errors: { conflict: changed, validation_failed: 'The planned time is missing or in the past.' },
+  },
+  pauseBroadcast: {
+    details: 'Emails that are being transferred at this moment still arrive.',
+    errors: { conflict: 'The broadcast is not being sent.' },
+  },
+  resumeBroadcast: { errors: { conflict: 'The broadcast is not paused.' } },
+  cancelBroadcast: {
+    details: 'This cannot be undone. The remaining recipients get the status `cancelled` within seconds.',
+    errors: { conflict: 'The broadcast has ended, or was never started.' },
+  },
+  retryBroadcastFailed: {
+    details: 'Recipients that bounced or are suppressed are not tried again.',
+    errors: { conflict: 'The broadcast has not finished, or no recipient failed.' },
+  },
+  listBroadcastRecipients: {
+    details:
+      '`queued` means that the mail server deferred the email and it will be tried again. `suppressed` recipients unsubscribed, bounced or complained after the start.',
+  },
+  listBroadcastLinks: { details: 'Counts clicks since the start, by the URL as it is in the email.' },
+}

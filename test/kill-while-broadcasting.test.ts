@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { startRelay } from './support/relay.ts'
+import { announcedSeed } from './support/seeded.ts'
+import { newCustomer, startService } from './support/service.ts'
+import { callUrl } from './support/test-app.ts'
+import { createTestDb } from './support/test-db.ts'
+import { until } from './support/until.ts'
+
+const recipients = Number(process.env.TEST_RECIPIENTS ?? 2_000)
+const kills = Number(process.env.TEST_KILLS ?? 4)
+const perRequest = 1_000
+/** The relay answers so slowly that the broadcast does not end before the last kill. Two workers have ten connections each. */
+const replyMs = (20 * kills * 4_000) / recipients
+
+const flow = {
+  name: 'Newsletter',
+  kind: 'marketing',
+  subject: 'News',
+  html: '<p>Hello {{ email }}. <a href="https://example.com/news">Read</a></p>',
+}
+
+test('a broadcast whose workers are killed and which is paused at random moments reaches everybody once', {
+  timeout: 600_000,
+}, async () => {
+  await using relay = await startRelay({ parse: false })
+  relay.onData = async () => {
+    await sleep(replyMs)
+    return undefined
+  }
+  await using database = await createTestDb()
+  const environment = { DATABASE_URL: database.url, SMTP_URL: relay.url }
+  await using serve = await startService('serve', environment)
+  await using first = await startService('work', environment)
+  await using second = await startService('work', environment)
+  const { manage, apiKey } = await newCustomer(serve.url)
+  const group = (await manage('POST', '/organization/groups', { name: 'All' })).body.data.id
+  for (let at = 0; at < recipients; at += perRequest) {
+    const members = Array.from({ length: Math.min(perRequest, recipients - at) }, (_, n) => ({
+      email: `r${at + n}@example.com`,
+    }))
+    const added = await callUrl('POST', `${serve.url}/public/api/v1/contacts/add-group-members`, {
+      headers: { 'x-api-token': apiKey },
+      body: { group_id: group, members },
+    })
+    expect(added.status).toBe(200)
+  }
+  const flowId = (await manage('POST', '/organization/flows', flow)).body.data.id
+  const content = { name: 'News', flow_id: flowId, audience: { group_ids: [group] } }
+  const { id } = (await manage('POST', '/organization/broadcasts', content)).body.data
+  const path = `/organization/broadcasts/${id}`
+  const get = async () => (await manage('GET', path)).body.data
+
+  const starts = await Promise.all([1, 2].map(() => manage('POST', `${path}/start`, { recipients })))
+  expect(starts.map(({ status }) => status).sort()).toEqual([200, 409])
+
+  const random = announcedSeed('kills while broadcasting')
+  for (let kill = 1; kill <= kills; kill++) {
+    await until('more to be sent', () => relay.mails.length >= (recipients * (kill - 0.5)) / (kills + 1), 300_000)
+    // At a random moment: between reading, sending and recording.
+    await sleep(random.next() * 300)
+    const victim = random.pick([first, second])
+    await victim.kill()
+    if (random.chance(0.5)) {
+      const paused = await manage('POST', `${path}/pause`)
+      expect(paused.body.data.status).toBe('paused')
+      await sleep(random.next() * 300)
+      expect((await manage('POST', `${path}/resume`)).body.data.status).toBe('sending')
+    }
+    await victim.start()
+  }
+
+  const sent = await until(
+    'the end of the broadcast',
+    async () => {
+      const broadcast = await get()
+      return broadcast.status === 'sent' && broadcast
+    },
+    300_000,
+  )
+  expect(sent.counts).toEqual({
+    pending: 0,
+    queued: 0,
+    sent: recipients,
+    bounced: 0,
+    suppressed: 0,
+    failed: 0,
+    cancelled: 0,
+  })
+  const [messages] = await database.db<{ total: number; contacts: number }>`
+    select count(*) as total, count(distinct contact_id) as contacts from messages where broadcast_id is not null`
+  expect(messages).toEqual({ total: recipients, contacts: recipients })
+  const [events] = await database.db<{ total: number }>`
+    select count(*) as total from events where event_name = 'emailSent'`
+  expect(events!.total).toBe(recipients)
+
+  const idsOf = new Map<string, Set<string>>()
+  for (const { recipient, raw } of relay.mails) {
+    const ids = idsOf.get(recipient) ?? new Set()
+    idsOf.set(recipient, ids.add(/^Message-ID: <(msg_\w+)@/m.exec(raw)![1]!))
+  }
+  expect(idsOf.size).toBe(recipients)
+  // An email that arrived twice has the same Message-ID, so mail systems can recognize it.
+  expect([...idsOf.values()].filter((ids) => ids.size > 1)).toEqual([])
+  console.info(`${relay.mails.length - recipients} of ${recipients} emails arrived twice after ${kills} kills`)
+})

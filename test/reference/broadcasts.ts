@@ -1,0 +1,82 @@
+import { until } from '../support/until.ts'
+import type { Recorder } from './recorder.ts'
+
+const newsletter = {
+  name: 'Monthly news',
+  kind: 'marketing',
+  subject: 'News for {{ first_name | default: "you" }}',
+  html: '<p>{{ headline }} <a href="https://acme.example/news">Read more</a></p>',
+}
+
+/** A draft that is checked, tested, sent, and results; and one that is scheduled, paused and cancelled. */
+export async function recordBroadcasts(recorder: Recorder, groupId: string): Promise<void> {
+  const { app } = recorder
+  const flow = (await app.manage('POST', '/organization/flows', newsletter)).body.data.id as string
+  const created = await recorder.record('createBroadcast', {
+    body: {
+      name: 'November news',
+      flow_id: flow,
+      audience: { group_ids: [groupId] },
+      context: { headline: 'Two new birds' },
+    },
+  })
+  const id = created.data.id as string
+  const params = { id }
+  await recorder.record('createBroadcast', {
+    body: { name: 'News', schedule: { time_zone: 'Mars/Base' } },
+    status: 422,
+  })
+  await recorder.record('updateBroadcast', { params, body: { context: { headline: 'Three new birds' } } })
+  const checked = await recorder.record('checkBroadcast', { params })
+  const { recipients } = checked.data
+  await recorder.record('testBroadcast', { params, body: { to: 'editor@acme.example' } })
+  await recorder.record('startBroadcast', { params, body: { recipients: recipients + 1 }, status: 409 })
+  await recorder.record('startBroadcast', { params, body: { recipients } })
+  await until('the broadcast to be sent', async () => {
+    const { body } = await app.manage('GET', `/organization/broadcasts/${id}`)
+    return body.data.status === 'sent'
+  })
+  await recorder.record('getBroadcast', { params })
+  await recorder.record('listBroadcastRecipients', { params, query: { status: 'sent', limit: '1' } })
+  await recorder.record('listBroadcastLinks', { params })
+  const copy = await recorder.record('duplicateBroadcast', { params })
+  await recorder.record('listBroadcasts', { query: { status: 'sent' } })
+  await recordControls(recorder, copy.data.id, recipients)
+  await recordRetry(recorder, groupId)
+}
+
+async function recordControls(recorder: Recorder, id: string, recipients: number): Promise<void> {
+  const { app } = recorder
+  const params = { id }
+  const path = `/organization/broadcasts/${id}`
+  const unused = (await app.manage('POST', `${path}/duplicate`)).body.data.id
+  await recorder.record('deleteBroadcast', { params: { id: unused } })
+  const later = (await app.manage('POST', `${path}/duplicate`)).body.data.id
+  await app.manage('PATCH', `/organization/broadcasts/${later}`, {
+    schedule: { at: '2040-01-10T09:00', time_zone: 'Europe/Vienna' },
+  })
+  await recorder.record('scheduleBroadcast', { params: { id: later }, body: { recipients } })
+  await recorder.record('cancelBroadcast', { params: { id: later } })
+  // One email every hour.
+  await app.manage('PATCH', path, { rate_per_hour: 1 })
+  await app.manage('POST', `${path}/start`, { recipients })
+  await until('the first email', async () => (await app.manage('GET', path)).body.data.counts.sent > 0)
+  await recorder.record('pauseBroadcast', { params })
+  await recorder.record('resumeBroadcast', { params })
+  await app.manage('POST', `${path}/cancel`)
+}
+
+/** The template needs an attribute that the contacts lack. */
+async function recordRetry(recorder: Recorder, groupId: string): Promise<void> {
+  const { app } = recorder
+  const flow = { ...newsletter, html: '<p>News for {{ contact.attributes.city }}</p>' }
+  const { id: flowId } = (await app.manage('POST', '/organization/flows', flow)).body.data
+  const draft = { name: 'News by city', flow_id: flowId, audience: { group_ids: [groupId] } }
+  const { id } = (await app.manage('POST', '/organization/broadcasts', draft)).body.data
+  const path = `/organization/broadcasts/${id}`
+  const { recipients } = (await app.manage('POST', `${path}/check`)).body.data
+  await app.manage('POST', `${path}/start`, { recipients })
+  await until('the failed recipients', async () => (await app.manage('GET', path)).body.data.status === 'sent')
+  await recorder.record('retryBroadcastFailed', { params: { id } })
+  await until('the second round', async () => (await app.manage('GET', path)).body.data.status === 'sent')
+}
