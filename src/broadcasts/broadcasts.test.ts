@@ -69,11 +69,35 @@ test('a draft is created, changed, checked, duplicated and deleted', async () =>
   expect((await app.manage('GET', path)).status).toBe(404)
 })
 
+test('segments add to the audience and are subtracted from it, and nobody is counted twice', async () => {
+  await using app = await startTestApp({}, ['serve'])
+  const { make, group, flow } = await fill(app)
+  const first = await group('First', ['ada@example.com', 'bob@example.com', 'x1@example.com'])
+  await group('Others', ['carol@example.com', 'dan@example.com'])
+  const vienna = await make('/segments', {
+    name: 'Vienna',
+    filter: { type: 'text', field: 'attributes.city', operator: 'equals', value: 'Vienna' },
+  })
+  const bob = await make('/segments', {
+    name: 'Bob',
+    filter: { type: 'text', field: 'email', operator: 'equals', value: 'bob@example.com' },
+  })
+  const count = async (audience: object) => {
+    const { id } = await make('/broadcasts', { name: 'News', flow_id: flow, audience, context: { topic: 'birds' } })
+    return (await app.manage('POST', `/organization/broadcasts/${id}/check`)).body.data.recipients
+  }
+  expect(await count({ segment_ids: [vienna.id] })).toBe(4)
+  expect(await count({ group_ids: [first], segment_ids: [vienna.id] })).toBe(5)
+  expect(await count({ group_ids: [first], segment_ids: [vienna.id], exclude_segment_ids: [bob.id] })).toBe(4)
+  expect(await count({ segment_ids: [vienna.id], exclude_group_ids: [first] })).toBe(2)
+})
+
 test('invalid content is rejected with the path of the field', async () => {
   await using app = await startTestApp({}, ['serve'])
   const wrong: [object, string][] = [
     [{ flow_id: 'flw_00000000000000000000000000' }, 'flow_id'],
     [{ audience: { group_ids: ['grp_00000000000000000000000000'] } }, 'audience.group_ids.0'],
+    [{ audience: { exclude_segment_ids: ['seg_00000000000000000000000000'] } }, 'audience.exclude_segment_ids.0'],
     [{ schedule: { time_zone: 'Mars/Base' } }, 'schedule.time_zone'],
     [{ schedule: { at: '2026-02-30T09:00' } }, 'schedule.at'],
     [{ schedule: { at: '2026-12-01T09:00:00Z' } }, 'schedule.at'],

@@ -1,5 +1,7 @@
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Sql } from '../db/sql.ts'
+import { matchesFilter } from '../segments/matches.ts'
+import { getSegment, type Segment } from '../segments/segments.ts'
 import { invalid, notFound, Refusal } from '../values/errors.ts'
 import { type BroadcastId, type GroupId, newId, type OrganizationId, parseId, type UserId } from '../values/ids.ts'
 import { checkName } from '../values/names.ts'
@@ -127,11 +129,11 @@ export async function resolveAudience(
   return {
     included: {
       groupIds: await existingGroups(db, organizationId, audience, 'group_ids'),
-      segments: await existingSegments(audience, 'segment_ids'),
+      segments: await existingSegments(db, organizationId, audience, 'segment_ids'),
     },
     excluded: {
       groupIds: await existingGroups(db, organizationId, audience, 'exclude_group_ids'),
-      segments: await existingSegments(audience, 'exclude_segment_ids'),
+      segments: await existingSegments(db, organizationId, audience, 'exclude_segment_ids'),
     },
   }
 }
@@ -150,20 +152,44 @@ async function existingGroups(
   return known
 }
 
-async function existingSegments(audience: Audience, field: 'segment_ids' | 'exclude_segment_ids'): Promise<Sql[]> {
-  if (audience[field].length > 0) throw invalid({ path: `audience.${field}.0`, problem: 'does not exist' })
-  return []
+async function existingSegments(
+  db: Reader,
+  organizationId: OrganizationId,
+  audience: Audience,
+  field: 'segment_ids' | 'exclude_segment_ids',
+): Promise<Sql[]> {
+  const conditions: Sql[] = []
+  for (const [position, text] of audience[field].entries()) {
+    const segment = await findSegment(db, organizationId, text)
+    if (!segment) throw invalid({ path: `audience.${field}.${position}`, problem: 'does not exist' })
+    conditions.push(matchesFilter(organizationId, segment.filter))
+  }
+  return conditions
+}
+
+/** Returns undefined if there is no such segment. */
+async function findSegment(db: Reader, organizationId: OrganizationId, text: string): Promise<Segment | undefined> {
+  const id = parseId('seg', text)
+  if (!id) return undefined
+  return getSegment(db, organizationId, id).catch((error) => {
+    if (error instanceof Refusal && error.type === 'not_found') return undefined
+    throw error
+  })
 }
 
 async function withoutDeleted(db: Reader, organizationId: OrganizationId, audience: Audience): Promise<Audience> {
-  const ids = [...audience.group_ids, ...audience.exclude_group_ids]
-  const parsed = ids.flatMap((text) => parseId('grp', text) ?? [])
-  const known = new Set(await selectExistingGroups(db, organizationId, parsed))
-  const exists = (text: string) => known.has(parseId('grp', text)!)
+  const parsed = [...audience.group_ids, ...audience.exclude_group_ids].flatMap((text) => parseId('grp', text) ?? [])
+  const groups = new Set(await selectExistingGroups(db, organizationId, parsed))
+  const isGroup = (text: string) => groups.has(parseId('grp', text)!)
+  const segments = new Set<string>()
+  for (const text of [...audience.segment_ids, ...audience.exclude_segment_ids])
+    if (await findSegment(db, organizationId, text)) segments.add(text)
+  const isSegment = (text: string) => segments.has(text)
   return {
-    ...audience,
-    group_ids: audience.group_ids.filter(exists),
-    exclude_group_ids: audience.exclude_group_ids.filter(exists),
+    group_ids: audience.group_ids.filter(isGroup),
+    segment_ids: audience.segment_ids.filter(isSegment),
+    exclude_group_ids: audience.exclude_group_ids.filter(isGroup),
+    exclude_segment_ids: audience.exclude_segment_ids.filter(isSegment),
   }
 }
 

@@ -19,7 +19,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     Flows:
       'A flow is an email template with a sender. Templates use Liquid, in HTML or MJML. Each change of the content creates a version, and a message keeps the version that it was sent with.',
     Broadcasts:
-      'A broadcast sends one version of a flow to the contacts of groups, each of them once. Starting it freezes its recipients; every recipient has a status.',
+      'A broadcast sends one version of a flow to the contacts of groups and segments, each of them once. Starting it freezes its recipients; every recipient has a status.',
     Messages: 'A message is the record of one email to one contact, with its status and its events.',
     Inbox: 'Without a mail server, email is not sent but stored in the built-in inbox, where it can be inspected.',
     Sending: 'The state of the mail server, DKIM and the DNS records.',

@@ -9,10 +9,10 @@ export const broadcastNotes: Notes = {
   listBroadcasts: { details: 'Use `GET …/broadcasts/{id}` for the results of one broadcast.' },
   createBroadcast: {
     details:
-      'Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups; a contact in several groups receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed.',
+      'Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed.',
     errors: {
       conflict: 'The organization has 1,000 drafts.',
-      validation_failed: 'A field is invalid, or the flow or a group does not exist.',
+      validation_failed: 'A field is invalid, or the flow, a group or a segment does not exist.',
     },
   },
   getBroadcast: { details: 'Poll it about once a second to show the progress.' },
