@@ -57,12 +57,12 @@ test('the examples of the reference are responses of the service', async () => {
     }),
   })
   await recordAccounts(recorder)
-  const { contactId, groupId } = await recordAudience(recorder)
+  const { contactId } = await recordAudience(recorder)
   const { flowId } = await recordEmail(recorder)
   await recordEvents(recorder, { receiver, contactId, behavior })
   const { today, yesterday } = await recordMetrics(recorder, flowId)
   await recordProviders(recorder, keys)
-  await recordBroadcasts(recorder, groupId)
+  await recordBroadcasts(recorder)
   await recorder.record('deleteInboxEmails')
 
   const operations = Object.values(

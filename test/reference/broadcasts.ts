@@ -9,8 +9,11 @@ const newsletter = {
 }
 
 /** A draft that is checked, tested, sent, and results; and one that is scheduled, paused and cancelled. */
-export async function recordBroadcasts(recorder: Recorder, groupId: string): Promise<void> {
+export async function recordBroadcasts(recorder: Recorder): Promise<void> {
   const { app } = recorder
+  const groupId = (await app.manage('POST', '/organization/groups', { name: 'Readers' })).body.data.id as string
+  const members = ['ida', 'joan', 'kurt'].map((name) => ({ email: `${name}@example.com`, first_name: name }))
+  await app.publicApi('POST', '/contacts/add-group-members', { group_id: groupId, members })
   const flow = (await app.manage('POST', '/organization/flows', newsletter)).body.data.id as string
   const created = await recorder.record('createBroadcast', {
     body: {

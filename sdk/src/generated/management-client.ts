@@ -258,7 +258,7 @@ export class WaxwingManagement {
   }
 
   /**
-   * Change the role of a member.
+   * Change the role or the permissions of a member.
    *
    * Owners only.
    */
@@ -446,15 +446,6 @@ export class WaxwingManagement {
   }
 
   /**
-   * List the consents of a contact.
-   *
-   * Every subscription and unsubscription, with its time, source and address. Newest first.
-   */
-  listContactConsents(id: string, options?: RequestOptions): Promise<Data<'listContactConsents'>> {
-    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/contacts/${encodeURIComponent(id)}/consents`, options })
-  }
-
-  /**
    * List groups.
    *
    * All groups, in one response. An organization can have 1,000.
@@ -592,18 +583,6 @@ export class WaxwingManagement {
   }
 
   /**
-   * Undo an import.
-   *
-   * Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and
-   * memberships that it added. Possible for 7 days after the import has finished or was cancelled. Later changes win:
-   * contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every
-   * value that was changed again. Runs in the background.
-   */
-  undoImport(id: string, options?: RequestOptions): Promise<Data<'undoImport'>> {
-    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/imports/${encodeURIComponent(id)}/undo`, options })
-  }
-
-  /**
    * Inspect a CSV file before importing it.
    *
    * The body is the start of the file, in UTF-8: its first 262144 bytes, or the whole file if it is smaller. Returns the
@@ -654,16 +633,6 @@ export class WaxwingManagement {
    */
   deleteSuppression(email: string, options?: RequestOptions): Promise<Data<'deleteSuppression'>> {
     return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/suppressions/${encodeURIComponent(email)}`, options })
-  }
-
-  /**
-   * Suppress a list of addresses.
-   *
-   * The list has one address per line, or several separated by commas, semicolons or tabs: at most 5000 addresses. Valid
-   * addresses are suppressed even if others are rejected. Each entry has a result.
-   */
-  suppressAddresses(body: Body<'suppressAddresses'>, options?: RequestOptions): Promise<Data<'suppressAddresses'>> {
-    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/suppressions/list', body, options })
   }
 
   /**
@@ -799,6 +768,152 @@ export class WaxwingManagement {
   }
 
   /**
+   * List broadcasts.
+   *
+   * Newest first.
+   */
+  listBroadcasts(query: Query<'listBroadcasts'> = {}, options?: RequestOptions): PagedList<Item<'listBroadcasts'>> {
+    return this.#caller.list({ method: 'GET', path: '/api/v1/organization/broadcasts', query, options })
+  }
+
+  /**
+   * Create a broadcast.
+   *
+   * Creates a draft. Nothing is sent until it is started or scheduled.
+   */
+  createBroadcast(body: Body<'createBroadcast'>, options?: RequestOptions): Promise<Data<'createBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: '/api/v1/organization/broadcasts', body, options })
+  }
+
+  /**
+   * Get a broadcast.
+   *
+   * Includes its progress and its results.
+   */
+  getBroadcast(id: string, options?: RequestOptions): Promise<Data<'getBroadcast'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Update a broadcast.
+   *
+   * Only drafts can be changed. `audience` and `schedule` are replaced as a whole.
+   */
+  updateBroadcast(id: string, body: Body<'updateBroadcast'>, options?: RequestOptions): Promise<Data<'updateBroadcast'>> {
+    return this.#caller.call({ method: 'PATCH', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}`, body, options })
+  }
+
+  /**
+   * Delete a broadcast.
+   *
+   * Only broadcasts that were never started can be deleted.
+   */
+  deleteBroadcast(id: string, options?: RequestOptions): Promise<Data<'deleteBroadcast'>> {
+    return this.#caller.call({ method: 'DELETE', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}`, options })
+  }
+
+  /**
+   * Duplicate a broadcast.
+   *
+   * Creates a draft with the same content and audience.
+   */
+  duplicateBroadcast(id: string, options?: RequestOptions): Promise<Data<'duplicateBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/duplicate`, options })
+  }
+
+  /**
+   * List the recipients of a broadcast.
+   *
+   * The recipients that were frozen at the start, with what happened to each.
+   */
+  listBroadcastRecipients(id: string, query: Query<'listBroadcastRecipients'> = {}, options?: RequestOptions): PagedList<Item<'listBroadcastRecipients'>> {
+    return this.#caller.list({ method: 'GET', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/recipients`, query, options })
+  }
+
+  /**
+   * List the links of a broadcast.
+   *
+   * The 100 links that were clicked most often, without clicks by scanners.
+   */
+  listBroadcastLinks(id: string, options?: RequestOptions): Promise<Data<'listBroadcastLinks'>> {
+    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/links`, options })
+  }
+
+  /**
+   * Check a broadcast.
+   *
+   * Counts the recipients and finds missing variables, without sending anything.
+   */
+  checkBroadcast(id: string, options?: RequestOptions): Promise<Data<'checkBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/check`, options })
+  }
+
+  /**
+   * Send a test of a broadcast.
+   *
+   * Sends the email to one address, with the context of the broadcast.
+   */
+  testBroadcast(id: string, body: Body<'testBroadcast'>, options?: RequestOptions): Promise<Data<'testBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/test`, body, options })
+  }
+
+  /**
+   * Start a broadcast.
+   *
+   * Freezes the recipients and starts sending. Members need the permission to start broadcasts.
+   */
+  startBroadcast(id: string, body: Body<'startBroadcast'>, options?: RequestOptions): Promise<Data<'startBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/start`, body, options })
+  }
+
+  /**
+   * Schedule a broadcast.
+   *
+   * Starts the broadcast at its planned time, with the recipients of that time. Members need the permission to start
+   * broadcasts.
+   */
+  scheduleBroadcast(id: string, body: Body<'scheduleBroadcast'>, options?: RequestOptions): Promise<Data<'scheduleBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/schedule`, body, options })
+  }
+
+  /**
+   * Pause a broadcast.
+   *
+   * No further email is sent until it is resumed.
+   */
+  pauseBroadcast(id: string, options?: RequestOptions): Promise<Data<'pauseBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/pause`, options })
+  }
+
+  /**
+   * Resume a broadcast.
+   *
+   * Continues where it was paused. Members need the permission to start broadcasts.
+   */
+  resumeBroadcast(id: string, options?: RequestOptions): Promise<Data<'resumeBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/resume`, options })
+  }
+
+  /**
+   * Cancel a broadcast.
+   *
+   * Recipients that were not sent an email yet get none.
+   */
+  cancelBroadcast(id: string, options?: RequestOptions): Promise<Data<'cancelBroadcast'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/cancel`, options })
+  }
+
+  /**
+   * Retry the failed recipients of a broadcast.
+   *
+   * Sends a finished broadcast to the recipients with the status failed. Members need the permission to start
+   * broadcasts.
+   */
+  retryBroadcastFailed(id: string, options?: RequestOptions): Promise<Data<'retryBroadcastFailed'>> {
+    return this.#caller.call({ method: 'POST', path: `/api/v1/organization/broadcasts/${encodeURIComponent(id)}/retry-failed`, options })
+  }
+
+  /**
    * List emails in the built-in inbox.
    *
    * Emails that were not sent because no mail server is configured. Newest first. Account emails, such as password
@@ -860,15 +975,6 @@ export class WaxwingManagement {
    */
   listEvents(query: Query<'listEvents'> = {}, options?: RequestOptions): PagedList<Item<'listEvents'>> {
     return this.#caller.list({ method: 'GET', path: '/api/v1/organization/events', query, options })
-  }
-
-  /**
-   * Get an event.
-   *
-   * Also returns changes of contacts, which are not listed.
-   */
-  getEvent(id: string, options?: RequestOptions): Promise<Data<'getEvent'>> {
-    return this.#caller.call({ method: 'GET', path: `/api/v1/organization/events/${encodeURIComponent(id)}`, options })
   }
 
   /**

@@ -801,7 +801,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the role of a member
+         * Change the role or the permissions of a member
          * @description Owners only.
          *
          *     Owners can change everything in the organization; members everything except the team and the organization itself.
@@ -1202,30 +1202,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/organization/contacts/{id}/consents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the consents of a contact
-         * @description Every subscription and unsubscription, with its time, source and address. Newest first.
-         *
-         *     The record of consent. Contacts that were created by a send, or subscribed before this was recorded, may have no entries.
-         *
-         *     **Permission**: any member, or an API key with the scope `contacts:read`.
-         */
-        get: operations["listContactConsents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/organization/groups": {
         parameters: {
             query?: never;
@@ -1502,34 +1478,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/organization/imports/{id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Undo an import
-         * @description Removes the contacts that the import created, restores the values that it changed, and removes the suppressions and memberships that it added. Possible for 7 days after the import has finished or was cancelled. Later changes win: contacts that were edited, emailed, unsubscribed or added to another group since then are kept, and so is every value that was changed again. Runs in the background.
-         *
-         *     Poll the import until `undo.status` is `done`.
-         *
-         *     **Permission**: any member, or an API key with the scope `contacts:write`.
-         *
-         *     **Errors**
-         *
-         *     - **409** `conflict`: The import has not finished, was undone before, or finished more than 7 days ago.
-         */
-        post: operations["undoImport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/organization/contacts/import/inspect": {
         parameters: {
             query?: never;
@@ -1645,34 +1593,6 @@ export interface paths {
          *     - **404** `not_found`: The address is not suppressed.
          */
         delete: operations["deleteSuppression"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/organization/suppressions/list": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Suppress a list of addresses
-         * @description The list has one address per line, or several separated by commas, semicolons or tabs: at most 5000 addresses. Valid addresses are suppressed even if others are rejected. Each entry has a result.
-         *
-         *     Suppressing an address twice has no effect. Lists of more than 5,000 addresses: split them.
-         *
-         *     **Permission**: any member, or an API key with the scope `contacts:write`.
-         *
-         *     **Errors**
-         *
-         *     - **422** `validation_failed`: The list is empty, or has too many addresses.
-         */
-        post: operations["suppressAddresses"];
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1975,6 +1895,381 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organization/broadcasts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List broadcasts
+         * @description Newest first.
+         *
+         *     Use `GET …/broadcasts/{id}` for the results of one broadcast.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
+         */
+        get: operations["listBroadcasts"];
+        put?: never;
+        /**
+         * Create a broadcast
+         * @description Creates a draft. Nothing is sent until it is started or scheduled.
+         *
+         *     Only `name` is required; a draft can be completed later. `audience` takes up to 100 groups and 100 segments, minus excluded ones; a contact in several of them receives one email. `schedule.at` is a local time in `schedule.time_zone`, so it stays correct when clocks are changed.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The organization has 1,000 drafts.
+         *     - **422** `validation_failed`: A field is invalid, or the flow, a group or a segment does not exist.
+         */
+        post: operations["createBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a broadcast
+         * @description Includes its progress and its results.
+         *
+         *     Poll it about once a second to show the progress.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
+         */
+        get: operations["getBroadcast"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a broadcast
+         * @description Only broadcasts that were never started can be deleted.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The broadcast was started, or is scheduled. Cancel it first.
+         */
+        delete: operations["deleteBroadcast"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a broadcast
+         * @description Only drafts can be changed. `audience` and `schedule` are replaced as a whole.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The broadcast is no longer a draft.
+         */
+        patch: operations["updateBroadcast"];
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a broadcast
+         * @description Creates a draft with the same content and audience.
+         *
+         *     The planned time is not copied, and neither are groups that were deleted since.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         */
+        post: operations["duplicateBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/recipients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the recipients of a broadcast
+         * @description The recipients that were frozen at the start, with what happened to each.
+         *
+         *     `queued` means that the mail server deferred the email and it will be tried again. `suppressed` recipients unsubscribed, bounced or complained after the start.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
+         */
+        get: operations["listBroadcastRecipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the links of a broadcast
+         * @description The 100 links that were clicked most often, without clicks by scanners.
+         *
+         *     Counts clicks since the start, by the URL as it is in the email.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:read`.
+         */
+        get: operations["listBroadcastLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a broadcast
+         * @description Counts the recipients and finds missing variables, without sending anything.
+         *
+         *     Renders the email for as many recipients as fit into two seconds. Contacts that lack a variable would get the status `failed`; the others are sent.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **422** `validation_failed`: The flow or the audience is missing.
+         *     - **409** `flow_not_active`: The flow is paused or archived.
+         */
+        post: operations["checkBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test of a broadcast
+         * @description Sends the email to one address, with the context of the broadcast.
+         *
+         *     Test emails are not counted and ignore the subscription of the address.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         */
+        post: operations["testBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a broadcast
+         * @description Freezes the recipients and starts sending. Members need the permission to start broadcasts.
+         *
+         *     The version of the flow is pinned, the recipients are frozen in one transaction, and sending begins. Of several concurrent requests, one succeeds.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The number of recipients has changed since the check, or the broadcast has been started by another request.
+         *     - **422** `validation_failed`: The flow or the audience is missing.
+         *     - **409** `flow_not_active`: The flow is paused or archived.
+         */
+        post: operations["startBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule a broadcast
+         * @description Starts the broadcast at its planned time, with the recipients of that time. Members need the permission to start broadcasts.
+         *
+         *     The recipients are those of the planned time, so their number may differ from the confirmed one. If the service is not running at that time, the broadcast is sent up to `missed_after` later, and expires after that.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The number of recipients has changed since the check, or the broadcast has been started by another request.
+         *     - **422** `validation_failed`: The planned time is missing or in the past.
+         */
+        post: operations["scheduleBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a broadcast
+         * @description No further email is sent until it is resumed.
+         *
+         *     Emails that are being transferred at this moment still arrive.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The broadcast is not being sent.
+         */
+        post: operations["pauseBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a broadcast
+         * @description Continues where it was paused. Members need the permission to start broadcasts.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The broadcast is not paused.
+         */
+        post: operations["resumeBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a broadcast
+         * @description Recipients that were not sent an email yet get none.
+         *
+         *     This cannot be undone. The remaining recipients get the status `cancelled` within seconds.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The broadcast has ended, or was never started.
+         */
+        post: operations["cancelBroadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization/broadcasts/{id}/retry-failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry the failed recipients of a broadcast
+         * @description Sends a finished broadcast to the recipients with the status failed. Members need the permission to start broadcasts.
+         *
+         *     Recipients that bounced or are suppressed are not tried again.
+         *
+         *     **Permission**: any member, or an API key with the scope `broadcasts:write`.
+         *
+         *     **Errors**
+         *
+         *     - **409** `conflict`: The broadcast has not finished, or no recipient failed.
+         */
+        post: operations["retryBroadcastFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organization/inbox": {
         parameters: {
             query?: never;
@@ -2113,28 +2408,6 @@ export interface paths {
          *     **Permission**: any member, or an API key with the scope `metrics:read`.
          */
         get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/organization/events/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an event
-         * @description Also returns changes of contacts, which are not listed.
-         *
-         *     **Permission**: any member, or an API key with the scope `metrics:read`.
-         */
-        get: operations["getEvent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2782,66 +3055,6 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
-    contactCreated: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * contactCreated
-         * @description A contact was created. Not part of "all events": select it by name.
-         */
-        post: operations["onContactCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    contactUpdated: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * contactUpdated
-         * @description The address, a name or an attribute of a contact was changed. Not part of "all events": select it by name.
-         */
-        post: operations["onContactUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    contactSubscribed: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * contactSubscribed
-         * @description A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of "all events": select it by name.
-         */
-        post: operations["onContactSubscribed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export interface components {
     schemas: {
@@ -3376,7 +3589,7 @@ export interface operations {
                         data: {
                             organization_id: string;
                             organization_name: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                         };
                     };
                 };
@@ -3966,6 +4179,7 @@ export interface operations {
                      *           "email": "maria@northwind.example",
                      *           "name": null,
                      *           "role": "owner",
+                     *           "can_start_broadcasts": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
                      *       }
@@ -3988,6 +4202,7 @@ export interface operations {
                                 name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
+                                can_start_broadcasts: boolean;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -4064,6 +4279,7 @@ export interface operations {
                      *           "email": "maria@northwind.example",
                      *           "name": null,
                      *           "role": "owner",
+                     *           "can_start_broadcasts": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
                      *       }
@@ -4086,6 +4302,7 @@ export interface operations {
                                 name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
+                                can_start_broadcasts: boolean;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -4249,6 +4466,7 @@ export interface operations {
                      *           "email": "noah@acme.example",
                      *           "name": "Noah",
                      *           "role": "member",
+                     *           "can_start_broadcasts": false,
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
                      *       }
@@ -4271,6 +4489,7 @@ export interface operations {
                                 name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
+                                can_start_broadcasts: boolean;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -4488,6 +4707,7 @@ export interface operations {
                      *           "email": "maria@northwind.example",
                      *           "name": null,
                      *           "role": "owner",
+                     *           "can_start_broadcasts": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
                      *       }
@@ -4510,6 +4730,7 @@ export interface operations {
                                 name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
+                                can_start_broadcasts: boolean;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -4730,6 +4951,7 @@ export interface operations {
                      *           "email": "owner@acme.example",
                      *           "name": null,
                      *           "role": "owner",
+                     *           "can_start_broadcasts": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         },
                      *         "organization": {
@@ -4767,6 +4989,7 @@ export interface operations {
                                 name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
+                                can_start_broadcasts: boolean;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -4865,6 +5088,7 @@ export interface operations {
                      *           "email": "owner@acme.example",
                      *           "name": "Ada Lovelace",
                      *           "role": "owner",
+                     *           "can_start_broadcasts": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         },
                      *         "organization": {
@@ -4902,6 +5126,7 @@ export interface operations {
                                 name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
+                                can_start_broadcasts: boolean;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -5117,6 +5342,7 @@ export interface operations {
                      *           "email": "maria@northwind.example",
                      *           "name": null,
                      *           "role": "owner",
+                     *           "can_start_broadcasts": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z"
                      *         }
                      *       }
@@ -5139,6 +5365,7 @@ export interface operations {
                                 name: string | null;
                                 /** @enum {string} */
                                 role: "owner" | "member";
+                                can_start_broadcasts: boolean;
                                 /** Format: date-time */
                                 created_at: string;
                             };
@@ -5397,7 +5624,6 @@ export interface operations {
                      *         {
                      *           "event_name": "emailSent",
                      *           "description": "The relay accepted an email.",
-                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailSent",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5417,7 +5643,6 @@ export interface operations {
                      *         {
                      *           "event_name": "emailOpen",
                      *           "description": "An email was opened. The field \"machine\" is true for privacy proxies and scanners.",
-                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailOpen",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5439,7 +5664,6 @@ export interface operations {
                      *         {
                      *           "event_name": "emailClick",
                      *           "description": "A link in an email was clicked.",
-                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailClick",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5462,7 +5686,6 @@ export interface operations {
                      *         {
                      *           "event_name": "emailSoftBounce",
                      *           "description": "An email could not be delivered for a temporary reason, for example because the mailbox is full.",
-                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailSoftBounce",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5491,7 +5714,6 @@ export interface operations {
                      *         {
                      *           "event_name": "emailHardBounce",
                      *           "description": "An email could not be delivered because the address does not exist. The address is suppressed.",
-                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailHardBounce",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5520,7 +5742,6 @@ export interface operations {
                      *         {
                      *           "event_name": "emailComplaint",
                      *           "description": "The recipient reported an email as spam. The address is suppressed.",
-                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "emailComplaint",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5541,7 +5762,6 @@ export interface operations {
                      *         {
                      *           "event_name": "contactUnsubscribe",
                      *           "description": "A contact unsubscribed from marketing email.",
-                     *           "in_all_events": true,
                      *           "example": {
                      *             "event_name": "contactUnsubscribe",
                      *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
@@ -5558,84 +5778,6 @@ export interface operations {
                      *               "method": "one_click"
                      *             }
                      *           }
-                     *         },
-                     *         {
-                     *           "event_name": "contactCreated",
-                     *           "description": "A contact was created. Not part of \"all events\": select it by name.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "contactCreated",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": null,
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "source": {
-                     *                 "type": "api_key",
-                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *               },
-                     *               "subscription": "subscribed"
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "contactUpdated",
-                     *           "description": "The address, a name or an attribute of a contact was changed. Not part of \"all events\": select it by name.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "contactUpdated",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": null,
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "source": {
-                     *                 "type": "api_key",
-                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *               },
-                     *               "fields": [
-                     *                 "first_name",
-                     *                 "attributes"
-                     *               ]
-                     *             }
-                     *           }
-                     *         },
-                     *         {
-                     *           "event_name": "contactSubscribed",
-                     *           "description": "A contact was subscribed to marketing email: when it was created, added to a group, or subscribed again. Not part of \"all events\": select it by name.",
-                     *           "in_all_events": false,
-                     *           "example": {
-                     *             "event_name": "contactSubscribed",
-                     *             "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *             "timestamp": 1772446500,
-                     *             "data": {
-                     *               "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *               "message_id": null,
-                     *               "flow_id": null,
-                     *               "contact": {
-                     *                 "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                     *                 "email": "ada@example.com",
-                     *                 "first_name": "Ada"
-                     *               },
-                     *               "source": {
-                     *                 "type": "api_key",
-                     *                 "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                     *               },
-                     *               "subscription": "subscribed"
-                     *             }
-                     *           }
                      *         }
                      *       ]
                      *     }
@@ -5648,13 +5790,11 @@ export interface operations {
                         message: string;
                         data: {
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                             description: string;
-                            /** @description Whether webhooks with `all_events` receive it. Other types have to be selected by name. */
-                            in_all_events: boolean;
                             example: {
                                 /** @enum {string} */
-                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                                event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                                 organization_id: string;
                                 /** @description When the event occurred, in seconds since 1970. */
                                 timestamp: number;
@@ -5950,6 +6090,7 @@ export interface operations {
                      *           "email": "owner@acme.example",
                      *           "name": "Ada Lovelace",
                      *           "role": "owner",
+                     *           "can_start_broadcasts": true,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_login_at": "2026-03-02T08:58:41.000Z"
                      *         },
@@ -5958,6 +6099,7 @@ export interface operations {
                      *           "email": "noah@acme.example",
                      *           "name": "Noah",
                      *           "role": "member",
+                     *           "can_start_broadcasts": false,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
                      *           "last_login_at": "2026-03-02T08:58:41.000Z"
                      *         }
@@ -5976,6 +6118,7 @@ export interface operations {
                             name: string | null;
                             /** @enum {string} */
                             role: "owner" | "member";
+                            can_start_broadcasts: boolean;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -6072,7 +6215,8 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    role: "owner" | "member";
+                    role?: "owner" | "member";
+                    can_start_broadcasts?: boolean;
                 };
             };
         };
@@ -6093,6 +6237,7 @@ export interface operations {
                      *         "email": "noah@acme.example",
                      *         "name": "Noah",
                      *         "role": "owner",
+                     *         "can_start_broadcasts": true,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "last_login_at": "2026-03-02T08:58:41.000Z"
                      *       }
@@ -6110,6 +6255,7 @@ export interface operations {
                             name: string | null;
                             /** @enum {string} */
                             role: "owner" | "member";
+                            can_start_broadcasts: boolean;
                             /** Format: date-time */
                             created_at: string;
                             /** Format: date-time */
@@ -6478,7 +6624,7 @@ export interface operations {
                      *       "message": "OK",
                      *       "data": [
                      *         {
-                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
                      *           "name": "Shop backend",
                      *           "prefix": "wxk_8sKq",
                      *           "scopes": [
@@ -6494,7 +6640,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
                      *           "name": "test",
                      *           "prefix": "wxk_8sKq",
                      *           "scopes": [
@@ -6524,7 +6670,7 @@ export interface operations {
                             name: string;
                             /** @description The first characters, to identify the key. */
                             prefix: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                             /** @description Whether the key can call the public API only. */
                             public_only: boolean;
                             /** Format: date-time */
@@ -6568,7 +6714,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     /** @description Without scopes, the key can call the public API only, with `contacts:write`, `flows:send` and `analytics:read`. */
-                    scopes?: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                    scopes?: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                 };
             };
         };
@@ -6585,7 +6731,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Created",
                      *       "data": {
-                     *         "id": "key_01kjt5r2g0e0t8vz1q0m3w0002",
+                     *         "id": "key_01kjt5r2g0e0t8vz1q0m3w0001",
                      *         "name": "Shop backend",
                      *         "prefix": "wxk_8sKq",
                      *         "scopes": [
@@ -6614,7 +6760,7 @@ export interface operations {
                             name: string;
                             /** @description The first characters, to identify the key. */
                             prefix: string;
-                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
+                            scopes: ("contacts:read" | "contacts:write" | "flows:read" | "flows:write" | "flows:send" | "messages:read" | "messages:send" | "broadcasts:read" | "broadcasts:write" | "webhooks:read" | "webhooks:write" | "metrics:read" | "analytics:read")[];
                             /** @description Whether the key can call the public API only. */
                             public_only: boolean;
                             /** Format: date-time */
@@ -6656,7 +6802,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example key_01kjt5r2g0e0t8vz1q0m3w0002 */
+                /** @example key_01kjt5r2g0e0t8vz1q0m3w0001 */
                 id: string;
             };
             cookie?: never;
@@ -7679,7 +7825,6 @@ export interface operations {
                      *           "detail": null,
                      *           "evidence": null,
                      *           "change": "edited",
-                     *           "subscribed": null,
                      *           "fields": [
                      *             "last_name",
                      *             "attributes"
@@ -7689,8 +7834,7 @@ export interface operations {
                      *           "actor": {
                      *             "type": "user",
                      *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example",
-                     *             "ip": null
+                     *             "name": "owner@acme.example"
                      *           }
                      *         },
                      *         {
@@ -7707,7 +7851,6 @@ export interface operations {
                      *           "detail": null,
                      *           "evidence": null,
                      *           "change": "group_added",
-                     *           "subscribed": null,
                      *           "fields": null,
                      *           "reasons": null,
                      *           "group": {
@@ -7717,8 +7860,7 @@ export interface operations {
                      *           "actor": {
                      *             "type": "user",
                      *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example",
-                     *             "ip": null
+                     *             "name": "owner@acme.example"
                      *           }
                      *         },
                      *         {
@@ -7735,15 +7877,13 @@ export interface operations {
                      *           "detail": null,
                      *           "evidence": null,
                      *           "change": "created",
-                     *           "subscribed": true,
                      *           "fields": null,
                      *           "reasons": null,
                      *           "group": null,
                      *           "actor": {
                      *             "type": "user",
                      *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example",
-                     *             "ip": null
+                     *             "name": "owner@acme.example"
                      *           }
                      *         }
                      *       ],
@@ -7775,8 +7915,6 @@ export interface operations {
                             evidence: string | null;
                             /** @enum {string|null} */
                             change: "created" | "edited" | "subscribed" | "unsubscribed" | "suppressed" | "unsuppressed" | "group_added" | "group_removed" | null;
-                            /** @description Whether the contact was subscribed when it was created. Null for other changes. */
-                            subscribed: boolean | null;
                             /** @description The fields that an edit changed. */
                             fields: string[] | null;
                             /** @description The reasons of a suppression. */
@@ -7793,8 +7931,6 @@ export interface operations {
                                 id: string | null;
                                 /** @description The email of a user, the name of an API key, the file of an import. */
                                 name: string | null;
-                                /** @description The address of the client. Only kept if the organization stores addresses. */
-                                ip: string | null;
                             } | null;
                         }[];
                         next_cursor: string | null;
@@ -7805,84 +7941,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listContactConsents: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example con_01kjt5r2g0e0t8vz1q0m3w0004 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": [
-                     *         {
-                     *           "at": "2026-03-02T10:15:00.731Z",
-                     *           "action": "subscribed",
-                     *           "source": {
-                     *             "type": "user",
-                     *             "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *             "name": "owner@acme.example"
-                     *           },
-                     *           "ip": null,
-                     *           "method": null,
-                     *           "event_id": null,
-                     *           "message_id": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            /** Format: date-time */
-                            at: string;
-                            /** @enum {string} */
-                            action: "subscribed" | "unsubscribed";
-                            /** @description Who subscribed or unsubscribed the contact. Null if unknown. */
-                            source: {
-                                /** @enum {string} */
-                                type: "user" | "api_key" | "import" | "recipient" | "system";
-                                id: string | null;
-                                /** @description The email of a user, the name of an API key, the file of an import. */
-                                name: string | null;
-                            } | null;
-                            /** @description The address of the client. Only kept if the organization stores addresses. */
-                            ip: string | null;
-                            /** @description Of an unsubscription: one_click, page or api. */
-                            method: string | null;
-                            event_id: string | null;
-                            /** @description The message whose link was used. */
-                            message_id: string | null;
-                        }[];
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8872,9 +8930,7 @@ export interface operations {
                      *           "problem": null,
                      *           "note": null,
                      *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "finished_at": "2026-03-02T09:30:02.417Z",
-                     *           "undo_until": "2026-03-02T09:30:00.000Z",
-                     *           "undo": null
+                     *           "finished_at": "2026-03-02T09:30:02.417Z"
                      *         }
                      *       ]
                      *     }
@@ -8907,26 +8963,6 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
                         }[];
                     };
                 };
@@ -8977,8 +9013,6 @@ export interface operations {
                      *         "note": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "undo_until": "2026-03-02T09:30:00.000Z",
-                     *         "undo": null,
                      *         "columns": [
                      *           "Email",
                      *           "First name",
@@ -9027,26 +9061,6 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
                             /** @description The headers of the file; empty if it has none. */
                             columns: string[];
                             /** @description The first 1,000 rejected rows. */
@@ -9107,9 +9121,7 @@ export interface operations {
                      *         "problem": null,
                      *         "note": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "undo_until": "2026-03-02T09:30:00.000Z",
-                     *         "undo": null
+                     *         "finished_at": "2026-03-02T09:30:02.417Z"
                      *       }
                      *     }
                      */
@@ -9141,26 +9153,6 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
                         };
                     };
                 };
@@ -9169,126 +9161,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description `conflict`: The import has already finished. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    undoImport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example imp_01kjt5r2g0e0t8vz1q0m3w0001 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 202,
-                     *       "status": "success",
-                     *       "message": "Undo queued",
-                     *       "data": {
-                     *         "id": "imp_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "filename": "customers.csv",
-                     *         "group_id": null,
-                     *         "subscription": "subscribed",
-                     *         "status": "done",
-                     *         "bytes_total": 74,
-                     *         "bytes_done": 74,
-                     *         "rows_done": 2,
-                     *         "created": 1,
-                     *         "updated": 0,
-                     *         "rejected": 1,
-                     *         "problem": null,
-                     *         "note": null,
-                     *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": "2026-03-02T09:30:02.417Z",
-                     *         "undo_until": null,
-                     *         "undo": {
-                     *           "status": "queued",
-                     *           "removed": 0,
-                     *           "restored": 0,
-                     *           "kept": 0,
-                     *           "requested_at": "2026-03-02T09:30:00.000Z",
-                     *           "finished_at": null
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 202;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            filename: string;
-                            group_id: string | null;
-                            /** @enum {string} */
-                            subscription: "subscribed" | "not_subscribed";
-                            /** @enum {string} */
-                            status: "queued" | "running" | "done" | "failed" | "cancelled";
-                            bytes_total: number;
-                            bytes_done: number;
-                            rows_done: number;
-                            created: number;
-                            updated: number;
-                            rejected: number;
-                            /** @description Why the import failed. */
-                            problem: string | null;
-                            /** @description Which columns were skipped, and why. */
-                            note: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
-                        };
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            /** @description `conflict`: The import has not finished, was undone before, or finished more than 7 days ago. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9484,9 +9356,7 @@ export interface operations {
                      *         "problem": null,
                      *         "note": null,
                      *         "created_at": "2026-03-02T09:30:00.000Z",
-                     *         "finished_at": null,
-                     *         "undo_until": null,
-                     *         "undo": null
+                     *         "finished_at": null
                      *       }
                      *     }
                      */
@@ -9518,26 +9388,6 @@ export interface operations {
                             created_at: string;
                             /** Format: date-time */
                             finished_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Until when it can be undone; null if it cannot be undone.
-                             */
-                            undo_until: string | null;
-                            /** @description The undo of the import; null if it was not undone. */
-                            undo: {
-                                /** @enum {string} */
-                                status: "queued" | "running" | "done";
-                                /** @description Created contacts that were removed. */
-                                removed: number;
-                                /** @description Changed contacts whose previous values were restored. */
-                                restored: number;
-                                /** @description Contacts that keep values from the import, because they were changed or emailed since. */
-                                kept: number;
-                                /** Format: date-time */
-                                requested_at: string;
-                                /** Format: date-time */
-                                finished_at: string | null;
-                            } | null;
                         };
                     };
                 };
@@ -9598,7 +9448,7 @@ export interface operations {
     listSuppressions: {
         parameters: {
             query?: {
-                /** @description Part of the address, or the id of a contact or message. */
+                /** @description Part of the address. */
                 query?: string;
                 /** @example manual */
                 reason?: "hard_bounce" | "complaint" | "manual" | "unsubscribe";
@@ -9625,20 +9475,6 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": [
-                     *         {
-                     *           "email": "older@example.org",
-                     *           "reason": "manual",
-                     *           "detail": "Closed accounts",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "message_id": null
-                     *         },
-                     *         {
-                     *           "email": "old@example.org",
-                     *           "reason": "manual",
-                     *           "detail": "Closed accounts",
-                     *           "created_at": "2026-03-02T09:30:00.000Z",
-                     *           "message_id": null
-                     *         },
                      *         {
                      *           "email": "legal@example.org",
                      *           "reason": "manual",
@@ -9805,122 +9641,6 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    suppressAddresses: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "list": "legal@example.org\nlegal@\nold@example.org, older@example.org",
-                 *       "detail": "Closed accounts"
-                 *     }
-                 */
-                "application/json": {
-                    list: string;
-                    detail?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "added": 2,
-                     *         "already_suppressed": 1,
-                     *         "rejected": 1,
-                     *         "results": [
-                     *           {
-                     *             "line": 1,
-                     *             "text": "legal@example.org",
-                     *             "email": "legal@example.org",
-                     *             "status": "already_suppressed",
-                     *             "problem": null
-                     *           },
-                     *           {
-                     *             "line": 2,
-                     *             "text": "legal@",
-                     *             "email": null,
-                     *             "status": "rejected",
-                     *             "problem": "is not a valid email address"
-                     *           },
-                     *           {
-                     *             "line": 3,
-                     *             "text": "old@example.org",
-                     *             "email": "old@example.org",
-                     *             "status": "added",
-                     *             "problem": null
-                     *           },
-                     *           {
-                     *             "line": 3,
-                     *             "text": "older@example.org",
-                     *             "email": "older@example.org",
-                     *             "status": "added",
-                     *             "problem": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            added: number;
-                            /** @description Addresses that were suppressed manually before, or occur twice. */
-                            already_suppressed: number;
-                            rejected: number;
-                            results: {
-                                /** @description The line of the list, starting at 1. */
-                                line: number;
-                                /** @description The entry as it was given, truncated. */
-                                text: string;
-                                /** @description Null if the entry was rejected. */
-                                email: string | null;
-                                /** @enum {string} */
-                                status: "added" | "already_suppressed" | "rejected";
-                                /** @description Why the entry was rejected. */
-                                problem: string | null;
-                            }[];
-                        };
-                    };
-                };
-            };
-            400: components["responses"]["InvalidJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `validation_failed`: The list is empty, or has too many addresses. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
@@ -11572,6 +11292,2312 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listBroadcasts: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description 1 to 100. Defaults to 50. */
+                limit?: string;
+                /** @example sent */
+                status?: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *           "name": "November news",
+                     *           "status": "sent",
+                     *           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *           "flow_version": 1,
+                     *           "audience": {
+                     *             "group_ids": [
+                     *               "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             ],
+                     *             "segment_ids": [],
+                     *             "exclude_group_ids": [],
+                     *             "exclude_segment_ids": []
+                     *           },
+                     *           "context": {
+                     *             "headline": "Three new birds"
+                     *           },
+                     *           "schedule": {
+                     *             "at": null,
+                     *             "time_zone": "Europe/Vienna",
+                     *             "per_recipient": false,
+                     *             "time_zone_attribute": "time_zone",
+                     *             "window": null
+                     *           },
+                     *           "rate_per_hour": null,
+                     *           "missed_after": "PT1H",
+                     *           "starts_at": "2026-03-02T10:15:00.000Z",
+                     *           "started_at": "2026-03-02T10:15:00.120Z",
+                     *           "finished_at": "2026-03-02T09:30:02.417Z",
+                     *           "reason": null,
+                     *           "detail": null,
+                     *           "recipients": 1,
+                     *           "excluded": 1,
+                     *           "counts": {
+                     *             "pending": 0,
+                     *             "queued": 0,
+                     *             "sent": 1,
+                     *             "bounced": 0,
+                     *             "suppressed": 0,
+                     *             "failed": 0,
+                     *             "cancelled": 0
+                     *           },
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "updated_at": "2026-03-02T09:41:12.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "November news",
+                 *       "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                 *       "audience": {
+                 *         "group_ids": [
+                 *           "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                 *         ]
+                 *       },
+                 *       "context": {
+                 *         "headline": "Two new birds"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    flow_id?: string | null;
+                    audience?: {
+                        group_ids?: string[];
+                        segment_ids?: string[];
+                        exclude_group_ids?: string[];
+                        exclude_segment_ids?: string[];
+                    };
+                    context?: {
+                        [key: string]: unknown;
+                    };
+                    schedule?: {
+                        /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                        at?: string | null;
+                        /** @description An IANA time zone. */
+                        time_zone?: string;
+                        /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                        per_recipient?: boolean;
+                        /** @description The attribute of contacts that contains their time zone. */
+                        time_zone_attribute?: string;
+                        window?: {
+                            days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                            /** @description A time of day such as `08:00`. */
+                            from: string;
+                            /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                            to: string;
+                        } | null;
+                    };
+                    rate_per_hour?: number | null;
+                    /** @description An ISO 8601 duration. A broadcast that cannot start within this time after its planned time expires. Defaults to `PT1H`. */
+                    missed_after?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "November news",
+                     *         "status": "draft",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": null,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Two new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": null,
+                     *         "started_at": null,
+                     *         "finished_at": null,
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": null,
+                     *         "excluded": null,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 0,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `conflict`: The organization has 1,000 drafts. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: A field is invalid, or the flow, a group or a segment does not exist. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "status": "error",
+                     *       "message": "schedule.time_zone: must be an IANA time zone",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "validation_failed",
+                     *         "fields": [
+                     *           {
+                     *             "path": "schedule.time_zone",
+                     *             "problem": "must be an IANA time zone"
+                     *           }
+                     *         ],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "November news",
+                     *         "status": "sent",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": 1,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": "2026-03-02T10:15:00.120Z",
+                     *         "finished_at": "2026-03-02T09:30:02.417Z",
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": 1,
+                     *         "excluded": 1,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 1,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z",
+                     *         "results": {
+                     *           "opened": 0,
+                     *           "clicked": 0,
+                     *           "unsubscribed": 0,
+                     *           "complained": 0,
+                     *           "hard_bounced": 0,
+                     *           "soft_bounced": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            /** @description Recipients that reacted, each counted once, without privacy proxies and scanners. */
+                            results: {
+                                opened: number;
+                                clicked: number;
+                                unsubscribed: number;
+                                complained: number;
+                                hard_bounced: number;
+                                soft_bounced: number;
+                            };
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0002 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "Broadcast deleted",
+                     *       "data": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The broadcast was started, or is scheduled. Cancel it first. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "context": {
+                 *         "headline": "Three new birds"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    flow_id?: string | null;
+                    audience?: {
+                        group_ids?: string[];
+                        segment_ids?: string[];
+                        exclude_group_ids?: string[];
+                        exclude_segment_ids?: string[];
+                    };
+                    context?: {
+                        [key: string]: unknown;
+                    };
+                    schedule?: {
+                        /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                        at?: string | null;
+                        /** @description An IANA time zone. */
+                        time_zone?: string;
+                        /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                        per_recipient?: boolean;
+                        /** @description The attribute of contacts that contains their time zone. */
+                        time_zone_attribute?: string;
+                        window?: {
+                            days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                            /** @description A time of day such as `08:00`. */
+                            from: string;
+                            /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                            to: string;
+                        } | null;
+                    };
+                    rate_per_hour?: number | null;
+                    /** @description An ISO 8601 duration. A broadcast that cannot start within this time after its planned time expires. Defaults to `PT1H`. */
+                    missed_after?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "November news",
+                     *         "status": "draft",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": null,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": null,
+                     *         "started_at": null,
+                     *         "finished_at": null,
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": null,
+                     *         "excluded": null,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 0,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The broadcast is no longer a draft. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    duplicateBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 201,
+                     *       "status": "success",
+                     *       "message": "Created",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *         "name": "Copy of November news",
+                     *         "status": "draft",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": null,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": null,
+                     *         "started_at": null,
+                     *         "finished_at": null,
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": null,
+                     *         "excluded": null,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 0,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 201;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBroadcastRecipients: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /**
+                 * @description 1 to 100. Defaults to 50.
+                 * @example 1
+                 */
+                limit?: string;
+                /** @example sent */
+                status?: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+            };
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": [
+                     *         {
+                     *           "contact": {
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
+                     *             "email": "grace@example.com"
+                     *           },
+                     *           "status": "sent",
+                     *           "reason": null,
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            contact: {
+                                id: string;
+                                /** @description Null if the contact was erased. */
+                                email: string | null;
+                            };
+                            /** @enum {string} */
+                            status: "pending" | "queued" | "sent" | "bounced" | "suppressed" | "failed" | "cancelled";
+                            reason: string | null;
+                            message_id: string | null;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBroadcastLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": []
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            url: string;
+                            clicks: number;
+                            /** @description How many contacts clicked the link. */
+                            contacts: number;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "recipients": 1,
+                     *         "audience": 2,
+                     *         "suppressed": 0,
+                     *         "unsubscribed": 1,
+                     *         "not_subscribed": 0,
+                     *         "missing_variables": {
+                     *           "checked": 1,
+                     *           "count": 0,
+                     *           "contacts": []
+                     *         },
+                     *         "unused_context_keys": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            /** @description How many contacts would receive the email. Confirm this number to start. */
+                            recipients: number;
+                            /** @description Contacts in the audience, each counted once. */
+                            audience: number;
+                            suppressed: number;
+                            unsubscribed: number;
+                            not_subscribed: number;
+                            missing_variables: {
+                                /** @description For how many recipients the email was rendered within the time limit. */
+                                checked: number;
+                                /** @description How many of them lack a variable without a default. They would fail. */
+                                count: number;
+                                /** @description The first of them. */
+                                contacts: {
+                                    id: string;
+                                    email: string;
+                                    variables: string[];
+                                }[];
+                            };
+                            unused_context_keys: string[];
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `flow_not_active`: The flow is paused or archived. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_failed`: The flow or the audience is missing. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "editor@acme.example"
+                 *     }
+                 */
+                "application/json": {
+                    to: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *         "contact_email": "editor@acme.example",
+                     *         "contact_created": true,
+                     *         "status": "queued",
+                     *         "reason": null,
+                     *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "warnings": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            message_id: string;
+                            flow_id: string;
+                            contact_id: string;
+                            contact_email: string;
+                            contact_created: boolean;
+                            /** @enum {string} */
+                            status: "queued" | "suppressed";
+                            reason: string | null;
+                            /** Format: date-time */
+                            queued_at: string;
+                            warnings: string[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0001 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "recipients": 2
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
+                    recipients: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001",
+                     *         "name": "November news",
+                     *         "status": "preparing",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": 1,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": null,
+                     *         "finished_at": null,
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": null,
+                     *         "excluded": null,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 0,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The number of recipients has changed since the check, or the broadcast has been started by another request. `flow_not_active`: The flow is paused or archived. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "status": "error",
+                     *       "message": "The broadcast has 1 recipients now, not 2. Check it again and confirm the new number.",
+                     *       "data": null,
+                     *       "error": {
+                     *         "type": "conflict",
+                     *         "fields": [],
+                     *         "request_id": "req_5d0c8f1e9a4b7c26000001"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The flow or the audience is missing. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    scheduleBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "recipients": 1
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The number of recipients, as the check returned it. If it has changed since, the response is 409. */
+                    recipients: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "name": "Copy of Copy of November news",
+                     *         "status": "scheduled",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": null,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": "2040-01-10T09:00",
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": null,
+                     *         "finished_at": null,
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": null,
+                     *         "excluded": null,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 0,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The number of recipients has changed since the check, or the broadcast has been started by another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `validation_failed`: The planned time is missing or in the past. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0003 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *         "name": "Copy of November news",
+                     *         "status": "paused",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": 1,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": 1,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": "2026-03-02T10:15:00.120Z",
+                     *         "finished_at": null,
+                     *         "reason": "user",
+                     *         "detail": null,
+                     *         "recipients": 1,
+                     *         "excluded": 1,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 1,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The broadcast is not being sent. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0003 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0003",
+                     *         "name": "Copy of November news",
+                     *         "status": "sending",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": 1,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": 1,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": "2026-03-02T10:15:00.120Z",
+                     *         "finished_at": null,
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": 1,
+                     *         "excluded": 1,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 1,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The broadcast is not paused. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelBroadcast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0004 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "name": "Copy of Copy of November news",
+                     *         "status": "cancelled",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
+                     *         "flow_version": null,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {
+                     *           "headline": "Three new birds"
+                     *         },
+                     *         "schedule": {
+                     *           "at": "2040-01-10T09:00",
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": null,
+                     *         "finished_at": "2026-03-02T09:30:02.417Z",
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": null,
+                     *         "excluded": null,
+                     *         "counts": {
+                     *           "pending": 0,
+                     *           "queued": 0,
+                     *           "sent": 0,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The broadcast has ended, or was never started. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryBroadcastFailed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example brc_01kjt5r2g0e0t8vz1q0m3w0005 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 200,
+                     *       "status": "success",
+                     *       "message": "OK",
+                     *       "data": {
+                     *         "id": "brc_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "name": "News by city",
+                     *         "status": "preparing",
+                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0005",
+                     *         "flow_version": 1,
+                     *         "audience": {
+                     *           "group_ids": [
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *           ],
+                     *           "segment_ids": [],
+                     *           "exclude_group_ids": [],
+                     *           "exclude_segment_ids": []
+                     *         },
+                     *         "context": {},
+                     *         "schedule": {
+                     *           "at": null,
+                     *           "time_zone": "Europe/Vienna",
+                     *           "per_recipient": false,
+                     *           "time_zone_attribute": "time_zone",
+                     *           "window": null
+                     *         },
+                     *         "rate_per_hour": null,
+                     *         "missed_after": "PT1H",
+                     *         "starts_at": "2026-03-02T10:15:00.000Z",
+                     *         "started_at": "2026-03-02T10:15:00.120Z",
+                     *         "finished_at": "2026-03-02T09:30:02.417Z",
+                     *         "reason": null,
+                     *         "detail": null,
+                     *         "recipients": 1,
+                     *         "excluded": 1,
+                     *         "counts": {
+                     *           "pending": 1,
+                     *           "queued": 0,
+                     *           "sent": 0,
+                     *           "bounced": 0,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0
+                     *         },
+                     *         "created_at": "2026-03-02T09:30:00.000Z",
+                     *         "updated_at": "2026-03-02T09:41:12.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {number} */
+                        code: 200;
+                        /** @enum {string} */
+                        status: "success";
+                        message: string;
+                        data: {
+                            id: string;
+                            name: string;
+                            /** @enum {string} */
+                            status: "draft" | "scheduled" | "preparing" | "sending" | "paused" | "sent" | "cancelled" | "expired";
+                            flow_id: string | null;
+                            /** @description The version of the flow, pinned when the broadcast is started. */
+                            flow_version: number | null;
+                            audience: {
+                                group_ids: string[];
+                                segment_ids: string[];
+                                exclude_group_ids: string[];
+                                exclude_segment_ids: string[];
+                            };
+                            context: {
+                                [key: string]: unknown;
+                            };
+                            schedule: {
+                                /** @description A local time without an offset, such as `2026-12-01T09:00`. Null to send when the broadcast is started. */
+                                at: string | null;
+                                /** @description An IANA time zone. */
+                                time_zone: string;
+                                /** @description Send at the local time of each recipient. Recipients without a time zone get it at the time in `time_zone`. */
+                                per_recipient: boolean;
+                                /** @description The attribute of contacts that contains their time zone. */
+                                time_zone_attribute: string;
+                                window: {
+                                    days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                                    /** @description A time of day such as `08:00`. */
+                                    from: string;
+                                    /** @description A time of day such as `18:00`, later than `from`. `24:00` is midnight. */
+                                    to: string;
+                                } | null;
+                            };
+                            rate_per_hour: number | null;
+                            missed_after: string;
+                            /** Format: date-time */
+                            starts_at: string | null;
+                            /** Format: date-time */
+                            started_at: string | null;
+                            /** Format: date-time */
+                            finished_at: string | null;
+                            /** @description Why it is paused (`user`, `complaints`, `bounces` or `interrupted`) or has expired (`missed`); null otherwise. */
+                            reason: string | null;
+                            /** @description The reason as a sentence. */
+                            detail: string | null;
+                            /** @description The number of frozen recipients; null before the start. */
+                            recipients: number | null;
+                            /** @description Contacts of the audience that were unsubscribed or suppressed at the start. */
+                            excluded: number | null;
+                            /** @description Recipients by status. They add up to `recipients`. */
+                            counts: {
+                                pending: number;
+                                queued: number;
+                                sent: number;
+                                bounced: number;
+                                suppressed: number;
+                                failed: number;
+                                cancelled: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description `conflict`: The broadcast has not finished, or no recipient failed. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listInboxEmails: {
         parameters: {
             query?: {
@@ -11663,7 +13689,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "deleted": 3
+                     *         "deleted": 6
                      *       }
                      *     }
                      */
@@ -12062,7 +14088,7 @@ export interface operations {
                         data: {
                             id: string;
                             /** @enum {string} */
-                            kind: "webhook_paused" | "webhook_failing" | "relay_down" | "bounce_rate" | "complaint_rate" | "import_finished";
+                            kind: "webhook_paused" | "webhook_failing" | "relay_down" | "bounce_rate" | "complaint_rate" | "import_finished" | "broadcast_paused" | "broadcast_expired";
                             title: string;
                             detail: string;
                             webhook_id: string | null;
@@ -12195,112 +14221,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getEvent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example evt_01kjt5r2g0e0t8vz1q0m3w0002 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 200,
-                     *       "status": "success",
-                     *       "message": "OK",
-                     *       "data": {
-                     *         "id": "evt_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *         "event_name": "emailClick",
-                     *         "occurred_at": "2026-03-02T10:15:00.480Z",
-                     *         "machine": false,
-                     *         "machine_reason": null,
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *         "flow_name": "Order shipped",
-                     *         "contact": {
-                     *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0001",
-                     *           "email": "ada@example.com",
-                     *           "first_name": "Ada"
-                     *         },
-                     *         "data": {
-                     *           "url": "https://shop.example.com/orders/1042",
-                     *           "user_agent": "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_5) AppleWebKit/605.1.15"
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @enum {number} */
-                        code: 200;
-                        /** @enum {string} */
-                        status: "success";
-                        message: string;
-                        data: {
-                            id: string;
-                            /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
-                            /** Format: date-time */
-                            occurred_at: string;
-                            /** @description Whether the event was made by a scanner or privacy proxy. */
-                            machine: boolean;
-                            machine_reason: string | null;
-                            message_id: string | null;
-                            flow_id: string | null;
-                            flow_name: string | null;
-                            contact: {
-                                id: string;
-                                email: string;
-                                first_name: string | null;
-                            } | null;
-                            /** @description Depends on the event type; `GET /event-types` has examples. */
-                            data: {
-                                /** @description Only for emailHardBounce and emailSoftBounce. */
-                                bounce?: {
-                                    /** @enum {string} */
-                                    type?: "hard" | "soft";
-                                    /** @description RFC 3463 status such as 5.1.1. */
-                                    status?: string | null;
-                                    /** @description SMTP reply code such as 550. */
-                                    reply_code?: number | null;
-                                    /** @description For example user_unknown, mailbox_full or blocked. */
-                                    reason?: string | null;
-                                    /** @description The text of the mail system, truncated. Removed if the contact is erased. */
-                                    diagnostic?: string | null;
-                                    /**
-                                     * @description How certain the classification is. A bounce of low confidence is always soft. Missing if the email was deferred too often.
-                                     * @enum {string}
-                                     */
-                                    confidence?: "high" | "medium" | "low";
-                                    /** @description The line of the SMTP reply or bounce email that determined the classification. Null if no line did. Removed if the contact is erased. */
-                                    evidence?: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                            } & {
-                                [key: string]: unknown;
-                            };
-                        };
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13462,7 +15382,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -13590,7 +15510,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -13651,14 +15571,14 @@ export interface operations {
                      * @example {
                      *       "code": 422,
                      *       "status": "error",
-                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed",
+                     *       "message": "event_types.0: must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe",
                      *       "data": null,
                      *       "error": {
                      *         "type": "validation_failed",
                      *         "fields": [
                      *           {
                      *             "path": "event_types.0",
-                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe, contactCreated, contactUpdated, contactSubscribed"
+                     *             "problem": "must be one of emailSent, emailOpen, emailClick, emailSoftBounce, emailHardBounce, emailComplaint, contactUnsubscribe"
                      *           }
                      *         ],
                      *         "request_id": "req_5d0c8f1e9a4b7c26000001"
@@ -13808,7 +15728,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -13984,7 +15904,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -14115,7 +16035,7 @@ export interface operations {
                             id: string;
                             name: string;
                             url: string;
-                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed")[];
+                            event_types: ("emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe")[];
                             all_events: boolean;
                             /** @enum {string} */
                             status: "active" | "paused";
@@ -14183,7 +16103,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                    event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                 };
             };
         };
@@ -14284,7 +16204,7 @@ export interface operations {
                 limit?: string;
                 /** @example failed */
                 status?: "pending" | "delivered" | "failed";
-                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                event_name?: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
             };
             header?: never;
             path: {
@@ -14335,7 +16255,7 @@ export interface operations {
                             webhook_id: string;
                             event_id: string;
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                             /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
@@ -14430,7 +16350,7 @@ export interface operations {
                             webhook_id: string;
                             event_id: string;
                             /** @enum {string} */
-                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe" | "contactCreated" | "contactUpdated" | "contactSubscribed";
+                            event_name: "emailSent" | "emailOpen" | "emailClick" | "emailSoftBounce" | "emailHardBounce" | "emailComplaint" | "contactUnsubscribe";
                             /** @description Whether this is a test with a sample event. */
                             is_test: boolean;
                             /** @enum {string} */
@@ -14643,7 +16563,6 @@ export interface operations {
                      *               "type": "user",
                      *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                      *             },
-                     *             "ip": null,
                      *             "details": {
                      *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
                      *             }
@@ -14655,7 +16574,6 @@ export interface operations {
                      *               "type": "user",
                      *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                      *             },
-                     *             "ip": null,
                      *             "details": {
                      *               "fields": [
                      *                 "last_name",
@@ -14670,25 +16588,9 @@ export interface operations {
                      *               "type": "user",
                      *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002"
                      *             },
-                     *             "ip": null,
                      *             "details": {
                      *               "group_id": "grp_01kjt5r2g0e0t8vz1q0m3w0001"
                      *             }
-                     *           }
-                     *         ],
-                     *         "consents": [
-                     *           {
-                     *             "at": "2026-03-02T10:15:00.731Z",
-                     *             "action": "subscribed",
-                     *             "source": {
-                     *               "type": "user",
-                     *               "id": "usr_01kjt5r2g0e0t8vz1q0m3w0002",
-                     *               "name": "owner@acme.example"
-                     *             },
-                     *             "ip": null,
-                     *             "method": null,
-                     *             "event_id": null,
-                     *             "message_id": null
                      *           }
                      *         ],
                      *         "messages": [],
@@ -14747,31 +16649,9 @@ export interface operations {
                                     type: string;
                                     id: string | null;
                                 } | null;
-                                ip: string | null;
                                 details: {
                                     [key: string]: unknown;
                                 };
-                            }[];
-                            consents: {
-                                /** Format: date-time */
-                                at: string;
-                                /** @enum {string} */
-                                action: "subscribed" | "unsubscribed";
-                                /** @description Who subscribed or unsubscribed the contact. Null if unknown. */
-                                source: {
-                                    /** @enum {string} */
-                                    type: "user" | "api_key" | "import" | "recipient" | "system";
-                                    id: string | null;
-                                    /** @description The email of a user, the name of an API key, the file of an import. */
-                                    name: string | null;
-                                } | null;
-                                /** @description The address of the client. Only kept if the organization stores addresses. */
-                                ip: string | null;
-                                /** @description Of an unsubscription: one_click, page or api. */
-                                method: string | null;
-                                event_id: string | null;
-                                /** @description The message whose link was used. */
-                                message_id: string | null;
                             }[];
                             messages: {
                                 id: string;
@@ -15984,378 +17864,6 @@ export interface operations {
                          * @enum {string}
                          */
                         method: "one_click" | "page" | "api";
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description Acknowledges the event. It is not sent again. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    onContactCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
-                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
-                 */
-                "X-Service-Signature": string;
-                /**
-                 * @description The name of the event.
-                 * @example contactCreated
-                 */
-                "X-Service-Event": string;
-                /**
-                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
-                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
-                "webhook-id": string;
-                /**
-                 * @description The time of the attempt, in seconds since 1970.
-                 * @example 1772446500
-                 */
-                "webhook-timestamp": string;
-                /**
-                 * @description A signature by the rules of Standard Webhooks.
-                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                 */
-                "webhook-signature": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "event_name": "contactCreated",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": null,
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "source": {
-                 *           "type": "api_key",
-                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                 *         },
-                 *         "subscription": "subscribed"
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    event_name: "contactCreated";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
-                        source: {
-                            /** @enum {string} */
-                            type: "user" | "api_key" | "import" | "recipient" | "system";
-                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
-                            id: string | null;
-                        } | null;
-                        /**
-                         * @description Whether the contact receives marketing email.
-                         * @enum {string}
-                         */
-                        subscription: "subscribed" | "not_subscribed" | "unsubscribed";
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description Acknowledges the event. It is not sent again. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    onContactUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
-                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
-                 */
-                "X-Service-Signature": string;
-                /**
-                 * @description The name of the event.
-                 * @example contactUpdated
-                 */
-                "X-Service-Event": string;
-                /**
-                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
-                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
-                "webhook-id": string;
-                /**
-                 * @description The time of the attempt, in seconds since 1970.
-                 * @example 1772446500
-                 */
-                "webhook-timestamp": string;
-                /**
-                 * @description A signature by the rules of Standard Webhooks.
-                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                 */
-                "webhook-signature": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "event_name": "contactUpdated",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": null,
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "source": {
-                 *           "type": "api_key",
-                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                 *         },
-                 *         "fields": [
-                 *           "first_name",
-                 *           "attributes"
-                 *         ]
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    event_name: "contactUpdated";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
-                        source: {
-                            /** @enum {string} */
-                            type: "user" | "api_key" | "import" | "recipient" | "system";
-                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
-                            id: string | null;
-                        } | null;
-                        /** @description The fields that were changed. */
-                        fields: ("email" | "first_name" | "last_name" | "attributes")[];
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description Acknowledges the event. It is not sent again. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Rejects the event. It is not sent again and appears as failed in the delivery log. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else: the event is sent again by the retry schedule of the webhook. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    onContactSubscribed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The time of the attempt and a signature: HMAC-SHA256 in hex, with the signing secret as the key, of `t`, a dot and the body. During a rotation of the secret there are two `v1`.
-                 * @example t=1772446500,v1=0c6a1c1a5cbbb6f0d2c2ad3b0f6f3f4f3a2b9d1f9d6ec1c2a52f1b7b3f0a9e41
-                 */
-                "X-Service-Signature": string;
-                /**
-                 * @description The name of the event.
-                 * @example contactSubscribed
-                 */
-                "X-Service-Event": string;
-                /**
-                 * @description The delivery. The same for every attempt; use it to ignore repetitions.
-                 * @example dlv_01kjt5r2g0e0t8vz1q0m3w0001
-                 */
-                "webhook-id": string;
-                /**
-                 * @description The time of the attempt, in seconds since 1970.
-                 * @example 1772446500
-                 */
-                "webhook-timestamp": string;
-                /**
-                 * @description A signature by the rules of Standard Webhooks.
-                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                 */
-                "webhook-signature": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "event_name": "contactSubscribed",
-                 *       "organization_id": "org_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *       "timestamp": 1772446500,
-                 *       "data": {
-                 *         "event_id": "evt_01kjt5r2g0e0t8vz1q0m3w0001",
-                 *         "message_id": null,
-                 *         "flow_id": null,
-                 *         "contact": {
-                 *           "id": "con_01kjt5r2g0e0t8vz1q0m3w0003",
-                 *           "email": "ada@example.com",
-                 *           "first_name": "Ada"
-                 *         },
-                 *         "source": {
-                 *           "type": "api_key",
-                 *           "id": "key_01kjt5r2g0e0t8vz1q0m3w0001"
-                 *         },
-                 *         "subscription": "subscribed"
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    event_name: "contactSubscribed";
-                    /** @description The organization, `org_…`. */
-                    organization_id: string;
-                    /** @description When the event occurred, in seconds since 1970. */
-                    timestamp: number;
-                    data: {
-                        /** @description The event, `evt_…`. The same for all webhooks and attempts. */
-                        event_id: string;
-                        /** @description The message, `msg_…`. Null if the event does not belong to a message. */
-                        message_id: string | null;
-                        /** @description The flow, `flw_…`. Null if the event does not belong to a message. */
-                        flow_id: string | null;
-                        contact: {
-                            /** @description The contact, `con_…`. */
-                            id: string;
-                            /** @description Null after the contact was erased. */
-                            email: string | null;
-                            /** @description Null if unknown, and after the contact was erased. */
-                            first_name: string | null;
-                        };
-                        /**
-                         * @description Only present in test events.
-                         * @constant
-                         */
-                        test?: true;
-                        /** @description What caused the change. Null if the contact was created by sending an email to a new address. */
-                        source: {
-                            /** @enum {string} */
-                            type: "user" | "api_key" | "import" | "recipient" | "system";
-                            /** @description The user, `usr_…`, the API key, `key_…`, or the import, `imp_…`. */
-                            id: string | null;
-                        } | null;
-                        /**
-                         * @description Whether the contact receives marketing email.
-                         * @enum {string}
-                         */
-                        subscription: "subscribed" | "not_subscribed" | "unsubscribed";
                     };
                 };
             };

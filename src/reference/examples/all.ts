@@ -14,10 +14,11 @@ import { examples as ofSegments } from './segments.ts'
 import { examples as ofSuppressions } from './suppressions.ts'
 import { examples as ofFlows } from './flows.ts'
 import { examples as ofMessages } from './messages.ts'
+import { examples as ofBroadcasts } from './broadcasts.ts'
 import { examples as ofInbox } from './inbox.ts'
 import { examples as ofSending } from './sending.ts'
 import { examples as ofWebhooks } from './webhooks.ts'
 import { examples as ofDeliveries } from './deliveries.ts'
 import { examples as ofProviders } from './providers.ts'
 
-export const examples: Examples = { ...ofDocumentation, ...ofHealth, ...ofPublicAPI, ...ofAccounts, ...ofTeam, ...ofEvents, ...ofOrganization, ...ofAPIkeys, ...ofContacts, ...ofGroups, ...ofSegments, ...ofSuppressions, ...ofFlows, ...ofMessages, ...ofInbox, ...ofSending, ...ofWebhooks, ...ofDeliveries, ...ofProviders }
+export const examples: Examples = { ...ofDocumentation, ...ofHealth, ...ofPublicAPI, ...ofAccounts, ...ofTeam, ...ofEvents, ...ofOrganization, ...ofAPIkeys, ...ofContacts, ...ofGroups, ...ofSegments, ...ofSuppressions, ...ofFlows, ...ofMessages, ...ofBroadcasts, ...ofInbox, ...ofSending, ...ofWebhooks, ...ofDeliveries, ...ofProviders }
