@@ -11328,7 +11328,7 @@ export interface operations {
                      *           "flow_version": 1,
                      *           "audience": {
                      *             "group_ids": [
-                     *               "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *               "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *             ],
                      *             "segment_ids": [],
                      *             "exclude_group_ids": [],
@@ -11351,12 +11351,12 @@ export interface operations {
                      *           "finished_at": "2026-03-02T09:30:02.417Z",
                      *           "reason": null,
                      *           "detail": null,
-                     *           "recipients": 1,
-                     *           "excluded": 1,
+                     *           "recipients": 3,
+                     *           "excluded": 0,
                      *           "counts": {
                      *             "pending": 0,
                      *             "queued": 0,
-                     *             "sent": 1,
+                     *             "sent": 3,
                      *             "bounced": 0,
                      *             "suppressed": 0,
                      *             "failed": 0,
@@ -11467,7 +11467,7 @@ export interface operations {
                  *       "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
                  *       "audience": {
                  *         "group_ids": [
-                 *           "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                 *           "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                  *         ]
                  *       },
                  *       "context": {
@@ -11530,7 +11530,7 @@ export interface operations {
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -11720,7 +11720,7 @@ export interface operations {
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -11743,12 +11743,12 @@ export interface operations {
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
                      *         "reason": null,
                      *         "detail": null,
-                     *         "recipients": 1,
-                     *         "excluded": 1,
+                     *         "recipients": 3,
+                     *         "excluded": 0,
                      *         "counts": {
                      *           "pending": 0,
                      *           "queued": 0,
-                     *           "sent": 1,
+                     *           "sent": 3,
                      *           "bounced": 0,
                      *           "suppressed": 0,
                      *           "failed": 0,
@@ -11985,7 +11985,7 @@ export interface operations {
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -12150,7 +12150,7 @@ export interface operations {
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -12307,15 +12307,15 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "contact": {
-                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
-                     *             "email": "grace@example.com"
+                     *             "id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *             "email": "ida@example.com"
                      *           },
                      *           "status": "sent",
                      *           "reason": null,
                      *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
                      *         }
                      *       ],
-                     *       "next_cursor": null
+                     *       "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
                      *     }
                      */
                     "application/json": {
@@ -12421,13 +12421,13 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "recipients": 1,
-                     *         "audience": 2,
+                     *         "recipients": 3,
+                     *         "audience": 3,
                      *         "suppressed": 0,
-                     *         "unsubscribed": 1,
+                     *         "unsubscribed": 0,
                      *         "not_subscribed": 0,
                      *         "missing_variables": {
-                     *           "checked": 1,
+                     *           "checked": 3,
                      *           "count": 0,
                      *           "contacts": []
                      *         },
@@ -12529,7 +12529,7 @@ export interface operations {
                      *       "data": {
                      *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
-                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0008",
                      *         "contact_email": "editor@acme.example",
                      *         "contact_created": true,
                      *         "status": "queued",
@@ -12587,7 +12587,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "recipients": 2
+                 *       "recipients": 4
                  *     }
                  */
                 "application/json": {
@@ -12616,7 +12616,7 @@ export interface operations {
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -12743,7 +12743,7 @@ export interface operations {
                      * @example {
                      *       "code": 409,
                      *       "status": "error",
-                     *       "message": "The broadcast has 1 recipients now, not 2. Check it again and confirm the new number.",
+                     *       "message": "The broadcast has 3 recipients now, not 4. Check it again and confirm the new number.",
                      *       "data": null,
                      *       "error": {
                      *         "type": "conflict",
@@ -12785,7 +12785,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "recipients": 1
+                 *       "recipients": 3
                  *     }
                  */
                 "application/json": {
@@ -12814,7 +12814,7 @@ export interface operations {
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -12987,7 +12987,7 @@ export interface operations {
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -13010,10 +13010,10 @@ export interface operations {
                      *         "finished_at": null,
                      *         "reason": "user",
                      *         "detail": null,
-                     *         "recipients": 1,
-                     *         "excluded": 1,
+                     *         "recipients": 3,
+                     *         "excluded": 0,
                      *         "counts": {
-                     *           "pending": 0,
+                     *           "pending": 2,
                      *           "queued": 0,
                      *           "sent": 1,
                      *           "bounced": 0,
@@ -13148,7 +13148,7 @@ export interface operations {
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -13171,10 +13171,10 @@ export interface operations {
                      *         "finished_at": null,
                      *         "reason": null,
                      *         "detail": null,
-                     *         "recipients": 1,
-                     *         "excluded": 1,
+                     *         "recipients": 3,
+                     *         "excluded": 0,
                      *         "counts": {
-                     *           "pending": 0,
+                     *           "pending": 2,
                      *           "queued": 0,
                      *           "sent": 1,
                      *           "bounced": 0,
@@ -13309,7 +13309,7 @@ export interface operations {
                      *         "flow_version": null,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -13470,7 +13470,7 @@ export interface operations {
                      *         "flow_version": 1,
                      *         "audience": {
                      *           "group_ids": [
-                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                     *             "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                      *           ],
                      *           "segment_ids": [],
                      *           "exclude_group_ids": [],
@@ -13491,10 +13491,10 @@ export interface operations {
                      *         "finished_at": "2026-03-02T09:30:02.417Z",
                      *         "reason": null,
                      *         "detail": null,
-                     *         "recipients": 1,
-                     *         "excluded": 1,
+                     *         "recipients": 3,
+                     *         "excluded": 0,
                      *         "counts": {
-                     *           "pending": 1,
+                     *           "pending": 3,
                      *           "queued": 0,
                      *           "sent": 0,
                      *           "bounced": 0,
@@ -13689,7 +13689,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "deleted": 6
+                     *         "deleted": 8
                      *       }
                      *     }
                      */

@@ -26,7 +26,7 @@ export const examples: Examples = {
               "flow_version": 1,
               "audience": {
                 "group_ids": [
-                  "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                  "grp_01kjt5r2g0e0t8vz1q0m3w0004"
                 ],
                 "segment_ids": [],
                 "exclude_group_ids": [],
@@ -49,12 +49,12 @@ export const examples: Examples = {
               "finished_at": "2026-03-02T09:30:02.417Z",
               "reason": null,
               "detail": null,
-              "recipients": 1,
-              "excluded": 1,
+              "recipients": 3,
+              "excluded": 0,
               "counts": {
                 "pending": 0,
                 "queued": 0,
-                "sent": 1,
+                "sent": 3,
                 "bounced": 0,
                 "suppressed": 0,
                 "failed": 0,
@@ -79,7 +79,7 @@ export const examples: Examples = {
           "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
           "audience": {
             "group_ids": [
-              "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+              "grp_01kjt5r2g0e0t8vz1q0m3w0004"
             ]
           },
           "context": {
@@ -101,7 +101,7 @@ export const examples: Examples = {
             "flow_version": null,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -196,7 +196,7 @@ export const examples: Examples = {
             "flow_version": 1,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -219,12 +219,12 @@ export const examples: Examples = {
             "finished_at": "2026-03-02T09:30:02.417Z",
             "reason": null,
             "detail": null,
-            "recipients": 1,
-            "excluded": 1,
+            "recipients": 3,
+            "excluded": 0,
             "counts": {
               "pending": 0,
               "queued": 0,
-              "sent": 1,
+              "sent": 3,
               "bounced": 0,
               "suppressed": 0,
               "failed": 0,
@@ -273,7 +273,7 @@ export const examples: Examples = {
             "flow_version": null,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -357,7 +357,7 @@ export const examples: Examples = {
             "flow_version": null,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -420,15 +420,15 @@ export const examples: Examples = {
           "data": [
             {
               "contact": {
-                "id": "con_01kjt5r2g0e0t8vz1q0m3w0006",
-                "email": "grace@example.com"
+                "id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+                "email": "ida@example.com"
               },
               "status": "sent",
               "reason": null,
               "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
             }
           ],
-          "next_cursor": null
+          "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
         }
       }
     }
@@ -469,13 +469,13 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "recipients": 1,
-            "audience": 2,
+            "recipients": 3,
+            "audience": 3,
             "suppressed": 0,
-            "unsubscribed": 1,
+            "unsubscribed": 0,
             "not_subscribed": 0,
             "missing_variables": {
-              "checked": 1,
+              "checked": 3,
               "count": 0,
               "contacts": []
             },
@@ -506,7 +506,7 @@ export const examples: Examples = {
           "data": {
             "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
-            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0007",
+            "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0008",
             "contact_email": "editor@acme.example",
             "contact_created": true,
             "status": "queued",
@@ -527,7 +527,7 @@ export const examples: Examples = {
           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
         },
         "body": {
-          "recipients": 2
+          "recipients": 4
         }
       },
       "response": {
@@ -535,7 +535,7 @@ export const examples: Examples = {
         "body": {
           "code": 409,
           "status": "error",
-          "message": "The broadcast has 1 recipients now, not 2. Check it again and confirm the new number.",
+          "message": "The broadcast has 3 recipients now, not 4. Check it again and confirm the new number.",
           "data": null,
           "error": {
             "type": "conflict",
@@ -553,7 +553,7 @@ export const examples: Examples = {
           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0001"
         },
         "body": {
-          "recipients": 1
+          "recipients": 3
         }
       },
       "response": {
@@ -570,7 +570,7 @@ export const examples: Examples = {
             "flow_version": 1,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -620,7 +620,7 @@ export const examples: Examples = {
           "id": "brc_01kjt5r2g0e0t8vz1q0m3w0004"
         },
         "body": {
-          "recipients": 1
+          "recipients": 3
         }
       },
       "response": {
@@ -637,7 +637,7 @@ export const examples: Examples = {
             "flow_version": null,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -701,7 +701,7 @@ export const examples: Examples = {
             "flow_version": 1,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -724,10 +724,10 @@ export const examples: Examples = {
             "finished_at": null,
             "reason": "user",
             "detail": null,
-            "recipients": 1,
-            "excluded": 1,
+            "recipients": 3,
+            "excluded": 0,
             "counts": {
-              "pending": 0,
+              "pending": 2,
               "queued": 0,
               "sent": 1,
               "bounced": 0,
@@ -765,7 +765,7 @@ export const examples: Examples = {
             "flow_version": 1,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -788,10 +788,10 @@ export const examples: Examples = {
             "finished_at": null,
             "reason": null,
             "detail": null,
-            "recipients": 1,
-            "excluded": 1,
+            "recipients": 3,
+            "excluded": 0,
             "counts": {
-              "pending": 0,
+              "pending": 2,
               "queued": 0,
               "sent": 1,
               "bounced": 0,
@@ -829,7 +829,7 @@ export const examples: Examples = {
             "flow_version": null,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -893,7 +893,7 @@ export const examples: Examples = {
             "flow_version": 1,
             "audience": {
               "group_ids": [
-                "grp_01kjt5r2g0e0t8vz1q0m3w0001"
+                "grp_01kjt5r2g0e0t8vz1q0m3w0004"
               ],
               "segment_ids": [],
               "exclude_group_ids": [],
@@ -914,10 +914,10 @@ export const examples: Examples = {
             "finished_at": "2026-03-02T09:30:02.417Z",
             "reason": null,
             "detail": null,
-            "recipients": 1,
-            "excluded": 1,
+            "recipients": 3,
+            "excluded": 0,
             "counts": {
-              "pending": 1,
+              "pending": 3,
               "queued": 0,
               "sent": 0,
               "bounced": 0,

@@ -46,7 +46,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "deleted": 6
+            "deleted": 8
           }
         }
       }
