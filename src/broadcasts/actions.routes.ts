@@ -89,7 +89,13 @@ export function broadcastActionRoutes(parts: Parts): FastifyPluginAsyncTypebox {
         const { organizationId, id } = keyOf(request)
         const { flowId, context } = await getBroadcast(db, organizationId, id)
         if (flowId === null) throw invalid({ path: 'flow_id', problem: 'is required. Choose the flow to send' })
-        const input = { flowId: toText('flw', flowId), email: request.body.to, context, isTest: true }
+        const input = {
+          flowId: toText('flw', flowId),
+          email: request.body.to,
+          context,
+          sendAt: undefined,
+          isTest: true,
+        }
         return ok(acceptedOut(await acceptor.accept(sendRequest(organizationId, input, 'to'))))
       },
     )

@@ -213,6 +213,7 @@ export class Turn {
         isTest: false,
         broadcastId,
         queuedAt: at,
+        isScheduled: false,
         recipient: draft.recipient,
         subscription: recipient.subscription,
         suppressedBy: recipient.suppressedBy,

@@ -35,7 +35,7 @@ export type MessageToSend = { row: SendRow; version: ReadyVersion }
 
 /** The outcome of an attempt. `retryInMs` is null if it is final. */
 export type Outcome = {
-  status: 'queued' | 'sent' | 'bounced' | 'suppressed' | 'failed'
+  status: 'queued' | 'sent' | 'bounced' | 'suppressed' | 'failed' | 'cancelled'
   retryInMs: number | null
   reason: string | null
   relayReply: string | null

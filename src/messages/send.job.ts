@@ -13,6 +13,7 @@ import { type AttemptParts, attemptMessage, type MessageToSend, type Outcome } f
 import {
   findMessagesToSend,
   type MessageChange,
+  markSending,
   type SendRow,
   type SettleBroadcasts,
   settleMessages,
@@ -75,7 +76,7 @@ export function sendJob(parts: SendParts): WorkerSpec<Work> {
 type Work = MessageToSend & { isCancelled: boolean }
 
 const cancelled: Outcome = {
-  status: 'failed',
+  status: 'cancelled',
   retryInMs: null,
   reason: 'the broadcast was cancelled',
   relayReply: null,

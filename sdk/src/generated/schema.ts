@@ -12312,7 +12312,7 @@ export interface operations {
                      *           },
                      *           "status": "sent",
                      *           "reason": null,
-                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
+                     *           "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0008"
                      *         }
                      *       ],
                      *       "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
@@ -12527,7 +12527,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "OK",
                      *       "data": {
-                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
+                     *         "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0009",
                      *         "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
                      *         "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0008",
                      *         "contact_email": "editor@acme.example",
@@ -12535,6 +12535,7 @@ export interface operations {
                      *         "status": "queued",
                      *         "reason": null,
                      *         "queued_at": "2026-03-02T10:15:00.120Z",
+                     *         "send_at": null,
                      *         "warnings": []
                      *       }
                      *     }
@@ -12552,10 +12553,15 @@ export interface operations {
                             contact_email: string;
                             contact_created: boolean;
                             /** @enum {string} */
-                            status: "queued" | "suppressed";
+                            status: "queued" | "scheduled" | "suppressed";
                             reason: string | null;
                             /** Format: date-time */
                             queued_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Null if the email is sent at once.
+                             */
+                            send_at: string | null;
                             warnings: string[];
                         };
                     };

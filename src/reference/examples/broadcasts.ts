@@ -425,7 +425,7 @@ export const examples: Examples = {
               },
               "status": "sent",
               "reason": null,
-              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0006"
+              "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0008"
             }
           ],
           "next_cursor": "WyIwMTljYWQ2Yi0zZTAwLTdhMWItOGMyZC0zZTRmNWE2YjdjOGQiXQ"
@@ -504,7 +504,7 @@ export const examples: Examples = {
           "status": "success",
           "message": "OK",
           "data": {
-            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0007",
+            "message_id": "msg_01kjt5r2g0e0t8vz1q0m3w0009",
             "flow_id": "flw_01kjt5r2g0e0t8vz1q0m3w0004",
             "contact_id": "con_01kjt5r2g0e0t8vz1q0m3w0008",
             "contact_email": "editor@acme.example",
@@ -512,6 +512,7 @@ export const examples: Examples = {
             "status": "queued",
             "reason": null,
             "queued_at": "2026-03-02T10:15:00.120Z",
+            "send_at": null,
             "warnings": []
           }
         }
